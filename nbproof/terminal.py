@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -30,7 +31,10 @@ def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
         TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
         TimeRemainingColumn(), TextColumn("{task.fields[name]}"),
     )  # fmt: skip
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+    # What is printed meanwhile stands above the bar, but in a file where standard output is one.
+    above = sys.stdout.isatty()
+    off = not console.is_terminal
+    with Progress(*columns, console=console, disable=off, transient=True, redirect_stdout=above) as bar:
         task = bar.add_task(what, total=None, name="")
 
         def step(done: int, of: int, name: str) -> None:

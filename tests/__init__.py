@@ -22,6 +22,13 @@ SLUGS = [folder.name for folder in find_lessons(ROOT)]
 needs_isolation = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
 
 
+OLDER_CPUS = {
+    "AVX2": {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"},  # most laptops
+    "SSE4.1": {"ONEDNN_MAX_CPU_ISA": "SSE41", "ATEN_CPU_CAPABILITY": "default"},
+}
+"""What holds a CPU down to older instructions, by their name: the environment of a process in which torch is not there yet."""
+
+
 def some_by_day(values: Iterable[Any], step: int) -> list[Any]:
     """For ``parametrize``: every ``step``-th value for each run of tests, the others for the nightly one."""
     nightly = pytest.mark.nightly

@@ -1229,14 +1229,16 @@ check("count_macs")
 # torch can count as well, below the modules: `FlopCounterMode` counts the matrix products and convolutions that run, also those in functions without a module. It counts
 # **FLOPs**, the multiplication and the addition apart, so its numbers are twice as large. Papers mix the two units: look which one they mean.
 # The second line shows what is left after the cut; the difference is what it saves. The third one shows what hooks on layers miss: attention multiplies in functions.
+# (torch would miss a part of these as well: on a CPU, attention is one fused operation that it has no count for. `SDPBackend.MATH` takes it apart.)
 
 # %%
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), num_layers=2).eval()
 words = torch.randn(2, 5, 8)  # 2 sentences, 5 words, 8 numbers a word
 for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x), ("TransformerEncoder", encoder, words)):
-    with FlopCounterMode(display=False) as counter:
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         model(given)
     print(f"{what:19} {count_macs(model, given) or 0:>12,} MACs by hooks, {counter.get_total_flops():>12,} FLOPs by torch")
 

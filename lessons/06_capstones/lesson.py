@@ -1212,7 +1212,7 @@ for width in (32, 128):
 # %% [markdown]
 # | | one by one | hooks | `vmap(grad(...))` |
 # | --- | --- | --- | --- |
-# | time | slow | many times the plain backward | about as long as hooks |
+# | time | slow | several times the plain backward | as hooks, or less: machines differ |
 # | layers | all | those you have written a rule for | nearly all |
 # | your training loop | another one | stays as it is | another one |
 # | memory | one gradient at a time | N times the parameters | N times the parameters |
@@ -1317,7 +1317,7 @@ for handle in handles:
 # moment several modules may have begun and not ended. What is saved goes to the **innermost** of them. In the loss it
 # is none.
 #
-# How do you know a storage that you have seen before? Not by `id(tensor)`: PyTorch may hand you a new Python object for the same memory, and the id of an object that is gone is given to another one. The address of the memory, `tensor.untyped_storage().data_ptr()`, is taken as long as the graph holds the
+# How do you know a storage that you have seen before? Not by `id(tensor)`: PyTorch may hand you a new Python object for the same memory, and the id of an object that is gone may be given to another one. The address of the memory, `tensor.untyped_storage().data_ptr()`, is taken as long as the graph holds the
 # tensor.
 
 # %%
@@ -1522,7 +1522,7 @@ draw_memory(bars, title="Six ways to run a forward")
 #   through them.
 # - Under `no_grad` nothing is saved at all. A validation without it pays the full price.
 #
-# And on models from work? The two numbers are for full and for half precision. Under autocast the results are half as large, but copies of the weights in half precision are saved as well, and they are no parameters.
+# And on models from work? The two numbers are for full and for half precision. Under autocast the results are half as large, but copies of the weights in half precision are saved as well, and they are no parameters. Not every CPU has half precision for an LSTM: if yours has not, the line says so, and your tool is not to blame.
 
 # %%
 def saved_in_kib(model, pixels, half=False):
@@ -1531,10 +1531,23 @@ def saved_in_kib(model, pixels, half=False):
     return memory.bytes / 1024, max(memory.by_layer, key=memory.by_layer.get, default="none")
 
 
+def has_half_precision(model, pixels):
+    """Whether this CPU can run the model under autocast, without any tool."""
+    try:
+        with torch.autocast("cpu"):
+            model(pixels)
+    except RuntimeError:
+        return False
+    return True
+
+
 for title, (model, pixels) in real_models.items():
     model.requires_grad_(True).train()
-    (full, layer), (half, _) = saved_in_kib(model, pixels), saved_in_kib(model, pixels, half=True)
-    print(f"{title:18} {full:7.0f} KiB, {half:7.0f} KiB   most of it in {layer!r}")
+    full, layer = saved_in_kib(model, pixels)
+    half = "not on this CPU"
+    if has_half_precision(model, pixels):
+        half = f"{saved_in_kib(model, pixels, half=True)[0]:11.0f} KiB"
+    print(f"{title:18} {full:7.0f} KiB, {half}   most of it in {layer!r}")
 
 # %% [markdown]
 # What the tool cannot see: tensors that an operation needs only for a moment, and the optimizer's own state. And of several pairs of hooks for saved tensors only the innermost is asked: inside of `save_on_cpu`, which keeps what is saved in the machine's main memory, your own pair is not.

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -61,15 +62,24 @@ class Bundle:
     """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests, accepted answers and mutants that are not in it."""
+    left_out: tuple[CourseError, ...] = ()
+    """Why lessons are not in it that were to be."""
 
 
 def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
-    """Write the zip for these lessons (default: all that are released). Raises CourseError if it would give something away."""
-    known = released_lessons(root)
+    """Write the zip for these lessons (default: all). One that was not built, or has changed since, is left out.
+
+    Raises CourseError if the zip would give something away: then none is written, and an earlier one stays as it is.
+    """
+    known = sorted({*released_lessons(root), *(path.stem for path in (root / "source").glob("*/*.ipynb"))})
     for name in lessons:
         if name not in known:
             raise UsageError(f"no lesson is called {name!r}", str(root / "release"), f"choose from: {', '.join(known)}")
-    chosen = [name for name in known if not lessons or name in lessons]
+    wanted = [name for name in known if not lessons or name in lessons]
+    left_out = {name: error for name in wanted if (error := _why_not_fresh(root, name)) is not None}
+    chosen = [name for name in wanted if name not in left_out]
+    if not chosen:
+        raise next(iter(left_out.values()))
     # A course may have come without lessons, which only their authors need.
     for orphan in orphans(root) if any(root.glob("lessons/*/lesson.py")) else ():
         if orphan.derived and orphan.folder.name in chosen:
@@ -92,7 +102,36 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
         raise CourseError(
             f"the bundle cannot be written: {error.strerror}", str(path), course_command("bundle --out FILE")
         ) from None
-    return Bundle(path, tuple(chosen), len(files), len(data), searched)
+    return Bundle(path, tuple(chosen), len(files), len(data), searched, tuple(left_out.values()))
+
+
+def _why_not_fresh(root: Path, slug: str) -> CourseError | None:
+    """Why a lesson cannot be handed out: its notebook is missing, damaged, or made from another version of it.
+
+    Its text may have been changed by hand; cells that the instructor's notebook does not have make it another version.
+    """
+    places = [root / folder / slug / f"{slug}.ipynb" for folder in ("source", "release")]
+    source, release = places
+    fact = ""
+    if not source.is_file():
+        return None  # another check says what that means
+    if not release.is_file():
+        fact = "it was not built"
+    else:
+        try:
+            own, handed_out = (json.loads(path.read_text(encoding="utf-8"))["cells"] for path in places)
+            known, graded = ({_mark_of(cell) for cell in own}, {_mark_of(cell) for cell in own if grading_of(cell)})
+            there = {_mark_of(cell) for cell in handed_out}
+            if not graded <= there <= known:
+                fact = "it was built from another version of the lesson"
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            fact = "its notebook cannot be read"
+    return CourseError(f"{slug} is not in it: {fact}", str(release), course_command(f"build {slug}")) if fact else None
+
+
+def _mark_of(cell: dict[str, Any]) -> str:
+    """By what a cell is known again: the name that nbgrader gives it, or its id."""
+    return str(grading_of(cell).get("grade_id") or cell.get("id"))
 
 
 def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
@@ -248,7 +287,7 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
         secrets = of_code if name.endswith(".py") else strict
         for leak in leaks_in(name, text_of(name, data), secrets, public):
             raise CourseError(
-                f"{what} would show a line of {leak.origin}: {leak.line[:80]}",
+                f"{what} would show a line of {leak.origin}, so nothing was written: {leak.line[:80]}",
                 name,
                 f"{course_command('build')}; if the line is an idiom of the course's own code, write it in another way",
             )

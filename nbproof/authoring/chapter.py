@@ -3,29 +3,17 @@
 Every text comes from ``release/``, in which no solution and no hidden check stands. What an answer or a check puts out is
 left out: that is the reader's to find.
 
-For what the shown cells put out, the lesson's notebook with the reference solutions is run once, and again only if something
-changed.
+What the shown cells put out, :mod:`shown` says. Where one cannot be run, the chapter tells its reader: text and code stand whole,
+outputs up to there.
 """
 
 from __future__ import annotations
 
 import ast
-import asyncio
 import base64
-import contextlib
 import hashlib
-import json
-import os
 import re
-import sys
-import tempfile
-import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
-from importlib import metadata
-from pathlib import Path
-from threading import Event
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import nbformat
@@ -34,12 +22,8 @@ from markdown_it import MarkdownIt
 from nbproof.authoring.derived_files import how_to_install
 from nbproof.authoring.lesson import python_in
 from nbproof.cells import CellKind, kind_of
-from nbproof.command import course_command
-from nbproof.course_file import the_course
-from nbproof.errors import LessonError, UsageError
-from nbproof.files import digest_of, replace_file
 
-__all__ = ["PICTURES", "Shown", "chapter_of", "headings_in", "plain", "shown_by"]
+__all__ = ["PICTURES", "chapter_of", "headings_in", "plain"]
 
 
 PICTURES = "drawn"
@@ -60,10 +44,12 @@ def chapter_of(
     released: nbformat.NotebookNode,
     outputs: Mapping[str, Sequence[Mapping[str, Any]]],
     pictures: dict[str, bytes],
+    stopped: str = "",
 ) -> nbformat.NotebookNode:
     """The chapter as a notebook that was run. ``opening``: what its reader is told first, in Markdown.
 
     The pictures that its cells show are added to ``pictures``, by their names in :data:`PICTURES`.
+    ``stopped``: the id of the cell that could not be run; empty if all could.
     """
     levels, boxed = Levels(), ""
     cells: list[nbformat.NotebookNode] = []
@@ -86,12 +72,22 @@ def chapter_of(
             if kind is CellKind.WRITTEN or CellKind.TEST not in following[:upto]:
                 cells.append(_prose(_end_of_box(kind, cell.source)))
                 boxed = ""
+        if stopped and cell.id == stopped:
+            cells.append(_prose(_div(boxed, _STOPPED_HERE) if boxed else _STOPPED_HERE))
     first = next((cell for cell in cells if cell.cell_type == "markdown"), None)
     if first is not None:
         first.source = _below_title(first.source, title, opening)
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"  # not by chance: what has not changed is not made again
     return nbformat.v4.new_notebook(cells=cells, metadata=released.metadata)
+
+
+_STOPPED_HERE = """\
+:::{admonition} Here the run ended
+:class: warning
+
+Where this page was made, this cell could not be run. From here on you see the code, not what it puts out.
+:::"""
 
 
 class Levels:
@@ -207,134 +203,3 @@ def _code(source: str, tags: Sequence[str], outputs: Sequence[Mapping[str, Any]]
     shown = [nbformat.from_dict(dict(one)) for one in outputs]
     metadata = {"tags": [tag for tag in dict.fromkeys(tags) if tag]}
     return nbformat.v4.new_code_cell(source, outputs=shown, metadata=metadata)
-
-
-_AT_ONCE = 2
-"""Lessons that run side by side."""
-_PATIENCE = 300
-"""Seconds for one cell, on a machine that does something else as well."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What one lesson's cells have put out."""
-
-    slug: str
-    outputs: Mapping[str, Sequence[Mapping[str, Any]]]
-    """Cell id -> outputs, in nbformat's form."""
-    seconds: float | None
-    """How long it ran; None if nothing had changed since it ran last."""
-
-
-@dataclass(frozen=True)
-class Running:
-    """The notebooks that are being run, each in a thread of its own."""
-
-    tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = field(default_factory=list)
-    over: Event = field(default_factory=Event)
-
-    async def until_done(self, work: Awaitable[Any]) -> None:
-        """Wait for the work, which :meth:`end` may cut off."""
-        task = asyncio.current_task()
-        assert task is not None
-        self.tasks.append((asyncio.get_running_loop(), task))
-        if self.over.is_set():
-            task.cancel()
-        await work
-
-    def end(self) -> None:
-        """Cut off whatever runs; its kernel ends with it."""
-        self.over.set()
-        for loop, task in self.tasks:
-            with contextlib.suppress(RuntimeError):  # it is done, and its loop is closed
-                loop.call_soon_threadsafe(task.cancel)
-
-
-def shown_by(root: Path, slugs: Sequence[str], kept: Path, step: Callable[[Shown], None]) -> dict[str, Shown]:
-    """What the cells of these lessons show; two lessons run at a time. ``kept``: the folder for what may be shown again.
-
-    ``step`` hears of each lesson as soon as it is there. Raises LessonError if a cell fails, UsageError if a notebook is missing.
-    """
-    surroundings = _surroundings()
-    found: dict[str, Shown] = {}
-    running = Running()
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        waiting = [pool.submit(_shown, root, slug, kept / f"{slug}.json", surroundings, running) for slug in slugs]
-        try:
-            for one in as_completed(waiting):
-                found[one.result().slug] = one.result()
-                step(one.result())
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            running.end()  # Ctrl-C reaches no kernel by itself
-            raise
-    return found
-
-
-def _surroundings() -> str:
-    """Changes with the interpreter, with what is installed for it, and with the modules that lessons import of the course."""
-    installed = sorted({f"{one.name}=={one.version}" for one in metadata.distributions()})
-    parts = [sys.version, *installed]
-    for folder in the_course().own_code:
-        for path in sorted(Path(folder).rglob("*.py")):
-            parts += [path.as_posix(), path.read_text(encoding="utf-8")]
-    return digest_of(*(part.encode() for part in parts))
-
-
-def _shown(root: Path, slug: str, kept: Path, surroundings: str, running: Running) -> Shown:
-    path = root / "source" / slug / f"{slug}.ipynb"
-    try:
-        notebook = nbformat.read(path, as_version=4)
-    except FileNotFoundError:
-        raise UsageError(f"there is no notebook of {slug} to run", str(path), course_command("build")) from None
-    for cell in notebook.cells:
-        if kind_of(cell) is CellKind.TEST:
-            cell.source = ""  # what checks say is said to learners, of their own answers
-    digest = digest_of(surroundings.encode(), *(cell.source.encode() for cell in notebook.cells))
-    try:
-        known = json.loads(kept.read_text(encoding="utf-8"))
-        if known["digest"] == digest:
-            return Shown(slug, known["outputs"], None)
-    except (OSError, ValueError, KeyError):
-        pass
-    began = time.monotonic()
-    _run(notebook, path, running)
-    outputs = {cell.id: cell.outputs for cell in notebook.cells if cell.get("outputs")}
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(kept, json.dumps({"digest": digest, "outputs": outputs}))
-    return Shown(slug, outputs, time.monotonic() - began)
-
-
-def _run(notebook: nbformat.NotebookNode, path: Path, running: Running) -> None:
-    """Fill in what its cells put out. Raises LessonError if one fails."""
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-
-    with tempfile.TemporaryDirectory(prefix="shown-") as folder:
-        # Two lessons run beside each other, so each gets one core; and nobody's own progress is touched.
-        own = {**os.environ, "OMP_NUM_THREADS": "1", "COURSE_PROGRESS": str(Path(folder, "progress.db"))}
-        client = NotebookClient(
-            notebook, timeout=_PATIENCE, kernel_name="python3", resources={"metadata": {"path": folder}},
-            extra_arguments=["--IPKernelApp.log_level=50"],  # what concerns anybody is in the outputs
-            force_raise_errors=True,  # here the answers are right, so the cells that lean on them run, too
-        )  # fmt: skip
-        try:
-            asyncio.run(running.until_done(client.async_execute(env=own)))  # a loop of its own, which ends with it
-        except CellExecutionError as error:
-            fact = f"{error.ename}: {error.evalue}"
-        except CellTimeoutError:
-            fact = f"a cell takes longer than {_PATIENCE} seconds"
-        except DeadKernelError:
-            fact = "its kernel died"
-        else:
-            return
-    place = next((cell.id for cell in notebook.cells if cell.get("outputs") and _failed(cell)), "")
-    raise LessonError(
-        f"{path.stem} does not run to its end: {fact}",
-        f"{path}" + f", cell {place}" * bool(place),
-        f"open it in JupyterLab, run it, and mend lessons/{path.stem}/lesson.py; then: {course_command('build')}",
-    )
-
-
-def _failed(cell: nbformat.NotebookNode) -> bool:
-    return any(output.output_type == "error" for output in cell.outputs)

@@ -2,29 +2,35 @@
 
 Sphinx makes the pages, from Markdown and notebooks that are made from README, ``docs/`` and lessons. They take the place of
 an earlier site once they were searched for answers. A second time, only lessons that have changed are run.
+
+What can be made is made: a lesson that cannot be run has a chapter without the outputs that are missing, and a page with a link
+that leads nowhere is a page. Only an answer on a page keeps the site from being written.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
+import itertools
 import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 
 from nbproof.authoring.bundle import refuse_leaks
-from nbproof.authoring.chapter import PICTURES, Shown, chapter_of, plain, shown_by
+from nbproof.authoring.chapter import PICTURES, chapter_of, plain
 from nbproof.authoring.derived_files import as_text, read_outline
 from nbproof.authoring.lesson import find_lessons
+from nbproof.authoring.shown import Shown, Stopped, notebook_at, shown_by
 from nbproof.authoring.site_pages import Chapter, home, home_title, readers_pages
 from nbproof.authoring.stated import time_in
 from nbproof.command import course_command, module_name, with_extra
-from nbproof.errors import CourseError, UsageError
+from nbproof.errors import CourseError, LessonError, UsageError
 
 __all__ = ["Site", "make_site"]
 
@@ -43,39 +49,93 @@ class Site:
     """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests and other answers that are not in it."""
+    stopped: Mapping[str, Stopped]
+    """Lessons that were not run to their end: their chapters say so."""
+    left_out: Mapping[str, LessonError]
+    """Lessons of which no chapter could be made."""
+    flaws: tuple[CourseError, ...]
+    """What is wrong on pages as they are written."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing went wrong."""
+        return not (self.stopped or self.left_out or self.flaws)
+
+
+_Bar = Callable[[str], contextlib.AbstractContextManager[Callable[[int, int, str], None]]]
+
+
+def _nothing(done: int, of: int, name: str) -> None:
+    """Where nobody looks on."""
 
 
 def make_site(
     root: Path,
     names: Sequence[str] = (),
     out: Path | None = None,
-    step: Callable[[Shown], None] = lambda shown: None,
+    told: Callable[[Shown], None] = lambda shown: None,
     run: bool = True,
+    bar: _Bar = lambda what: contextlib.nullcontext(_nothing),
 ) -> Site:
     """Make the site with these lessons (default: all). Without ``run`` no cell is run, and none shows anything.
 
-    Raises LessonError if a cell of a lesson fails, CourseError if a page cannot be made or would give something away.
+    ``told`` hears of each lesson that was run; ``bar`` shows how far a part of the work is.
+    Raises CourseError if no page can be made, or if one would give something away: then an earlier site stays.
     """
     slugs = [folder.name for folder in find_lessons(root, list(names))]
     out = (out or root / "build" / "site").absolute()
     _refuse_foreign(out)
-    shown = shown_by(root, slugs, root / "build" / "shown", step) if run else {}
+    shown: dict[str, Shown] = {}
+    if run:
+        with bar("lessons") as step:
+            shown = shown_by(root, slugs, root / "build" / "shown", told, step)
     pictures: dict[str, bytes] = {}
-    files = _sources(root, slugs, shown, pictures)
-    with tempfile.TemporaryDirectory(prefix="site-") as folder:
+    left_out: dict[str, LessonError] = {}
+    files = _sources(root, slugs, shown, pictures, left_out)
+    with _disk(out), tempfile.TemporaryDirectory(prefix="site-") as folder:
         work = Path(folder).resolve()
         _write(work, files, pictures)
-        _make(work)
+        with bar("pages") as step:
+            flaws = _make(work, step)
         made = {
             path.relative_to(work / "made").as_posix(): path.read_bytes()
             for path in sorted((work / "made").rglob("*")) if path.is_file()
         }  # fmt: skip
         pages = {name: data for name, data in made.items() if name.endswith(".html")}
         own = [files[name].decode() for name in files if name.endswith(".md")]
-        searched = refuse_leaks(root, pages, "the site", "\n".join(own))
+        with bar("search for answers"):
+            searched = refuse_leaks(root, pages, "the site", "\n".join(own))
+        _put(made, out)
+    size = sum(map(len, made.values()))
+    stopped = {slug: one.stopped for slug, one in shown.items() if one.stopped and slug not in left_out}
+    return Site(out / "index.html", len(pages), len(pictures), size, searched, stopped, left_out, flaws)
+
+
+@contextlib.contextmanager
+def _disk(out: Path) -> Iterator[None]:
+    """A disk that fails in this block, full perhaps, is told in one CourseError."""
+    try:
+        yield
+    except OSError as error:
+        fact = error.strerror or str(error)
+        raise CourseError(
+            f"the site cannot be written: {fact}", str(error.filename or out),
+            f"free some space, or choose another place: {course_command('site --out FOLDER')}",
+        ) from None  # fmt: skip
+
+
+def _put(made: Mapping[str, bytes], out: Path) -> None:
+    """Write the site to its place: an earlier one stays until all of the new one is there. Raises OSError."""
+    coming = out.with_name(f".{out.name[:80]}.new")
+    try:
+        shutil.rmtree(coming, ignore_errors=True)
+        for name, data in made.items():
+            (coming / name).parent.mkdir(parents=True, exist_ok=True)
+            (coming / name).write_bytes(data)
         shutil.rmtree(out, ignore_errors=True)
-        shutil.copytree(work / "made", out)
-    return Site(out / "index.html", len(pages), len(pictures), sum(map(len, made.values())), searched)
+        coming.rename(out)
+    finally:
+        shutil.rmtree(coming, ignore_errors=True)
 
 
 _MARK = ".buildinfo"
@@ -92,23 +152,32 @@ def _refuse_foreign(out: Path) -> None:
 
 
 def _sources(
-    root: Path, slugs: Sequence[str], shown: Mapping[str, Shown], pictures: dict[str, bytes]
+    root: Path,
+    slugs: Sequence[str],
+    shown: Mapping[str, Shown],
+    pictures: dict[str, bytes],
+    left_out: dict[str, LessonError],
 ) -> dict[str, bytes]:
-    """Path -> text of all that pages are made from."""
+    """Path -> text of all that pages are made from. A lesson without a notebook to show goes to ``left_out``."""
     files: dict[str, bytes] = {}
     outline = read_outline(root)
     chapters = []
     for slug in slugs:
-        path = root / "release" / slug / f"{slug}.ipynb"
         try:
-            released = nbformat.read(path, as_version=4)
-        except FileNotFoundError:
-            raise UsageError(f"there is no notebook of {slug} to show", str(path), course_command("build")) from None
+            released = notebook_at(root / "release" / slug / f"{slug}.ipynb")
+        except LessonError as error:
+            left_out[slug] = error
+            continue
         title = plain(str(outline.get(slug, {}).get("title", slug)))
         core, further = time_in(released.cells[0].source) or (0, 0)
         chapters.append(Chapter(slug, title, len(outline.get(slug, {}).get("exercises", ())), core, further))
-        outputs = shown[slug].outputs if slug in shown else {}
-        notebook = chapter_of(title, _opening(root, slug), released, outputs, pictures)
+        one = shown.get(slug, Shown(slug, {}, None))
+        opening = _opening(root, slug)
+        stopped = ""
+        if one.stopped is not None:
+            stopped = one.stopped.cell
+            opening += "\n\n" + _not_to_its_end(released, stopped)
+        notebook = chapter_of(title, opening, released, one.outputs, pictures, stopped)
         files[f"lessons/{slug}.ipynb"] = as_text(notebook).encode()
     texts, titles = readers_pages(root)
     files |= {name: text.encode() for name, text in texts.items()}
@@ -132,6 +201,22 @@ def _opening(root: Path, slug: str) -> str:
     )
 
 
+def _not_to_its_end(released: nbformat.NotebookNode, stopped: str) -> str:
+    """What a reader is told of a lesson that could not be run to its end."""
+    place = next((cell for cell in released.cells if cell.id == stopped), None)
+    if place is None:
+        said = "Where this page was made, the lesson could not be run. Text and code stand here without what cells put out."
+    else:
+        # Of an answer, the line that learners have.
+        line = next((line.strip() for line in place.source.splitlines() if line.strip()), "").replace("`", "")
+        said = (
+            "Where this page was made, the lesson could not be run to its end. "
+            + (f"It stopped at the cell that begins with `{line}`. " if line else "")
+            + "Up to there you see what cells put out; after it, text and code go on without."
+        )
+    return f":::{{admonition}} Some outputs are missing on this page\n:class: warning\n\n{said}\n:::"
+
+
 def _write(work: Path, files: Mapping[str, bytes], pictures: Mapping[str, bytes]) -> None:
     """Write what the pages are made from."""
     wanted = {work / "pages" / name: data for name, data in files.items()}
@@ -142,8 +227,8 @@ def _write(work: Path, files: Mapping[str, bytes], pictures: Mapping[str, bytes]
         path.write_bytes(data)
 
 
-def _make(work: Path) -> None:
-    """Have Sphinx make the pages. Raises CourseError with the first thing that it warns of."""
+def _make(work: Path, step: Callable[[int, int, str], None]) -> tuple[CourseError, ...]:
+    """Have Sphinx make the pages; what it warns of. Raises CourseError if it makes none."""
     try:
         from sphinx.application import Sphinx
         from sphinx.errors import SphinxError
@@ -151,23 +236,35 @@ def _make(work: Path) -> None:
     except ModuleNotFoundError:
         raise UsageError("Sphinx, which makes the pages, is not installed", "sphinx", with_extra("site")) from None
     said = io.StringIO()
+    seen = itertools.count(1)
+    pages = work / "pages"
+    of = 2 * sum(path.suffix in (".md", ".ipynb") for path in pages.rglob("*"))
+    stopped = ""
     try:
         with patch_docutils(), docutils_namespace(), warnings.catch_warnings():
             for kind in (DeprecationWarning, PendingDeprecationWarning):
                 warnings.simplefilter("ignore", kind)  # what its extensions will have to change one day
-            pages = work / "pages"
-            Sphinx(pages, pages, work / "made", work / "known", "html", status=None, warning=said).build()
+            maker = Sphinx(pages, pages, work / "made", work / "known", "html", status=None, warning=said)
+            for event in ("source-read", "html-page-context"):  # each page is read, then written
+                maker.connect(event, lambda sphinx, page, *more: step(min(next(seen), of), of, page))
+            maker.build()
     except SphinxError as error:
-        said.write(str(error))
-    warned = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in said.getvalue().splitlines() if line.strip()]
-    if warned:
-        place, _, fact = warned[0].replace(": WARNING: ", ": ").partition(": ")
-        more = f" ({len(warned) - 1} more)" if len(warned) > 1 else ""
-        raise CourseError(
-            f"a page cannot be made as it is written: {fact or place}{more}",
-            place.replace(f"{work / 'pages'}/", ""),
-            f"mend the page in docs/, or the lesson; then: {course_command('site')}",
-        )
+        stopped = str(error)
+    lines = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in said.getvalue().splitlines() if line.strip()]
+    flaws = tuple(_flaw(line, work / "pages") for line in (*lines, stopped) if line)
+    if stopped:
+        raise flaws[-1]
+    return flaws
+
+
+def _flaw(line: str, pages: Path) -> CourseError:
+    """One of Sphinx's warnings: the page, and what is wrong there."""
+    place, _, fact = line.replace(": WARNING: ", ": ").partition(": ")
+    return CourseError(
+        f"a page cannot be made as it is written: {fact or place}",
+        place.replace(f"{pages}/", ""),
+        f"mend the page in docs/, or the lesson; then: {course_command('site')}",
+    )
 
 
 def _settings(root: Path) -> dict[str, object]:

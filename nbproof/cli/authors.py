@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nbproof.command import Command, course_command, this_python
+from nbproof.errors import CourseError
 from nbproof.text import counted
 
 __all__ = ["COMMANDS"]
@@ -21,13 +22,18 @@ def _bundle_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _bundle(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.bundle import bundle
+    from nbproof.terminal import progress
 
-    made = bundle(arguments.course, arguments.names, arguments.out)
+    with progress("making the zip, and searching it for answers"):
+        from nbproof.authoring.bundle import bundle
+
+        made = bundle(arguments.course, arguments.names, arguments.out)
     print(f"{made.path}: {counted(len(made.lessons), 'lesson')}, {made.files} files, {made.size / 1e6:.1f} MB")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     print("learners unpack it and open START.html")
-    return 0
+    for error in made.left_out:
+        _tell(error, "the zip has the others")
+    return 1 if made.left_out else 0
 
 
 def _wheels_arguments(command: argparse.ArgumentParser) -> None:
@@ -35,9 +41,13 @@ def _wheels_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _wheels(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.bundle import write_wheels
+    from nbproof.terminal import progress
 
-    for path in write_wheels(arguments.course, arguments.out or arguments.course / "dist"):
+    with progress("making wheels, and searching them for answers"):
+        from nbproof.authoring.bundle import write_wheels
+
+        made = write_wheels(arguments.course, arguments.out or arguments.course / "dist")
+    for path in made:
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     print("the wheels, for learners, hold no hidden checks; to grade, or to study alone, unpack the zip where you work")
     return 0
@@ -49,23 +59,51 @@ def _site_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _site(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.chapter import Shown
-    from nbproof.authoring.site import make_site
+    from nbproof.terminal import progress
+
+    print("running the lessons, two at a time: what did not change is shown as before", flush=True)
+    with progress("site"):
+        from nbproof.authoring.shown import Shown
+        from nbproof.authoring.site import make_site
 
     def say(shown: Shown) -> None:
         took = "shown as before" if shown.seconds is None else f"{shown.seconds:.1f} s"
-        print(f"{shown.slug}: {took}", flush=True)
+        print(f"{shown.slug}: {'! not run to its end' if shown.stopped else took}", flush=True)
 
-    made = make_site(arguments.course, arguments.names, arguments.out, say)
+    made = make_site(arguments.course, arguments.names, arguments.out, say, bar=progress)
     print(f"{made.home}: {made.pages} pages, {made.pictures} pictures, {made.size / 1e6:.1f} MB")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
-    return 0
+    for error in made.flaws[:_SHOWN]:
+        _tell(error, "the page is there as far as it goes")
+    if len(made.flaws) > _SHOWN:
+        print(f"! and {len(made.flaws) - _SHOWN} more of that kind")
+    for slug, error in made.left_out.items():
+        _tell(error, f"{slug} has no chapter")
+    for slug, stopped in made.stopped.items():
+        print(f"! {stopped.error.fact}; the chapter of {slug} says so, and shows what came before")
+        print(f"  at:   {stopped.error.place}")
+    for slug, stopped in made.stopped.items():
+        which = f"{slug} (cell {stopped.cell})" if stopped.cell else slug
+        print(f"not run to the end: {which}; next: {stopped.error.next_command} && {course_command('site')}")
+    return 0 if made.whole else 1
+
+
+_SHOWN = 5
+"""Flaws of pages that are told one by one."""
+
+
+def _tell(error: CourseError, made: str) -> None:
+    """What failed, what there is all the same, where, and what to do next."""
+    print(f"! {error.fact}; {made}\n  at:   {error.place}\n  next: {error.next_command}")
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.build import build
+    from nbproof.terminal import progress
 
-    changed = build(arguments.course, arguments.names)
+    with progress("building"):
+        from nbproof.authoring.build import build
+
+        changed = build(arguments.course, arguments.names)
     for path in changed:
         print(f"changed {path}")
     if not changed:
@@ -74,11 +112,12 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.checkup import check_up
-    from nbproof.cli.contract_table import print_contract, print_redundant
     from nbproof.terminal import progress
 
     with progress("candidates") as step:
+        from nbproof.authoring.checkup import check_up
+        from nbproof.cli.contract_table import print_contract, print_redundant
+
         checkup = check_up(arguments.course, arguments.names, step)
     print_contract(checkup)
     if arguments.redundant:

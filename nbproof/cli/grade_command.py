@@ -15,6 +15,7 @@ from rich.console import Console
 
 from nbproof.cli.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
 from nbproof.cli.class_table import Told, is_incomplete, print_class, print_problems, summary_line
+from nbproof.cli.instructors import reading_of
 from nbproof.cli.live import Counting, watching
 from nbproof.collect.roster import is_class_known, members_of
 from nbproof.command import course_command
@@ -45,6 +46,8 @@ def grade(request: Namespace) -> int:
     if request.json:
         refuse_unwritable(request.json)
     desk = _Desk(request)
+    if request.dry_run:
+        return desk.rehearse()
     try:
         told = desk.run(start)
     except CourseError as error:
@@ -119,6 +122,21 @@ class _Desk:
             f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners in a folder of its own, {DEMO}/"
         )
 
+    def rehearse(self) -> int:
+        """Say what would be collected: nothing is written, so there is nothing to grade."""
+        from nbproof.cli.collected_table import print_collected
+
+        if self.request.json:
+            raise UsageError(
+                "a dry run grades nothing, so there is no JSON of it", f"--json {self.request.json}",
+                f"for the list of the files: {course_command('collect PATH --dry-run --json FILE')}",
+            )  # fmt: skip
+        collected = self._collect()
+        assert collected is not None
+        print_collected(collected, self.root, self.request.all)
+        self.say("nothing was graded; without --dry-run it is collected, then graded")
+        return 1 if collected.needs_person else 0
+
     def run(self, start: float) -> Told:
         """All of it, with the course locked."""
         lessons = lessons_with_source(self.root, self.request.names_of_lessons)
@@ -129,8 +147,10 @@ class _Desk:
         with only_run(root):
             members_of(root)  # a roster that cannot be read stops the run now, not after hours
             collected = self._collect()
+            if collected is not None:
+                self._say_collected(collected)
             intake = self._intake(lessons, known)
-            chosen = select(root, intake, lessons, request.only)
+            chosen = select(root, intake, lessons, request.only, people_of(root) if request.only else ())
             graded = self._graded(chosen, lessons)
             with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
                 note_problems(root, graded.scores)
@@ -138,7 +158,7 @@ class _Desk:
             handed_in = {(one.learner, one.lesson) for one in intake.submissions}
             attendance = attend(root, people_of(root), handed_in, lessons) if not request.only else Attendance()
         intake = replace(intake, notes=(), passed_over=False) if request.only else intake
-        notes = (*_unfit(graded), *intake.notes)
+        notes = (*_unfit(graded), *intake.notes, *chosen.absent)
         folder = root / "feedback" if not request.no_feedback else None
         passed_over = intake.passed_over or bool(graded.unfit and not graded.anyway)
         took = time.perf_counter() - start
@@ -164,24 +184,20 @@ class _Desk:
         request = self.request
         if not request.uploads:
             return None
-        from nbproof.cli.collected_table import cures
         from nbproof.collect import collect
 
         with progress("collecting") as step:
-            collected = collect(
-                self.root,
-                request.uploads,
-                lesson=request.lesson,
-                names=request.names,
-                pattern=request.pattern,
-                step=step,
-            )
+            return collect(self.root, request.uploads, **reading_of(request), step=step)
+
+    def _say_collected(self, collected: Collected) -> None:
+        from nbproof.cli.collected_table import cures
+
+        request = self.request
         if request.quiet and collected.needs_person:
             print(collected, file=sys.stderr)
         self.say(str(collected))
         for told in cures(collected, self.root):
             self.say(f"  {told}")
-        return collected
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, self.root / "submitted"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nbproof.collect.csv_table import Sheet, read_sheet
 from nbproof.command import course_command
-from nbproof.errors import UsageError
+from nbproof.errors import CourseError, UsageError
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.report.handback import HandedBack, Parcel, hand_back
 from nbproof.report.lms import match
@@ -56,7 +56,12 @@ def hand_back_pages(request: Namespace) -> int:
         records = read_class(root, request.lesson)
         emails: Mapping[str, str] = {}
         if request.target == "folder":
-            emails = addresses_of(root, records, [learner for learner, _ in keys], request.addresses)
+            try:
+                emails = addresses_of(root, records, [learner for learner, _ in keys], request.addresses)
+            except CourseError as error:
+                # A folder without addresses would count as handed back.
+                fact = f"nothing is packed, only {counted(len(feedback.written), 'page')} written: {error.fact}"
+                raise CourseError(fact, error.place, error.next_command) from None
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
         with progress("packing") as step:
             done = hand_back(
@@ -70,6 +75,8 @@ def hand_back_pages(request: Namespace) -> int:
 
     for learner, lesson, reason in feedback.failed:
         say(f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}")
+    if feedback.failed:
+        say("  next: mend that, then this command again: it packs what is missing only")
     _tell(done, records, say)
     return 1 if failed or done.unknown else 0
 

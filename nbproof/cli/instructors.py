@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 from nbproof.command import Command, course_command
 from nbproof.errors import UsageError
 
-__all__ = ["COMMANDS"]
+__all__ = ["COMMANDS", "reading_of"]
 
 
 def _collect_arguments(command: argparse.ArgumentParser) -> None:
@@ -17,23 +18,36 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
         "paths", nargs="+", type=Path, metavar="PATH",
         help="a folder, a zip or a tar as Canvas, Moodle, Classroom, Blackboard or nbgrader hand it over, or notebooks",
     )  # fmt: skip
-    command.add_argument("--lesson", help="the lesson that it was handed in for (default: told by its content)")
-    command.add_argument("--names", type=Path, metavar="CSV", help="which names stand for which learner: a CSV with a column "
-                         "'learner', Canvas's gradebook export, or Moodle's participants")  # fmt: skip
-    command.add_argument("--learner", metavar="NAME", help="all of it is this learner's, whatever the names say")
-    command.add_argument("--pattern", metavar="REGEX", help="a regular expression for file names: groups learner (or student_id) "
-                         "and, if you like, timestamp, lesson, late")  # fmt: skip
-    command.add_argument(
-        "--prefer", choices=("latest", "on-time"), default="latest", help="which of several copies counts"
-    )
-    command.add_argument("--due", metavar="TIME", help="when it was due, UTC (default: the gradebook's due date)")
-    command.add_argument("--dry-run", action="store_true", help="say what would be done, write nothing")
+    _reading_arguments(command)
     command.add_argument("--all", action="store_true", help="list every file of a large upload")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the list of all files, as JSON")
     command.epilog = (
         "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
         "Exit code 0: everything has its place; 1: something needs a person; 2: a wrong call."
     )
+
+
+def _reading_arguments(command: argparse._ActionsContainer) -> None:
+    """How an upload is read, for `collect` and for `grade --from`."""
+    add = command.add_argument
+    add("--lesson", help="the lesson that it was handed in for (default: told by its content)")
+    add("--names", type=Path, metavar="CSV", help="which names stand for which learner: a CSV with a column 'learner', Canvas's "
+        "gradebook export, or Moodle's participants")  # fmt: skip
+    add("--learner", metavar="NAME", help="all of it is this learner's, whatever the names say")
+    add("--pattern", metavar="REGEX", help="a regular expression for file names: groups learner (or student_id) and, if you "
+        "like, timestamp, lesson, late")  # fmt: skip
+    add("--prefer", choices=("latest", "on-time"), help="which of several copies counts (default: latest)")
+    add("--due", metavar="TIME", help="when it was due, UTC (default: the gradebook's due date)")
+    add("--dry-run", action="store_true", help="say what would be done, write nothing")
+
+
+def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What was said of how an upload is to be read, as ``nbproof.collect.collect`` takes it."""
+    given = arguments
+    return {
+        "lesson": given.lesson, "names": given.names, "pattern": given.pattern, "learner": given.learner,
+        "prefer": given.prefer or "latest", "due": given.due, "dry_run": given.dry_run,
+    }  # fmt: skip
 
 
 def _collect(arguments: argparse.Namespace) -> int:
@@ -45,11 +59,7 @@ def _collect(arguments: argparse.Namespace) -> int:
     if arguments.json:
         refuse_unwritable(str(arguments.json))
     with progress("collecting") as step:
-        collected = collect(
-            arguments.course, arguments.paths, lesson=arguments.lesson, names=arguments.names,
-            pattern=arguments.pattern, learner=arguments.learner, prefer=arguments.prefer, due=arguments.due,
-            dry_run=arguments.dry_run, step=step,
-        )  # fmt: skip
+        collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
     if arguments.json:
         write_json(collected, arguments.json)
     print_collected(collected, arguments.course, arguments.all)
@@ -88,9 +98,7 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="collect this folder or zip, then grade; may be repeated",
     )
-    upload.add_argument("--lesson", help="with --from: the lesson that it was handed in for")
-    upload.add_argument("--names", type=Path, metavar="CSV", help="with --from: which names stand for which learner")
-    upload.add_argument("--pattern", metavar="REGEX", help="with --from: how its files are named")
+    _reading_arguments(upload)
     cluster = command.add_argument_group("more machines")
     cluster.add_argument(
         "--dask", metavar="ADDRESS", help="mark on a Dask cluster, tcp://host:8786 (docs/more_machines.md)"
@@ -123,13 +131,14 @@ def _seed(text: str) -> int:
 def _grade(arguments: argparse.Namespace) -> int:
     from nbproof.cli.grade_command import grade
 
-    given = arguments
-    if not given.uploads and (given.lesson or given.names or given.pattern):
+    said = {name for name, value in reading_of(arguments).items() if value and value != "latest"}
+    if said and not arguments.uploads:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(said))
         raise UsageError(
-            "--lesson, --names and --pattern say how to read an upload, and there is none", course_command("grade"),
+            "this says how to read an upload, and there is none", f"{course_command('grade')} {options}",
             f"add --from PATH; to grade one lesson only: {course_command('grade LESSON')}",
         )  # fmt: skip
-    return grade(given)
+    return grade(arguments)
 
 
 def _feedback_arguments(command: argparse.ArgumentParser) -> None:
@@ -156,8 +165,6 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _feedback(arguments: argparse.Namespace) -> int:
-    from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
-    from nbproof.run.journal import problems_of
     from nbproof.terminal import progress
 
     given = arguments
@@ -165,17 +172,20 @@ def _feedback(arguments: argparse.Namespace) -> int:
         raise UsageError("--addresses and --excel are for the table of a mail merge", course_command("feedback"),
                          "add --for folder, or leave them out")  # fmt: skip
     if given.target:
-        from nbproof.cli.handback_command import hand_back_pages
-
+        with progress("feedback"):
+            from nbproof.cli.handback_command import hand_back_pages
         return hand_back_pages(given)
     if given.out:
         raise UsageError("pages are written into feedback/; --out is for handing them back", course_command("feedback"),
                          "add --for moodle, --for canvas or --for folder")  # fmt: skip
     start = time.perf_counter()
-    pairs = chosen_submissions(given.course, given.names, given.lesson)
-    # What was handed in last may be what could not be graded, over a verdict on what came before.
-    problems = {key: one.why for key, one in problems_of(given.course).items() if key in set(pairs)}
     with progress("feedback") as step:
+        from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
+        from nbproof.run.journal import problems_of
+
+        pairs = chosen_submissions(given.course, given.names, given.lesson)
+        # What was handed in last may be what could not be graded, over a verdict on what came before.
+        problems = {key: one.why for key, one in problems_of(given.course).items() if key in set(pairs)}
         feedback = write_feedback(
             given.course, pairs, step, problems=problems, force=given.force, workers=given.workers
         )  # fmt: skip
@@ -201,14 +211,16 @@ def _report_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: report/)")
     command.add_argument("--canvas", type=Path, metavar="CSV", help="fill this export of a Canvas gradebook")
     command.add_argument("--moodle", type=Path, metavar="CSV", help="fill this Moodle grading worksheet or export")
+    command.add_argument("--column", action="append", default=[], metavar="LESSON=NAME", help="which column of the export is a "
+                         "lesson's, where its name does not tell; may be repeated")  # fmt: skip
     command.add_argument(
         "--anonymous", action="store_true", help="codes instead of names, to show to others (report-anonymous/)"
     )
     command.add_argument("--excel", action="store_true", help="CSV files with the mark that Excel needs to read UTF-8")
     command.add_argument("--json", action="store_true", help="print report.json instead of the table")
     command.epilog = (
-        "Nothing is graded, nothing handed in is changed. Exit code 0: all is written; 1: a learner with a grade is not "
-        "in the export that was named, and is listed; 2: a wrong call."
+        "Nothing is graded, nothing handed in is changed. Name the exports of two LMSs together, if a class is in both. Exit "
+        "code 0: all is written; 1: something is missing in it, a learner or a lesson, and is listed; 2: a wrong call."
     )
 
 

@@ -111,14 +111,19 @@ def _commands() -> list[Command]:
 
 
 def _lab_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("lesson", nargs="?", help="the lesson (default: the first)")
-    command.epilog = "Every other option goes to JupyterLab, such as --no-browser or --port=8899."
+    # No positional argument: argparse would take the value of JupyterLab's option for it, as in `--port 8899`.
+    command.usage = f"{command.prog} [-h] [--course COURSE] [LESSON] [JupyterLab's options]"
+    command.epilog = (
+        "LESSON: the lesson (default: the first). Every other option goes to JupyterLab, such as --no-browser or --port "
+        "8899."
+    )
 
 
 def _lab(arguments: argparse.Namespace) -> int:
-    from nbproof.display.lab import open_lab
+    from nbproof.display.lab import lesson_in, open_lab, released_lessons
 
-    return open_lab(arguments.course, arguments.lesson, arguments.rest)
+    lesson, others = lesson_in(arguments.rest, released_lessons(arguments.course))
+    return open_lab(arguments.course, lesson, others)
 
 
 def _progress_arguments(command: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
@@ -26,7 +27,8 @@ _SOCKET_PATH = 103
 _SOCKET_NAME = len("/kernel-00000000-0000-0000-0000-000000000000-ipc-5")
 
 __all__ = [
-    "folders_instead_of_home", "let_matplotlib_write", "open_lab", "prepare_workspace", "released_lessons", "start_server",
+    "folders_instead_of_home", "lesson_in", "let_matplotlib_write", "open_lab", "prepare_workspace", "released_lessons",
+    "start_server",
 ]  # fmt: skip
 
 _SETTINGS = {
@@ -124,6 +126,16 @@ def _can_be_written(folder: Path) -> bool:
     except OSError:
         return False
     return os.access(folder, os.W_OK | os.X_OK)
+
+
+def lesson_in(words: list[str], lessons: Collection[str]) -> tuple[str | None, list[str]]:
+    """The lesson that a call names, and what is JupyterLab's: what follows an option is its value, if no lesson is called so."""
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        is_value = before.startswith("-") and "=" not in before
+        if not word.startswith("-") and (word in lessons or not is_value):
+            return word, [*words[:at], *words[at + 1 :]]
+    return None, words
 
 
 def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:

@@ -305,6 +305,9 @@ def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
     for learner, lesson, reason in feedback.failed:
         place = f"feedback/{learner}/{lesson}" if lesson else f"feedback/{learner}/index.html"
         console.print(f"! not written: {place}: {reason}", highlight=False, markup=False, soft_wrap=True)
+    if feedback.failed:
+        again = f"  next: mend that, then: {course_command('feedback')} (it writes what is missing only)"
+        console.print(again, highlight=False, markup=False, soft_wrap=True)
     console.print(
         f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s",
         highlight=False,

@@ -37,11 +37,11 @@ __all__ = [
     "Rebuilt",
     "TestCell",
     "fill_in",
-    "lost_in",
     "own_in",
     "read_attachments",
     "read_blueprint",
     "read_file",
+    "rebuilt_in",
 ]
 
 
@@ -222,8 +222,6 @@ def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
         name = name_of(cell)
         if name in rebuilt.answers:
             cell["source"] = rebuilt.answers[name]
-        if name in rebuilt.lost:
-            cell["metadata"][LOST] = rebuilt.lost[name]
     changed = {one.place: one for one in rebuilt.own if one.place is not None and blueprint.shows(one.place)}
     behind: dict[int, list[nbformat.NotebookNode]] = {place: [] for place in range(-1, len(notebook.cells))}
     for number, own in enumerate(rebuilt.own):
@@ -235,6 +233,9 @@ def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
         notebook.cells[place]["metadata"][OWN] = _marked(own)
     released = [[cell, *behind[place]] for place, cell in enumerate(notebook.cells)]
     notebook["cells"] = [*behind[-1], *(cell for cells in released for cell in cells)]
+    told = {name: value for name in _TOLD if (value := getattr(rebuilt, name))}
+    if told:
+        notebook["metadata"][FOUND] = told
     return notebook
 
 
@@ -248,9 +249,13 @@ def own_in(notebook: nbformat.NotebookNode) -> tuple[OwnCell, ...]:
     return tuple(OwnCell(cell.source, told["after"], told["place"]) for cell, told in marked if told)
 
 
-def lost_in(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    """Why there are no answers, as :func:`fill_in` has noted it."""
-    return {name_of(cell): cell.metadata[LOST] for cell in notebook.cells if LOST in cell.metadata}
+def rebuilt_in(blueprint: Blueprint, notebook: nbformat.NotebookNode) -> Rebuilt:
+    """What :func:`fill_in` has made a notebook of, also if it was written to a file since."""
+    asked = {*blueprint.stubs, *blueprint.written}
+    answers = {name: cell.source for cell in notebook.cells if (name := name_of(cell)) in asked}
+    told = notebook.metadata.get(FOUND, {})
+    recovered, lost = dict(told.get("recovered", {})), dict(told.get("lost", {}))
+    return Rebuilt(answers, recovered, lost, told.get("damage", ""), own_in(notebook), tuple(told.get("newer", ())))
 
 
 def read_file(path: Path, limit: int) -> bytes:
@@ -273,8 +278,9 @@ _MOST_FILES, _DEEPEST = 1_000, 20
 
 Attachments = dict[str, bytes]
 
-OWN, LOST = "learners_own_cell", "lost"
-"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's; why there is no answer."""
+OWN, FOUND = "learners_own_cell", "found"
+"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's; in its own: how answers were found."""
+_TOLD = ("recovered", "lost", "damage", "newer")
 
 
 def read_attachments(

@@ -36,7 +36,7 @@ __all__ = [
 
 STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered", "uncertain")
 UNCERTAIN = STATUSES[-1]
-"""What may be the answer was found, and has not run: it waits for a person."""
+"""What may be the answer was found, and was not marked: it waits for a person."""
 FAULTS = ("timeout", "out of memory", "killed")
 """Of what did not end by itself."""
 ALL_PASSED, UNTOUCHED = "Every check passed.", "The TODO cell is as it was handed out."

@@ -56,6 +56,10 @@ class _LmsExport(ExportPlugin):  # type: ignore[misc]
         self.log.info("%s written to %s", counted(made.filled, "grade"), target)
         for learner in (*made.unmatched, *made.unclear):
             self.log.warning("not in the export, or it is not clear who it is: %s", learner)
+        for lesson, columns in made.unclear_columns.items():
+            self.log.warning(
+                "%s: it may be any of these columns, so its grades are not in the file: %s", lesson, columns
+            )
         for note in made.notes:
             self.log.warning(note)
 

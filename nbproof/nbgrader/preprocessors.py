@@ -180,6 +180,8 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
         limits = GradingLimits(config=self.config)
         data = read_file(folder / f"{lesson}.ipynb", limits.notebook_mb << 20)
         rebuilt = read_answers(engine_for(self, limits, _course(resources)), blueprint, data)
+        if rebuilt.damage:
+            self.log.warning("%s", rebuilt.damage)
         for name, told in {**rebuilt.recovered, **rebuilt.lost}.items():
             self.log.warning("%s: %s", name, told)
         return fill_in(blueprint, rebuilt), resources
@@ -209,14 +211,9 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
         return graded_notebook(blueprint, verdict), resources
 
     def _marked(self, nb: NotebookNode, resources: dict[str, Any], blueprint: Any, root: Path) -> Any:
-        from nbproof.marking.blueprint import Rebuilt, lost_in, own_in, read_attachments
+        from nbproof.marking.blueprint import read_attachments, rebuilt_in
         from nbproof.marking.submission import mark
 
-        answers = {
-            cell.metadata.nbgrader.grade_id: cell.source
-            for cell in nb.cells
-            if cell.metadata.get("nbgrader", {}).get("grade_id") in (*blueprint.stubs, *blueprint.written)
-        }
         limits = GradingLimits(config=self.config)
         # nbgrader has copied the submission's own files next to the notebook.
         folder = Path(resources["metadata"]["path"])
@@ -224,7 +221,7 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
         engine = engine_for(self, limits, root)
         judge = judge_for(blueprint)
         learner = resources["nbgrader"]["student"]
-        return mark(engine, blueprint, judge, Rebuilt(answers, lost=lost_in(nb), own=own_in(nb)), learner, files)
+        return mark(engine, blueprint, judge, rebuilt_in(blueprint, nb), learner, files)
 
 
 def _marked_apart(plugin: Any, resources: dict[str, Any]) -> Any:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from nbproof.cells import CellKind
+from nbproof.recover.asked import asked_in, is_commented_out, may_bind
+from nbproof.recover.conflicts import has_marks
 from nbproof.recover.exported import ExportedCell
-from nbproof.recover.matching import FENCE, bare, names_in
+from nbproof.recover.matching import bare
 from nbproof.recover.released import Handout
-from nbproof.recover.writings import may_stand_elsewhere
+from nbproof.recover.writings import MOST, may_stand_elsewhere
 
 __all__ = ["as_handed_in"]
 
@@ -27,6 +29,8 @@ def as_handed_in(handout: Handout, cells: Sequence[ExportedCell]) -> dict[str, s
     for name, kind in kinds.items():
         if counts[name] != 1 and not (kind in (CellKind.TEST, CellKind.SETUP) and counts[name]):
             return None
+    if any(cell.kind == "code" and has_marks(cell.source) for cell in cells):
+        return None
     answers = {}
     for cell in cells:
         kind = kinds.get(cell.name or "", CellKind.SHOW)
@@ -42,24 +46,25 @@ def as_handed_in(handout: Handout, cells: Sequence[ExportedCell]) -> dict[str, s
     for at, cell in enumerate(cells):
         if new[at] and cell.kind == "code" and any(todo[max(0, at - 1) : at + 2]):
             return None  # the two may be one cell that was split
-    if _may_be_answered_elsewhere(handout, cells, new, answers) or may_stand_elsewhere(handout, cells, answers):
+    if _may_be_answered_elsewhere(handout, cells, answers) or may_stand_elsewhere(handout, cells, answers):
         return None
     return answers
 
 
-def _may_be_answered_elsewhere(
-    handout: Handout, cells: Sequence[ExportedCell], new: Sequence[bool], answers: dict[str, str]
-) -> bool:
-    """Whether a name that only an untouched TODO cell asks for is bound, or may be bound, in another cell."""
-    stubs = handout.stubs
+def _may_be_answered_elsewhere(handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[str, str]) -> bool:
+    """Whether another text may be the answer to a TODO cell that nobody has worked in, or that holds code in comments only."""
+    asked, stubs = asked_in(handout), handout.stubs
+    if any(is_commented_out(asked[name], stub, answers[name]) for name, stub in stubs.items()):
+        return True
     blank = [name for name, stub in stubs.items() if bare(answers[name]) in ("", bare(stub))]
     if not blank:
         return False
-    wanted = frozenset().union(*(names_in(stubs[name])[1] for name in blank))
-    defined = [
-        (names_in(answers[one])[0] - names_in(stub)[1]) & wanted for one, stub in stubs.items() if one not in blank
-    ]
-    return any(defined) or any(
-        new[at] and bool(wanted & names_in(cell.source)[1] or (cell.kind != "code" and FENCE.search(cell.source)))
-        for at, cell in enumerate(cells)
+    if sum(len(cell.source) for cell in cells) > MOST:
+        return True
+    texts = [may_bind(answers[one]) - asked[one].bound for one in stubs if one not in blank]
+    own = [cell for cell in cells if cell.name not in answers and bare(cell.source) not in _shown(handout)]
+    return any(
+        any(asked[name].may_be(bound, here=False) for bound in texts)
+        or any(asked[name].may_be(may_bind(cell.source), here=True) for cell in own)
+        for name in blank
     )

@@ -16,6 +16,7 @@ from typing import Any
 
 from nbproof.cells import name_of
 from nbproof.recover.broken_json import CutDict, CutList, CutText, TooDeep, value_at, values_in
+from nbproof.recover.conflicts import LEFT, has_marks, marks_into_cells, versions
 from nbproof.recover.exported import ExportedCell, cells_of_page, cells_of_text
 from nbproof.recover.unpacking import HAND_IN, Damaged, text_of, unwrapped
 
@@ -75,9 +76,12 @@ def _cells(text: str, depth: int) -> tuple[list[ExportedCell], list[str]]:
         raise Damaged(f"it is wrapped too often to be a notebook: {HAND_IN}")
     if not text:
         raise Damaged(f"the file is empty: save the notebook, look at its size, and {HAND_IN}")
-    sides = _sides(text)
+    sides = versions(text)
     if sides is not None:
         return _both(sides, depth)
+    if has_marks(text) and '"cell_type"' in text:
+        cells, told = _cells(marks_into_cells(text), depth + 1)
+        return cells, [LEFT, *told]
     if re.match(r"%7B|%5B", text, re.IGNORECASE):
         cells, told = _cells(urllib.parse.unquote(text), depth + 1)
         return cells, ["the file was percent-encoded, as for a web address", *told]
@@ -101,29 +105,6 @@ def _cells(text: str, depth: int) -> tuple[list[ExportedCell], list[str]]:
     if text[0] in "{[":
         raise Damaged(_what_json(text))
     return cells_of_text(text), ["the file was a script or text made from the notebook"]
-
-
-_MARKER = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?: .*)?\r?$", re.MULTILINE)
-
-
-def _sides(text: str) -> tuple[str, str] | None:
-    """The two versions of a file in which git has left a conflict; None if it has not."""
-    signs = [match[1][0] for match in _MARKER.finditer(text)]
-    if "<" not in signs or "=" not in signs or ">" not in signs:
-        return None
-    ours: list[str] = []
-    theirs: list[str] = []
-    state = ""
-    for line in text.splitlines(keepends=True):
-        mark = _MARKER.fullmatch(line.rstrip("\n"))
-        if mark is not None:
-            state = {"<": "ours", "|": "base", "=": "theirs", ">": ""}[mark[1][0]]
-            continue
-        if state in ("", "ours"):
-            ours.append(line)
-        if state in ("", "theirs"):
-            theirs.append(line)
-    return "".join(ours), "".join(theirs)
 
 
 def _both(sides: tuple[str, str], depth: int) -> tuple[list[ExportedCell], list[str]]:

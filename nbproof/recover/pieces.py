@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from nbproof.cells import CellKind
+from nbproof.recover.asked import asked_in, may_bind, parts_of
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import FENCE, Names, bare, names_in, placed, without_released
 from nbproof.recover.released import HandedOut, Handout
@@ -40,6 +41,11 @@ class Piece:
         """What it binds."""
         return names_in(self.text)
 
+    @cached_property
+    def may_bind(self) -> frozenset[str]:
+        """What it would bind, also if it stands in comments or in text."""
+        return may_bind(self.text)
+
 
 class Pieces:
     """The pieces of a submission: by exercise, if a cell is the TODO cell of one, and those that are nobody's."""
@@ -48,8 +54,7 @@ class Pieces:
         self.handout, self.cells = handout, cells
         self.places = placed(handout, cells)
         self.index = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
-        self.asked = {name: names_in(stub) for name, stub in handout.stubs.items()}
-        """exercise -> what its stub binds, as in :func:`names_in`"""
+        self.asked = asked_in(handout)
         self.named: dict[str, list[Piece]] = {name: [] for name in handout.stubs}
         self.strays: list[Piece] = []
         for at, (cell, place) in enumerate(zip(cells, self.places, strict=True)):
@@ -112,8 +117,23 @@ class Pieces:
 
     def has_all(self, name: str, piece: Piece) -> bool:
         """Whether it defines the functions and classes that an exercise asks for."""
-        defined, _ = self.asked[name]
-        return bool(defined) and defined <= piece.names[0]
+        functions = self.asked[name].functions
+        return bool(functions) and functions <= piece.names[0]
+
+    def whose(self, piece: Piece) -> str:
+        """The exercise that it belongs to by its place: the answer to it, or in its part of the notebook; empty if none."""
+        if piece.at in self.used:
+            return self.handout.cells[self.used[piece.at]].name
+        place = self.places[piece.at]
+        if place is None:
+            above = self._above[piece.at]
+            place = None if above is None else self.places[above]
+        return "" if place is None else parts_of(self.handout)[place]
+
+    def added(self, piece: Piece) -> frozenset[str]:
+        """What it may bind that the released cell in its place does not."""
+        place = self.places[piece.at]
+        return piece.may_bind if place is None else piece.may_bind - names_in(self.handout.cells[place].source)[1]
 
     def numbers(self, pieces: Sequence[Piece]) -> str:
         """Where pieces stand, for people."""

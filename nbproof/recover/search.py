@@ -3,7 +3,7 @@ look.
 
 We trust the ids of cells. If the cell of an exercise is gone, code counts as its answer if it stands in its place, or is the
 only code that defines what the exercise asks for. What may be an answer, and is not certain to be one, is brought as
-comments: nothing of it runs, and it waits for a person. Whoever left the TODO cell in its place is graded as *Run All* goes:
+comments, has no marks, and waits for a person. Whoever left the TODO cell in its place is graded as *Run All* goes:
 other cells run where they stand (:mod:`nbproof.recover.pieces`). This runs in a sealed worker, and imports little.
 """
 
@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbproof.cells import CellKind
+from nbproof.recover.asked import binds, is_commented_out
+from nbproof.recover.conflicts import has_two_versions, without_lone_marks
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.matching import NEWER, alone, bare, newer_than
@@ -63,6 +65,9 @@ def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
         read = salvaged(data, handout.lesson)
         cells, damage = read.cells, read.damage
     answers = as_handed_in(handout, cells)
+    if answers is None:
+        cells, marks = without_lone_marks(cells)
+        damage = damage if not marks or marks in damage else "; ".join(filter(None, (damage, marks)))
     found = Found(answers, own=own_cells(handout, cells)) if answers is not None else find_answers(handout, cells)
     if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
         raise Damaged("its answers are longer than any that this course asks for")
@@ -103,7 +108,8 @@ class _Search:
                 if name not in found.recovered:
                     search(name)
         for name in self.named:
-            self._within_another(name)
+            if not self._has_answer(name):
+                self._elsewhere(name)
         for name, stub in handout.written.items():
             self._written(name, stub)
         if stranger and len(found.lost) == len(found.answers) and not any(map(self._is_touched, found.answers)):
@@ -139,6 +145,10 @@ class _Search:
         """Whether there is something of the learner's in its place by now."""
         return self.found.answers[name] not in ("", {**self.handout.stubs, **self.handout.written}[name])
 
+    def _has_answer(self, name: str) -> bool:
+        """Whether something is judged as its answer."""
+        return name not in self.found.lost and (name in self.found.recovered or self._is_touched(name))
+
     # The TODO cell is there, by its id or because it is as it was handed out.
 
     def _of_its_cell(self, name: str, own: list[Piece]) -> None:
@@ -148,7 +158,11 @@ class _Search:
         if not worked and not all(piece.whole for piece in own):
             self.found.lost[name] = "The file breaks off in the middle of this TODO cell. Hand in the whole notebook."
         elif not worked:
-            self._beside_the_stub(name)
+            self._beside_the_stub(name, own[0])
+        elif any(has_two_versions(piece.text) for piece in worked):
+            self._wait(name, worked, "git has left two versions in the TODO cell.")
+        elif all(is_commented_out(self.asked[name], self.handout.stubs[name], piece.text) for piece in worked):
+            self._wait(name, worked, "The TODO cell holds code in comments only.")
         elif len(worked) > 1:
             self._of_several(name, worked)
         else:
@@ -174,31 +188,27 @@ class _Search:
             self.pieces.strays += [piece for piece in worked if piece is not above[-1]]
             self._accept(name, above[-1:], f"{told} counts, which the check sees in Run All.")
 
-    def _beside_the_stub(self, name: str) -> None:
-        """Nobody has worked in the TODO cell. Code cells beside it run where they stand; what stands in text does not."""
-        defined, bound = self.asked[name]
+    def _beside_the_stub(self, name: str, todo: Piece) -> None:
+        """Nobody has worked in the TODO cell. Code cells between it and its check run where they stand."""
+        asked = self.asked[name]
+        bound = asked.bound
         near = [piece for piece in self._near(name) if bound & piece.names[1]]
         whole = [piece for piece in near if bound <= piece.names[1]]
+        below = [piece for piece in self._near(name) if piece.kind == "code" and piece.at > todo.at]
         told = "The TODO cell is as it was handed out."
         if len(whole) == 1 and not (len(near) > 1 and whole[0].kind != "code") and not self._also(name, whole[0]):
             where = "below it, in a cell of its own" if whole[0].kind == "code" else (
                 f"in a text cell ({self.pieces.numbers(whole)}), where nothing runs, and was taken from there"
             )  # fmt: skip
             self._accept(name, whole, f"{told} Your answer stood {where}.")
-        elif any(piece.kind == "code" and defined & piece.names[0] for piece in near):
+        elif any(asked.blank & binds(piece.text) for piece in below):
             self.found.recovered[name] = f"{told} Your code stood beside it, in cells of its own, and ran there."
-        else:
-            own = defined.difference(*(bound for one, (_, bound) in self.asked.items() if one != name))
-            texts = [piece for piece in self.pieces.free() if piece.kind != "code"]
-            signs = [piece for piece in texts if piece in near or own & piece.names[0]]
-            if signs:
-                self._wait(name, signs, "The TODO cell holds no code of yours.")
 
     # The TODO cell is gone.
 
     def _by_place(self, name: str) -> None:
         """Code in the place of the TODO cell that binds what the exercise asks for, if no other TODO cell is gone there."""
-        defined, bound = self.asked[name]
+        defined, bound = self.asked[name].functions, self.asked[name].bound
         near = [piece for piece in self._near(name) if not bound or bound & piece.names[1]]
         whole = [piece for piece in near if bound and bound <= piece.names[1]]
         whole = whole or [piece for piece in near if self.pieces.has_all(name, piece)]
@@ -213,19 +223,32 @@ class _Search:
 
     def _by_name(self, name: str) -> None:
         """Code anywhere that defines all that the exercise asks for, if no other code does, and no other exercise asks for it."""
-        free, defined = self.pieces.free(), self.asked[name][0]
+        free, defined = self.pieces.free(), self.asked[name].functions
         whole = [piece for piece in free if piece.kind != "fenced" and self.pieces.has_all(name, piece)]
         if len({bare(piece.text) for piece in whole}) == 1 and not self._also(name, whole[0]):
             rivals = [one for one in self.pieces.missing if one != name and one not in self.found.recovered]
-            if not any(defined <= self.asked[one][0] or self.pieces.has_all(one, whole[0]) for one in rivals):
+            if not any(defined <= self.asked[one].functions or self.pieces.has_all(one, whole[0]) for one in rivals):
                 self._accept(name, whole[:1], "The TODO cell had lost its id, and was found by its content.")
-                return
-        near = self._near(name)
-        signs = [
-            piece for piece in free if self.asked[name][1] & piece.names[1] or (piece in near and piece.kind == "code")
-        ]
+
+    # There is no answer so far.
+
+    def _elsewhere(self, name: str) -> None:
+        """Where something of the learner's own may be the answer, a person looks. Nobody gets 0 for it without a word."""
+        gone = name in self.pieces.missing
+        near = [piece for piece in self._near(name) if gone and piece.kind == "code"]
+        signs = [piece for piece in self._others(name) if piece in near or self._may_answer(name, piece)]
+        held = {other: [piece for piece in signs if piece in own] for other, own in self.named.items()}
+        held = {other: pieces for other, pieces in held.items() if pieces}
         if signs:
-            self._wait(name, signs, "The TODO cell is missing.")
+            why = "The TODO cell is missing." if gone else "The TODO cell holds no code of yours."
+            others = " and ".join(f"`{other}`" for other in held)
+            why += f" Code that may be the answer stands in the TODO cell of {others}." if held else ""
+            self._wait(name, signs, why)
+            for other, pieces in held.items():
+                if self.asked[name].bound & self.asked[other].bound:
+                    self._wait(other, pieces, f"The TODO cell holds code for `{name}` as well.")
+        elif not gone or name in self.found.lost:
+            pass
         elif self.cut_off:
             self.found.lost[name] = "The file breaks off before this TODO cell. Hand in the whole notebook."
         else:
@@ -234,18 +257,18 @@ class _Search:
                 "Hand in the notebook with the cell in it."
             )
 
-    def _within_another(self, name: str) -> None:
-        """The answer may stand in the TODO cell of another exercise: then a person looks, and at both if they share names."""
-        if self._is_touched(name) or name in self.found.recovered:
-            return
-        for other, own in self.named.items():
-            defined = self.asked[name][0] - self.asked[other][1]
-            held = [piece for piece in own if defined and defined <= piece.names[0]]
-            if other != name and held:
-                told = f"Code that may be the answer stands in the TODO cell of `{other}`."
-                self._wait(name, held, told)
-                if self.asked[name][1] & self.asked[other][1]:
-                    self._wait(other, held, f"The TODO cell holds code for `{name}` as well.")
+    def _others(self, name: str) -> list[Piece]:
+        """All texts but its own TODO cell, in their order."""
+        todos = [piece for other, own in self.named.items() if other != name for piece in own]
+        return sorted([*self.pieces.strays, *todos], key=lambda piece: piece.at)
+
+    def _may_answer(self, name: str, piece: Piece) -> bool:
+        """By what it binds. What belongs to an exercise that has an answer says nothing about the names of that one."""
+        whose = self.pieces.whose(piece)
+        bound = self.pieces.added(piece)
+        if whose in self.named and whose != name and self._has_answer(whose):
+            bound -= self.asked[whose].bound
+        return self.asked[name].may_be(bound, here=whose == name)
 
     # What all of these rest on.
 
@@ -255,7 +278,8 @@ class _Search:
     def _also(self, name: str, piece: Piece) -> bool:
         """Whether it defines something of another exercise that has no answer yet, and is nothing of this one."""
         open_ = [one for one in self.named if one != name and not self._is_touched(one)]
-        return any((self.asked[one][0] - self.asked[name][1]) & piece.names[0] for one in open_)
+        mine = self.asked[name].bound
+        return any((self.asked[one].functions - mine) & piece.names[0] for one in open_)
 
     def _accept(self, name: str, parts: Sequence[Piece], told: str) -> None:
         if len(parts) == 1:
@@ -285,20 +309,20 @@ class _Search:
         return []
 
     def _wait(self, name: str, pieces: Sequence[Piece], why: str) -> None:
-        """Leave it to a person: what was found stands in the TODO cell as comments, and does not run."""
+        """Leave it to a person: what was found stands in the TODO cell as comments, and has no marks."""
         numbers = self.pieces.numbers(pieces)
         self.found.recovered.pop(name, None)
         self.found.lost[name] = (
-            f"{why} Code in {numbers} may be the answer, which is not certain: it was not run, and a person has to look. "
+            f"{why} Code in {numbers} may be the answer, which is not certain: it has no marks yet, and a person has to look. "
             + _HAND_IN
         )
         texts = dict.fromkeys(f"[{self.pieces.numbers([piece])}]\n{self._from(name, piece)}" for piece in pieces)
-        lines = "\n\n".join(["[Not certain to be the answer, and not run: a person has to look.]", *texts])
+        lines = "\n\n".join(["[Not certain to be the answer, and not marked: a person has to look.]", *texts])
         self.found.answers[name] = "\n".join(f"# {line}".rstrip() for line in lines[:_MOST_WAITING].splitlines())
 
     def _from(self, name: str, piece: Piece) -> str:
         """Of a whole script that part which begins where the first of the names is bound that the exercise asks for."""
-        bound = "|".join(map(re.escape, self.asked[name][1]))
+        bound = "|".join(map(re.escape, self.asked[name].bound))
         first = re.search(rf"^(?:(?:async +)?def +|class +)?(?:{bound})\b", piece.text, re.MULTILINE)
         long = len(piece.text) > _MOST_WAITING and first is not None and bound
         return piece.text[max(0, piece.text.rfind("\n\n", 0, first.start())) :] if long and first else piece.text

@@ -78,6 +78,17 @@ def addresses(root: Path, system: str) -> dict[tuple[str, str], Address]:
     }
 
 
+def systems_of(root: Path) -> dict[str, set[str]]:
+    """Learner -> the LMSs, such as ``Moodle`` and ``Canvas``, that their work came from, by what was collected."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for _, told in lists_in(root):
+        for fact in told["files"]:
+            system, colon, _ = str(fact.get("account") or "").partition(":")
+            if colon and system and fact.get("learner"):
+                found[str(fact["learner"])].add(system)
+    return found
+
+
 def _said(fact: Mapping[str, Any]) -> Said:
     """What the LMS called the file. The outermost name is the LMS's, all below it are the learner's own."""
     parts = [part for part in str(fact.get("name", "")).split("/") if part]

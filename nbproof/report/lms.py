@@ -6,52 +6,29 @@ grades; ``Points Possible`` and ids like ``Lesson 2 (12345)`` stay. Whoever has 
 Moodle: either a grading worksheet of one assignment (*View all submissions, Download grading worksheet*), whose
 columns Grade and Feedback comments are filled, or an export of the gradebook (*Grades, Export, Plain text file*).
 
-Which column of such a table is which lesson's, and which row which learner's, is read from the table itself.
+Which row of such a table is which learner's is read from the table itself; which column is which lesson's says :mod:`columns`.
 """
 
 from __future__ import annotations
 
+import difflib
 import html
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from nbproof.collect.csv_table import Sheet, read_sheet
 from nbproof.collect.names import bare, plain
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.report.columns import Columns, column_of, columns_of
 from nbproof.report.findings import safe_cell
 from nbproof.report.records import Person
 
-__all__ = ["Grade", "GradeFile", "Matching", "canvas_file", "column_of", "match", "moodle_file"]
-
-
-def column_of(names: Sequence[str], slug: str, title: str) -> int | None:
-    """Which of these columns is a lesson's: by its name, its title or both, without the id, unit and kind that an LMS adds.
-
-    None if there is none, or if several may be meant.
-    """
-    cleaned = [bare(_core(name)) for name in names]
-    number, _, topic = slug.partition("_")
-    wanted = [bare(slug), bare(title), bare(number + title), bare(topic)]
-    for exact in wanted:
-        found = [place for place, name in enumerate(cleaned) if exact and name == exact]
-        if len(found) == 1:
-            return found[0]
-    # "Homework 2: 02_sorting", "Lesson 02 Sorting"
-    for part in wanted[:3]:
-        found = [place for place, name in enumerate(cleaned) if len(part) > 5 and part in name]
-        if len(found) == 1:
-            return found[0]
-    return None
-
-
-def _core(name: str) -> str:
-    """A column's name without what Canvas (``(12345)``) and Moodle (``Assignment: ... (Real)``) put around it."""
-    name = re.sub(r"\s*\((?:\d+|real|percentage|letter|punkte|reell)\)\s*$", "", name.strip(), flags=re.IGNORECASE)
-    return re.sub(r"^(?:assignment|aufgabe|tarea|devoir)\s*:\s*", "", name, flags=re.IGNORECASE)
+__all__ = ["Grade", "GradeFile", "Matching", "canvas_file", "match", "moodle_file"]
 
 
 @dataclass(frozen=True)
@@ -133,7 +110,12 @@ class GradeFile:
     data: bytes
     filled: int
     """Grades that stand in it."""
-    lessons: tuple[str, ...]
+    columns: Mapping[str, str]
+    """Lesson -> the column that its grades stand in."""
+    unclear_columns: Mapping[str, tuple[str, ...]]
+    """Lessons whose grades are not in it -> the columns that may be meant."""
+    found: frozenset[str]
+    """Learners with a grade whom the export knows."""
     unmatched: tuple[str, ...]
     """Learners with a grade whom the export does not know."""
     unclear: tuple[str, ...]
@@ -144,8 +126,17 @@ Grades = Mapping[tuple[str, str], Grade]
 """(learner, lesson) -> grade."""
 
 
-def canvas_file(export: Path, grades: Grades, people: Sequence[Person], titles: Mapping[str, str]) -> GradeFile:
-    """Fill the export of a Canvas gradebook. ``titles``: lesson -> title. Raises UsageError if it is none."""
+def canvas_file(
+    export: Path,
+    grades: Grades,
+    people: Sequence[Person],
+    titles: Mapping[str, str],
+    chosen: Mapping[str, str] = MappingProxyType({}),
+) -> GradeFile:
+    """Fill the export of a Canvas gradebook. Raises UsageError if it is none.
+
+    ``titles``: lesson -> title. ``chosen``: lesson -> the column that a person has named for it.
+    """
     sheet = read_sheet(export, "the grades", "--canvas")
     student = sheet.column("Student")
     numbers = [sheet.column(name) for name in ("SIS Login ID", "SIS User ID", "ID")]
@@ -164,8 +155,9 @@ def canvas_file(export: Path, grades: Grades, people: Sequence[Person], titles: 
     names = ["" if "(read only)" in cell.casefold() else cell for cell in sheet.head]
     own = [sheet.column(name) for name in ("Student", "ID", "SIS User ID", "SIS Login ID", "Root Account", "Section")]
     identity = [column for column in own if column is not None]
-    columns = [column for column in range(len(names)) if column not in identity]
-    places, notes = _places(sheet, columns, names, sorted({lesson for _, lesson in grades}), titles)
+    others = {column: name for column, name in enumerate(names) if column not in identity}
+    columns, notes = _places(sheet, "--canvas", others, sorted({lesson for _, lesson in grades}), titles, chosen)
+    places = columns.places
     matching = match(rows, people, sorted({learner for learner, _ in grades}))
     maxima = {
         lesson: None if possible is None else _number(sheet.rows[possible][column]) for lesson, column in places.items()
@@ -173,13 +165,21 @@ def canvas_file(export: Path, grades: Grades, people: Sequence[Person], titles: 
     filled = _fill(sheet, matching, grades, places, maxima, notes)
     keep = [*identity, *(column for column in sorted(places.values()))]
     data = sheet.text([[row[column] for column in keep] for row in sheet.rows])
-    return _done(data, filled, places, matching, notes)
+    return _done(sheet, data, filled, columns, matching, notes)
 
 
 def moodle_file(
-    export: Path, grades: Grades, people: Sequence[Person], titles: Mapping[str, str], lesson: str = ""
+    export: Path,
+    grades: Grades,
+    people: Sequence[Person],
+    titles: Mapping[str, str],
+    lesson: str = "",
+    chosen: Mapping[str, str] = MappingProxyType({}),
 ) -> GradeFile:
-    """Fill a grading worksheet (of ``lesson``) or an export of the gradebook. Raises UsageError if it is neither."""
+    """Fill a grading worksheet (of ``lesson``) or an export of the gradebook. Raises UsageError if it is neither.
+
+    ``chosen``: lesson -> the export's column that a person has named for it.
+    """
     sheet = read_sheet(export, "the grades", "--moodle")
     email = sheet.column("Email address", "Email", "E-Mail-Adresse", "Dirección de correo", "Adresse de courriel")
     own = [sheet.column("Username", "Anmeldename"), sheet.column("ID number", "ID-Nummer"), email]
@@ -205,7 +205,7 @@ def moodle_file(
             lesson = lessons[0] if len(lessons) == 1 else _lesson_of(export, lessons, titles)
         if all(name != lesson for _, name in grades):
             raise UsageError(f"nobody has a grade for {lesson}", str(export), course_command(f"grade {lesson}"))
-        places = {lesson: grade}
+        columns = Columns({lesson: grade}, {}, ())
         most = sheet.column("Maximum Grade", "Bestwertung")
         maxima[lesson] = next((told for n in rows if most is not None and (told := _number(sheet.rows[n][most]))), None)
         if maxima[lesson] is None:
@@ -219,16 +219,16 @@ def moodle_file(
             notes.append("the worksheet has no column for feedback: switch 'Feedback comments' on in the assignment")
     else:
         taken = [column for column in (*own, full, first, last, identifier) if column is not None]
-        columns = [column for column in range(len(sheet.head)) if column not in taken]
-        places, notes = _places(sheet, columns, sheet.head, lessons, titles)
-        for name, column in places.items():
+        others = {column: name for column, name in enumerate(sheet.head) if column not in taken}
+        columns, notes = _places(sheet, "--moodle", others, lessons, titles, chosen)
+        for name, column in columns.places.items():
             maxima[name] = None
             if "percentage" in sheet.head[column].casefold():
                 maxima[name] = 100.0
         if any(value is None for value in maxima.values()):
             notes.append("Moodle's export states no maximum grade: set each assignment's to the lesson's points")
-    filled = _fill(sheet, matching, grades, places, maxima, notes)
-    return _done(sheet.text(sheet.rows), filled, places, matching, notes)
+    filled = _fill(sheet, matching, grades, columns.places, maxima, notes)
+    return _done(sheet, sheet.text(sheet.rows), filled, columns, matching, notes)
 
 
 def _lesson_of(export: Path, lessons: list[str], titles: Mapping[str, str]) -> str:
@@ -243,30 +243,25 @@ def _lesson_of(export: Path, lessons: list[str], titles: Mapping[str, str]) -> s
 
 
 def _places(
-    sheet: Sheet, columns: list[int], names: Sequence[str], lessons: list[str], titles: Mapping[str, str]
-) -> tuple[dict[str, int], list[str]]:
-    places, notes = {}, []
-    for lesson in lessons:
-        found = column_of([names[column] for column in columns], lesson, titles.get(lesson, ""))
-        if found is None:
-            notes.append(
-                f"{lesson}: no column of the export has its name, or several have; its grades are not in the file"
-            )
-        else:
-            places[lesson] = columns[found]
-    twice = {column for column in places.values() if list(places.values()).count(column) > 1}
-    for lesson in [lesson for lesson, column in places.items() if column in twice]:
-        notes.append(
-            f"{lesson}: another lesson fits the same column, {sheet.head[places.pop(lesson)]!r}; neither's grades are in the file"
-        )
-    if not places:
-        wanted = ", ".join(lessons)
-        raise UsageError(
-            f"no column of the export has the name of a lesson that has grades: {wanted}",
-            f"{sheet.path}, which has {', '.join(repr(names[c]) for c in columns if names[c])[:300] or 'none'}",
-            f"call the assignment {lessons[0] if lessons else 'like the lesson'} in the LMS, and export again",
-        )
-    return places, notes
+    sheet: Sheet, option: str, names: Mapping[int, str], lessons: list[str], titles: Mapping[str, str],
+    chosen: Mapping[str, str],
+) -> tuple[Columns, list[str]]:  # fmt: skip
+    """Where each lesson's grades go, and notes. Raises UsageError if no lesson has a column."""
+    columns = columns_of(names, lessons, titles, chosen)
+    if columns.places or columns.unclear:
+        notes = [
+            f"{lesson}: no column of the export has its name; its grades are not in the file"
+            for lesson in columns.without
+        ]
+        return columns, notes
+    others = [name for name in names.values() if name.strip()]
+    near = difflib.get_close_matches(lessons[0], others, 1, 0.0) or ["COLUMN"]
+    words = ("report", option, str(sheet.path), "--column", f"{lessons[0]}={near[0]}")
+    raise UsageError(
+        f"no column of the export has the name of a lesson that has grades: {', '.join(lessons)}",
+        f"{sheet.path}, which has {', '.join(map(repr, others))[:300] or 'none'}",
+        f"say which it is, such as: {course_command(shlex.join(words))}",
+    )
 
 
 def _fill(
@@ -302,7 +297,14 @@ def _number(text: str) -> float | None:
     return value if 0 < value < 1e6 else None
 
 
-def _done(data: bytes, filled: int, places: Mapping[str, int], matching: Matching, notes: list[str]) -> GradeFile:
+def _done(sheet: Sheet, data: bytes, filled: int, columns: Columns, matching: Matching, notes: list[str]) -> GradeFile:
     return GradeFile(
-        data, filled, tuple(sorted(places)), matching.unmatched_learners, matching.unclear, tuple(dict.fromkeys(notes))
+        data,
+        filled,
+        {lesson: sheet.head[column] for lesson, column in sorted(columns.places.items())},
+        columns.unclear,
+        frozenset(matching.rows.values()),
+        matching.unmatched_learners,
+        matching.unclear,
+        tuple(dict.fromkeys(notes)),
     )

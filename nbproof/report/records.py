@@ -14,9 +14,9 @@ from typing import Any
 from nbproof.collect.earlier import late_by_word, useless
 from nbproof.collect.roster import members_of
 from nbproof.command import course_command
-from nbproof.errors import UsageError
+from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.reader import marks_in, opened_gradebook
-from nbproof.marking.results import Score
+from nbproof.marking.results import Score, SubmissionVerdict
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import JOURNAL, journal_of, journalled_verdict, problems_of
 
@@ -93,6 +93,8 @@ class ClassRecords:
     notes: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     """Whatever could name one of the learners, for taking it out of what others read."""
+    unreadable: tuple[CourseError, ...] = ()
+    """What is damaged: verdicts, and lessons, which are left out."""
 
     def of_lesson(self, slug: str) -> list[Score]:
         """What was handed in for a lesson and graded, ordered by learner."""
@@ -128,11 +130,15 @@ def read_class(
             works[key] = replace(works[key], problem=told.why, waits=False, grader_failed=told.grader_failed)
     paths = {(one.learner, one.lesson): one.path for one in intake.submissions}
     journals = sorted(path for lesson in lessons for path in (root / "autograded").glob(f"*/{lesson}/{JOURNAL}"))
+    damaged: dict[tuple[str, str], Path] = {}
     for done, path in enumerate(journals, 1):
         key = (path.parent.parent.name, path.parent.name)
         # What is in submitted/ now, and cannot be graded, counts, whatever was graded there before.
         if key[0].isprintable() and not (key in works and works[key].problem and not works[key].waits):
-            works[key] = _read_work(root, *key, paths.get(key))
+            verdict = journalled_verdict(root, *key)
+            if verdict is None:
+                damaged[key] = path
+            works[key] = _work_of(root, *key, verdict, paths.get(key))
         step(done, len(journals), "/".join(key))
     others = useless(root, {(one.learner, one.lesson) for one in take_in(root, known, known).submissions})
     works |= {
@@ -158,14 +164,31 @@ def read_class(
             str((root / "submitted").resolve()),
             course_command("grade"),
         )
-    found = sorted({lesson for _, lesson in works})
+    unreadable = [
+        CourseError(f"the verdict on {learner}'s {lesson} cannot be read", str(path), course_command("grade"))
+        for (learner, lesson), path in sorted(damaged.items())
+    ]
+    found: list[ClassLesson] = []
+    for slug in sorted({lesson for _, lesson in works}):
+        try:
+            found.append(_lesson(root, config, slug, works.values(), due.get(slug, "")))
+        except CourseError as error:
+            unreadable.append(error)
+        except Exception as error:  # nbformat raises whatever json, jsonschema and its own converters raise
+            place = str(root / "source" / slug / f"{slug}.ipynb")
+            fact = f"{slug} is left out: its notebook in source/ cannot be read ({type(error).__name__})"
+            unreadable.append(CourseError(fact, place, course_command(f"build {slug}")))
+    if not found:
+        raise unreadable[-1]
+    kept = {lesson.slug for lesson in found}
     return ClassRecords(
         str(config.CourseDirectory.get("course_id", "")) or root.resolve().name,
-        tuple(_lesson(root, config, slug, works.values(), due.get(slug, "")) for slug in found),
+        tuple(found),
         tuple(people[name] for name in sorted(people)),
-        works,
+        {key: work for key, work in works.items() if key[1] in kept},
         (*intake.notes, *notes),
         names_of(people.values()),
+        tuple(unreadable),
     )
 
 
@@ -216,10 +239,9 @@ def names_of(people: Iterable[Person]) -> tuple[str, ...]:
     )
 
 
-def _read_work(root: Path, learner: str, lesson: str, submitted: Path | None) -> Score:
-    verdict = journalled_verdict(root, learner, lesson)
+def _work_of(root: Path, learner: str, lesson: str, verdict: SubmissionVerdict | None, submitted: Path | None) -> Score:
     if verdict is None:
-        return Score(learner, lesson, problem=f"its verdict cannot be read; {course_command('grade --force')}")
+        return Score(learner, lesson, problem=f"its verdict cannot be read; {course_command('grade')}")
     return Score(
         learner, lesson, verdict.score, sum(one.max_score for one in verdict.exercises), verdict.problem,
         verdict=verdict.in_short(), grader_failed=verdict.grader_failed,

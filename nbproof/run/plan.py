@@ -8,7 +8,7 @@ import difflib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from nbproof.cells import CellKind, kind_of, name_of
 from nbproof.command import course_command
-from nbproof.errors import UsageError
+from nbproof.errors import CourseError, UsageError
 from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, read_attachments, read_file
@@ -156,6 +156,8 @@ class Selection:
 
     intake: Intake
     exercises: frozenset[str] = frozenset()
+    absent: tuple[str, ...] = ()
+    """A sentence for each name of somebody of the class of whom nothing is there."""
 
 
 def exercises_of(root: Path, lesson: str) -> list[str]:
@@ -164,11 +166,13 @@ def exercises_of(root: Path, lesson: str) -> list[str]:
     return [name_of(cell) for cell in notebook["cells"] if kind_of(cell) is CellKind.ANSWER]
 
 
-def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[str]) -> Selection:
-    """``only``: ``ada``, ``ada/02_sorting`` (either way round), ``fan_out``; with ``*`` and ``?``.
+def select(
+    root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[str], known: Collection[str] = ()
+) -> Selection:
+    """``only``: ``ada``, ``ada/02_sorting`` (either way round), ``fan_out``; with ``*`` and ``?``. ``known``: the class.
 
-    Learners add up, exercises add up; both together mean these exercises of these learners. Raises UsageError if a
-    name fits nothing, or is a learner's and an exercise's.
+    Learners add up, exercises add up; both together mean these exercises of these learners. Raises CourseError if none of
+    these learners has handed in anything, UsageError if a name fits nothing, or is a learner's and an exercise's.
     """
     if not only:
         return Selection(intake)
@@ -176,6 +180,7 @@ def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[st
     pairs: set[tuple[str, str]] = set()
     wanted: set[str] = set()
     named_learners = False
+    absent: list[str] = []
     for pattern in only:
         found = _pairs(intake, pattern)
         tested = {name for name in exercises if fnmatchcase(name, pattern)}
@@ -186,13 +191,21 @@ def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[st
                 f"for the learner: --only '{pattern}/*'",
             )
         if not found and not tested:
-            raise _unknown(pattern, intake, lessons, exercises)
+            if not _is_absent(pattern, lessons, known):
+                raise _unknown(pattern, intake, lessons, exercises)
+            absent.append(f"nothing handed in: {pattern}, as --only names")
+            continue
         # A pattern that fits both, such as *, means learners: exercises are asked for by what only they are called.
         if found:
             pairs |= found
             named_learners = True
         else:
             wanted |= tested
+    if absent and not named_learners:
+        raise CourseError(
+            "none of these learners has handed in anything", "--only " + " --only ".join(only),
+            f"collect what they handed in: {course_command('grade --from PATH')}",
+        )  # fmt: skip
     kept = tuple(
         one for one in intake.submissions
         if (not named_learners or (one.learner, one.lesson) in pairs)
@@ -204,7 +217,7 @@ def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[st
             f"name other learners, or collect {', '.join(sorted({exercises[name] for name in wanted}))}: "
             + course_command("grade --from PATH"),
         )  # fmt: skip
-    return Selection(replace(intake, submissions=kept), frozenset(wanted))
+    return Selection(replace(intake, submissions=kept), frozenset(wanted), tuple(absent))
 
 
 def _is_pattern(text: str) -> bool:
@@ -219,6 +232,12 @@ def _pairs(intake: Intake, pattern: str) -> set[tuple[str, str]]:
         if pattern in names or any(fnmatchcase(name, pattern) for name in names[: 1 if "/" not in pattern else 3]):
             found.add((one.learner, one.lesson))
     return found
+
+
+def _is_absent(pattern: str, lessons: Sequence[str], known: Collection[str]) -> bool:
+    """Whether it names somebody of the class, alone or with a lesson: then it is no slip of the pen."""
+    first, _, second = pattern.partition("/")
+    return pattern in known or (first in known and second in lessons) or (second in known and first in lessons)
 
 
 def _unknown(pattern: str, intake: Intake, lessons: Sequence[str], exercises: dict[str, str]) -> UsageError:

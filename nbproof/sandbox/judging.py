@@ -114,6 +114,7 @@ class JudgeProcess:
     def ask(self, header: dict[str, Any], payload: bytes = b"", bounded: bool = False) -> dict[str, Any]:
         """The answer. Raises WorkerLost if the process ended, or was ended, over it; the next question gets a new one.
 
+        So it does after an error over evidence: whatever was cut off in the middle must not stay for the next learner.
         ``bounded``: it is about what a learner brought, and may cost no more than :data:`EVIDENCE_MB` and
         :data:`EVIDENCE_SECONDS`.
         """
@@ -131,6 +132,8 @@ class JudgeProcess:
         except (WorkerLost, EngineLost):
             self.end()
             raise
+        if bounded and answer.keys() & {"beyond", "failed"}:
+            self.end()
         if "beyond" in answer:
             raise WorkerLost("memory", f"more than {EVIDENCE_MB} MB")
         return answer

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from nbproof.sandbox.kernel import call
 from nbproof.sandbox.shown import shown, visible_folders
-from nbproof.sandbox.syscalls import ARCHITECTURES, filter_calls
+from nbproof.sandbox.syscalls import ARCHITECTURES, NAMES, filter_calls
 from nbproof.sandbox.usage import MAX_FILES
 
 __all__ = [
@@ -135,7 +135,7 @@ def _build_tree(root: str) -> None:
         os.makedirs(root + folder, exist_ok=True)
     _mount("/proc", root + "/proc", "", _BIND | _REC)
     os.chdir(root)
-    call("syscall", ctypes.c_long(_pivot_root_number()), b".", b"old")
+    call("syscall", ctypes.c_long(NAMES["pivot_root"]), b".", b"old")
     os.chdir("/")
     call("umount2", b"/old", _DETACH)
     os.rmdir("/old")
@@ -190,10 +190,6 @@ def _read_only(path: str) -> None:
         if flags & bit:
             keep |= name
     _mount("none", path, "", _REMOUNT | _BIND | _RDONLY | keep)
-
-
-def _pivot_root_number() -> int:
-    return {"x86_64": 155, "aarch64": 41}[platform.machine()]
 
 
 def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> None:

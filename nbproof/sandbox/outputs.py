@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from nbproof.sandbox.picture_size import pixels_of
 from nbproof.text import readable
 
 __all__ = ["Outputs"]
@@ -21,6 +22,9 @@ _TAGS = (
 _MAX_HTML = 20_000
 """Characters of one display's HTML, which takes up to quadratic time to clean; 20 000 take 0.4 s at worst."""
 
+_MOST_PIXELS = 20_000_000
+"""Of all pictures of a submission together: decoded, four bytes each."""
+_NOT_SHOWN = "[a picture is left out: more than 20 million pixels in all, or neither a plain PNG nor a plain JPEG]"
 _CUT = "\n[output cut off: more than a graded notebook may hold]\n"
 
 
@@ -30,6 +34,7 @@ class Outputs:
     def __init__(self, limit: int) -> None:
         self.left = limit
         self.html_left = min(limit // 5, 5 * _MAX_HTML)
+        self.pixels_left = _MOST_PIXELS
 
     def clean(self, outputs: list[Any], number: int) -> tuple[dict[str, Any], ...]:
         """Outputs of the few forms that a graded notebook shows, of cell ``number``. All else is dropped."""
@@ -69,22 +74,26 @@ class Outputs:
         data = output.get("data")
         if not isinstance(data, dict):
             return None
-        shown = {
-            **{kind: self._picture(data[kind]) for kind in _PICTURES if kind in data},
-            "text/html": self._html(data.get("text/html")),
-            # Markdown has a hundred ways to write a link: it is shown as it was written.
-            "text/plain": self._text(data.get("text/markdown") or data.get("text/plain"), 10**9),
-        }
+        pictures = {kind: self._picture(kind, data[kind]) for kind in _PICTURES if kind in data}
+        # Markdown has a hundred ways to write a link: it is shown as it was written.
+        plain = self._text(data.get("text/markdown") or data.get("text/plain"), 10**9)
+        if not any(pictures.values()) and any(str(kind).startswith("image/") for kind in data):
+            plain = f"{plain}\n{self._text(_NOT_SHOWN, 10**9)}".strip("\n")
+        shown = {**pictures, "text/html": self._html(data.get("text/html")), "text/plain": plain}
         shown = {kind: text for kind, text in shown.items() if text}
         made: dict[str, Any] = {"output_type": output["output_type"], "data": shown, "metadata": {}}
         if output["output_type"] == "execute_result":
             made["execution_count"] = number
         return made if shown else None
 
-    def _picture(self, text: object) -> str:
+    def _picture(self, kind: str, text: object) -> str:
         # Pages put a picture's text into an attribute, as it is. Half a picture is none.
         if not isinstance(text, str) or len(text) > self.left or not re.fullmatch(r"[A-Za-z0-9+/=\s]*", text):
             return ""
+        pixels = pixels_of(kind, text)
+        if pixels is None or pixels > self.pixels_left:
+            return ""
+        self.pixels_left -= pixels
         self.left -= len(text)
         return text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from nbproof.authoring import chapter, site
-from nbproof.authoring.chapter import Levels, Shown, chapter_of, headings_in, shown_by
+from nbproof.authoring import shown as shown_cells
+from nbproof.authoring import site
+from nbproof.authoring.chapter import Levels, chapter_of, headings_in
+from nbproof.authoring.shown import Shown, Stopped, shown_by
 from nbproof.authoring.site import make_site
 from nbproof.authoring.site_pages import Chapter, home, readers_pages
 from nbproof.cells import private_lines
+from nbproof.cli.main import main
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, LessonError, UsageError
 from tests import ROOT, SLUGS, the_lesson
@@ -70,14 +74,6 @@ def test_what_would_give_an_answer_away_stops_it(tmp_path: Path, monkeypatch: py
         make_site(ROOT, [SLUG], tmp_path / "site", run=False)
     assert error.value.place == f"lessons/{SLUG}.html"
     assert not (tmp_path / "site").exists()
-
-
-@pytest.mark.slow
-def test_a_link_that_leads_nowhere_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site, "_opening", lambda root, slug: "[there](../docs/learners.md#nowhere)")
-    with pytest.raises(CourseError, match=r"a page cannot be made as it is written: .*nowhere") as error:
-        make_site(ROOT, [SLUG], tmp_path / "site", run=False)
-    assert error.value.place.startswith(f"lessons/{SLUG}.ipynb")
 
 
 def test_nothing_but_an_earlier_site_is_replaced(tmp_path: Path) -> None:
@@ -209,30 +205,82 @@ def test_a_lesson_is_run_once_and_again_if_it_changed(tiny: Path, diary: Path) -
 
 
 @pytest.mark.slow
-def test_a_cell_that_fails_is_named_and_nothing_is_kept(tiny: Path) -> None:
+def test_a_lesson_that_fails_takes_no_other_with_it_and_is_run_again(tiny: Path) -> None:
     path = tiny / "source/01_a/01_a.ipynb"
-    path.write_text(path.read_text().replace("x * 2", "x / 0"))
-    with pytest.raises(LessonError, match="01_a does not run to its end: ZeroDivisionError: division by zero") as error:
-        shown_by(tiny, ["01_a"], tiny / "kept", lambda one: None)
-    assert error.value.place == f"{path}, cell c2"
-    assert not (tiny / "kept").exists()
+    sound = path.read_text()
+    shutil.copytree(tiny / "source/01_a", tiny / "source/02_b")
+    (tiny / "source/02_b/01_a.ipynb").rename(tiny / "source/02_b/02_b.ipynb")
+    path.write_text(sound.replace("x * 2", "x / 0").replace("x = 20", 'print("begun"); x = 20'.replace('"', '\\"')))
+    begun: list[tuple[int, int]] = []
+    slugs = ["01_a", "02_b", "03_c"]
+    found = shown_by(tiny, slugs, tiny / "kept", lambda one: None, lambda done, of, name: begun.append((done, of)))
+    assert [one["text"] for one in found["01_a"].outputs["c0"]] == ["begun\n"]
+    assert set(found["01_a"].outputs) == {"c0"} and set(found["02_b"].outputs) == {"c2"}
+    first, second, third = (found[slug].stopped for slug in slugs)
+    assert first is not None and first.cell == "c2" and second is None
+    assert first.error.fact == "a cell of 01_a cannot be run here: ZeroDivisionError: division by zero"
+    assert first.error.place == f"{path}, cell c2: print(x / 0)"
+    assert third is not None and "there is no notebook of 03_c in source/" in third.error.fact
+    assert max(begun) == (6, 6)
+    assert [one.name for one in (tiny / "kept").iterdir()] == ["02_b.json"]
 
 
 @pytest.mark.slow
-def test_once_a_lesson_fails_the_others_are_not_waited_for(tiny: Path) -> None:
-    path = tiny / "source/01_a/01_a.ipynb"
-    path.write_text(path.read_text().replace("x * 2", "x / 0"))
+def test_whoever_interrupts_waits_for_no_lesson(tiny: Path) -> None:
     late = tiny / "late"
     cells = [nbformat.v4.new_code_cell(text) for text in ("import time\ntime.sleep(60)", f"open({str(late)!r}, 'w')")]
     (tiny / "source/02_b").mkdir()
     nbformat.write(_released(*cells), tiny / "source/02_b/02_b.ipynb")
-    with pytest.raises(LessonError, match="01_a does not run"):
-        shown_by(tiny, ["02_b", "01_a"], tiny / "kept", lambda one: None)
+
+    def interrupt(shown: Shown) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        shown_by(tiny, ["02_b", "01_a"], tiny / "kept", interrupt)
     assert not late.exists()
 
 
+def test_a_chapter_says_where_its_run_ended(tmp_path: Path) -> None:
+    show, after = nbformat.v4.new_code_cell("draw(1)\nmore()"), nbformat.v4.new_code_cell("draw(2)")
+    made = chapter_of("T", "Read.", _released(show, after), {}, {}, stopped=show.id)
+    assert ["Here the run ended" in cell.source for cell in made.cells] == [False, True, False]
+    assert "the cell that begins with `draw(1)`" in site._not_to_its_end(_released(show), show.id)
+    assert "could not be run." in site._not_to_its_end(_released(show), "")
+
+
+@pytest.mark.slow
+def test_a_site_is_made_of_what_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One lesson stops in a cell, one has no release, one page leads nowhere: three lines, exit 1, and a site."""
+    released = shown_cells.notebook_at(ROOT / "release" / SLUG / f"{SLUG}.ipynb")
+    place = next(cell.id for cell in released.cells if "def change_after_registering" in cell.source)
+    error = LessonError("a cell of x cannot be run here: RuntimeError: no such CPU", "source/x, cell c", "mend it")
+
+    def shown(root: Path, slugs: list[str], *more: Any) -> dict[str, Shown]:
+        return {slug: Shown(slug, {}, 1.0, Stopped(error, place) if slug == SLUG else None) for slug in slugs}
+
+    def notebook_at(path: Path) -> nbformat.NotebookNode:
+        if path.stem == "04_apply":
+            raise LessonError("there is no notebook of 04_apply in release/", str(path), "build")
+        return shown_cells.notebook_at(path)
+
+    monkeypatch.setattr(site, "shown_by", shown)
+    monkeypatch.setattr(site, "notebook_at", notebook_at)
+    monkeypatch.setattr(site, "_opening", lambda root, slug: "[there](../docs/learners.md#nowhere)")
+    assert main(["site", SLUG, "04_apply", "--course", str(ROOT), "--out", str(tmp_path / "site")]) == 1
+    page = (tmp_path / "site/lessons" / f"{SLUG}.html").read_text(encoding="utf-8")
+    assert "Some outputs are missing on this page" in page and "Here the run ended" in page
+    assert not (tmp_path / "site/lessons/04_apply.html").exists()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("running the lessons")
+    assert sum(line.startswith("! ") for line in lines) == 3
+    assert any("nowhere" in line for line in lines) and any("04_apply has no chapter" in line for line in lines)
+    assert lines[-1].startswith(f"not run to the end: {SLUG} (cell {place}); next: ") and "site" in lines[-1]
+
+
 def test_what_changes_a_lesson_s_surroundings_has_it_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = chapter._surroundings()
-    assert chapter._surroundings() == before
-    monkeypatch.setattr(chapter.metadata, "distributions", lambda: [])
-    assert chapter._surroundings() != before
+    before = shown_cells._surroundings()
+    assert shown_cells._surroundings() == before
+    monkeypatch.setattr(shown_cells.metadata, "distributions", lambda: [])
+    assert shown_cells._surroundings() != before

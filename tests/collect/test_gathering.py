@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
+from nbproof.cli.instructors import reading_of
+from nbproof.cli.main import course_parser, main
 from nbproof.collect import collect, placing
 from nbproof.collect.outcome import STATUSES
 from nbproof.errors import UsageError
@@ -279,3 +280,28 @@ def test_the_command_prints_every_file_and_its_exit_code_tells(
     listed = json.loads((tmp_path / "all.json").read_text())
     assert listed["needs_person"] == sum(one["needs_person"] for one in listed["files"])
     assert sum(listed["counts"].values()) == len(listed["files"])
+
+
+def test_grade_reads_an_upload_as_collect_does(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One set of options for both; a rehearsal writes nothing, and grades nothing."""
+    said = {
+        "lesson": "01_first",
+        "names": Path("n.csv"),
+        "learner": "ada",
+        "pattern": "x",
+        "prefer": "on-time",
+        "due": "now",
+    }
+    words = [word for name, value in said.items() for word in (f"--{name}", str(value))] + ["--dry-run"]
+    for call in (["collect", "up.zip"], ["grade", "--from", "up.zip"]):
+        assert reading_of(course_parser().parse_args([*call, *words])) == {**said, "dry_run": True}
+    assert main(["grade", "--course", str(course), "--dry-run"]) == 2
+    assert "there is none" in capsys.readouterr().err
+    upload = folder_of(tmp_path / "up", {"hook.ipynb": notebook("01_first")})
+    before = sorted(course.rglob("*"))
+    assert main(["grade", "--course", str(course), "--from", str(upload), "--learner", "ada", "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "ada" in told and "dry run: nothing was written" in told and "nothing was graded" in told
+    assert sorted(course.rglob("*")) == before

@@ -18,7 +18,19 @@ from tests.damage.cells import EDITED, LOSE_IDS, LOST_AND_COPIED, MOVED, SPLIT_A
 from tests.damage.files import FILES
 from tests.damage.work import NothingLeft, Work
 
-__all__ = ["CELLS", "KINDS", "NAMES", "WAITS", "Damage", "Kind", "damaged", "kind_of", "name_of", "text_of"]
+__all__ = [
+    "CELLS",
+    "ELSEWHERE",
+    "KINDS",
+    "NAMES",
+    "WAITS",
+    "Damage",
+    "Kind",
+    "damaged",
+    "kind_of",
+    "name_of",
+    "text_of",
+]
 
 CELLS = {**LOST_AND_COPIED, **SPLIT_AND_MERGED, **MOVED, **EDITED}
 """What is done to cells."""
@@ -47,7 +59,13 @@ class Damage:
     refused: bool
 
 
-WAITS = frozenset({"todos merged", "merged into setup", "nbconvert plain script", "jupytext without marks"})
+ELSEWHERE = frozenset({
+    "answer below the check", "two answers at the end", "answer above the heading", "answer fenced below the check",
+    "answer raw at the end", "answer in another cell", "answer in the setup cell", "answer commented out",
+})  # fmt: skip
+"""Answers that stand elsewhere, while the TODO cell is as it was handed out."""
+_UNSURE = ("todos merged", "merged into setup", "nbconvert plain script", "jupytext without marks")
+WAITS = ELSEWHERE.union(_UNSURE)
 """Damage that leaves nobody certain of what is whose: a person has to look."""
 
 NAMES: dict[str, str] = {

@@ -119,6 +119,72 @@ def answer_below_empty_cell(work: Work) -> None:
     work.cells[at]["source"] = ""
 
 
+def _stub_and(work: Work, at: int) -> str:
+    """Put the stub back into a TODO cell; what stood there."""
+    cell = work.cells[at]
+    answer = text_of(cell)
+    cell["source"] = work.stubs()[name_of(cell)]
+    return answer
+
+
+def answer_below_the_check(work: Work) -> None:
+    """The answer is in a new cell below the exercise's check; the TODO cell is as it was handed out."""
+    at = work.todo()
+    check = _next_of(work, at, "test")
+    answer = _stub_and(work, at)
+    work.cells.insert(len(work.cells) if check is None else check + 1, code(answer))
+
+
+def answers_at_the_end(work: Work) -> None:
+    """Two answers are in one new cell at the end; both TODO cells are as they were handed out."""
+    chosen = sorted(work.pick.sample(work.todos(), min(2, len(work.todos()))))
+    work.cells.append(code("\n\n".join(_stub_and(work, at) for at in chosen)))
+
+
+def answer_above_the_heading(work: Work) -> None:
+    """The answer is in a new cell above the text of its exercise."""
+    at = work.todo()
+    answer = _stub_and(work, at)
+    while at and not text_of(work.cells[at]).startswith("#"):
+        at -= 1
+    work.cells.insert(at, code(answer))
+
+
+def answer_fenced_below_the_check(work: Work) -> None:
+    """The answer is shown as code in a text cell below the check."""
+    answer_below_the_check(work)
+    at = next(at for at, cell in enumerate(work.cells) if cell["cell_type"] == "code" and not cell.get("id"))
+    work.cells[at] = text(f"My answer:\n\n```python\n{text_of(work.cells[at])}\n```")
+
+
+def answer_raw_at_the_end(work: Work) -> None:
+    """The answer is in a raw cell at the end."""
+    answer = _stub_and(work, work.todo())
+    work.cells.append({"cell_type": "raw", "metadata": {}, "source": answer})
+
+
+def answer_in_another_cell(work: Work) -> None:
+    """The answer stands below another exercise's in that one's TODO cell."""
+    todos = work.todos()
+    at, other = todos[0], todos[-1]
+    if at != other:
+        answer = _stub_and(work, at)
+        work.cells[other]["source"] += f"\n\n{answer}"
+
+
+def answer_in_setup_cell(work: Work) -> None:
+    """The answer stands below the setup cell's own lines."""
+    setup = next((cell for cell in work.cells if kind_of(cell) == "setup"), None)
+    if setup is not None:
+        setup["source"] = f"{text_of(setup)}\n\n{_stub_and(work, work.todo())}"
+
+
+def answer_commented_out(work: Work) -> None:
+    """The whole answer is commented out, in its place."""
+    cell = work.cells[work.todo()]
+    cell["source"] = "\n".join(f"# {line}".rstrip() for line in text_of(cell).split("\n"))
+
+
 def written_answer_below(work: Work) -> None:
     """The written answer is in a text cell of its own below the cell that was made for it."""
     at = next((at for at, cell in enumerate(work.cells) if kind_of(cell) == "written"), None)
@@ -136,6 +202,14 @@ MOVED: dict[str, Callable[[Work], None]] = {
     "answer below the stub": answer_below_the_stub,
     "answer in cells below": answer_in_cells_below,
     "answer below empty cell": answer_below_empty_cell,
+    "answer below the check": answer_below_the_check,
+    "two answers at the end": answers_at_the_end,
+    "answer above the heading": answer_above_the_heading,
+    "answer fenced below the check": answer_fenced_below_the_check,
+    "answer raw at the end": answer_raw_at_the_end,
+    "answer in another cell": answer_in_another_cell,
+    "answer in the setup cell": answer_in_setup_cell,
+    "answer commented out": answer_commented_out,
     "written answer below": written_answer_below,
 }
 

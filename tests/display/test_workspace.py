@@ -12,7 +12,9 @@ import nbformat
 import pytest
 
 from nbproof.checks.visible import whole
+from nbproof.cli.main import main
 from nbproof.course_file import CourseFile
+from nbproof.display import lab
 from nbproof.display.lab import (
     _is_ours,
     folders_instead_of_home,
@@ -100,6 +102,28 @@ def test_copies_that_cannot_be_written_are_told(course: Path) -> None:
     (course / "learn").write_text("")
     with pytest.raises(UsageError, match="your copies of the lessons cannot be written"):
         prepare_workspace(course)
+
+
+@pytest.mark.parametrize(
+    ("words", "lesson", "others"),
+    [
+        ("", None, ""),
+        ("02_b", "02_b", ""),
+        ("--port 8931", None, "--port 8931"),
+        ("02_b --port 8931 --no-browser", "02_b", "--port 8931 --no-browser"),
+        ("--no-browser 02_b --ip 0.0.0.0", "02_b", "--no-browser --ip 0.0.0.0"),
+        ("--port=8931 02_c", "02_c", "--port=8931"),
+        ("02_c", "02_c", ""),
+    ],
+)
+def test_the_value_of_an_option_is_no_lesson(
+    course: Path, monkeypatch: pytest.MonkeyPatch, words: str, lesson: str | None, others: str
+) -> None:
+    asked: list[tuple[str | None, list[str]]] = []
+    monkeypatch.setattr(lab, "released_lessons", lambda root: ["01_a", "02_b"])
+    monkeypatch.setattr(lab, "open_lab", lambda root, *rest: asked.append(rest) or 0)
+    assert main(["lab", "--course", str(course), *words.split()]) == 0
+    assert asked == [(lesson, others.split())]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="JupyterLab takes the place of this process on POSIX only")

@@ -180,6 +180,54 @@ def _released(course: Path) -> set[str]:
     return {path.stem for path in (course / "exchange").glob("*/feedback/*.html")}
 
 
+def _damage(path: Path, name: str, *new: str, stub: str | None = None) -> None:
+    """Leave a stub in a TODO cell, or take the cell away, and put new code cells below its neighbour."""
+    notebook = json.loads(path.read_text())
+    cells = notebook["cells"]
+    at = next(at for at, cell in enumerate(cells) if cell["metadata"].get("nbgrader", {}).get("grade_id") == name)
+    made = [{"cell_type": "code", "metadata": {}, "source": one, "outputs": [], "execution_count": None} for one in new]
+    cells[at : at + 1] = [*([{**cells[at], "source": stub}] if stub is not None else []), *made]
+    path.write_text(json.dumps(notebook, indent=1))
+
+
+def _ended(course: Path) -> dict[str, list[str]]:
+    """learner -> what stands below each test: how its exercise ended. Numbers differ, because seeds do."""
+    found = {}
+    for path in sorted((course / "autograded").glob(f"*/{LESSON}/{LESSON}.ipynb")):
+        outputs = [output for cell in json.loads(path.read_text())["cells"] for output in cell.get("outputs", ())]
+        found[path.parts[-3]] = ["".join(one["data"]["text/plain"]) for one in outputs if "data" in one]
+    return found
+
+
+@pytest.mark.nightly
+def test_a_damaged_notebook_ends_alike_whoever_drives(course: Path, hand_in: HandIn, pool: PoolMaker) -> None:
+    """Recovered and wrong, waiting for a person, without a TODO cell, with a mark of git's: by both drivers."""
+    stub = "def first(x):\n    # TODO: 2 times x\n    pass  # TODO: your code"
+    wrong = "def first(x):\n    return x * 7"
+    _damage(hand_in("ran", RIGHT), "first", wrong, wrong, stub=stub)
+    _damage(hand_in("one", RIGHT), "first", wrong, stub=stub)
+    _damage(hand_in("off", RIGHT), "first", stub=stub)
+    _damage(hand_in("two", RIGHT), "first", f"{RIGHT['first']}\n\n{RIGHT['second']}")
+    _damage(hand_in("non", RIGHT), "second")
+    marked = hand_in("git", {**RIGHT, "third": wrong})
+    marked.write_text(
+        json.dumps(json.loads(marked.read_text()), indent=1).replace('"source"', '\n<<<<<<< HEAD\n"source"', 1)
+    )
+    _make_fresh(course)
+    ours = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+    scores, ended = _scores(course), _ended(course)
+    assert {score.learner for score in ours.scores} == set(ended)
+    assert ended["ran"][0] == ended["one"][0] == "first: failed"
+    _make_fresh(course)
+    shutil.rmtree(course / "autograded")
+
+    graded = _nbgrader(course, "autograde", LESSON)
+
+    assert graded.returncode == 0, graded.stderr[-3000:]
+    assert _scores(course) == scores
+    assert _ended(course) == ended
+
+
 def test_formgraders_buttons_work_in_a_fresh_clone(course: Path, hand_in: HandIn) -> None:
     hand_in("ada", RIGHT)
     by_exchange = hand_in("ben", {"first": "print('status', 3)"}).parent

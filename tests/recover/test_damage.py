@@ -24,7 +24,7 @@ import pytest
 
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
-from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in, read_blueprint, rebuilt_in
 from nbproof.marking.marker import answers_in
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover import unpacking as unwrapping
@@ -98,7 +98,8 @@ def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, fou
             assert found.waits(blueprint, name), found.lost
             shown = {bare(line) for line in found.answers[name].replace("# ", "", -1).splitlines()}
             hidden = {bare(line) for line in view(text_of(cell)).replace("# ", "").splitlines()} - shown
-            assert hidden <= {"", "#"} or len(found.answers[name]) > 8_000
+            untouched = bare(text_of(cell)) == bare(stubs[name])
+            assert untouched or hidden <= {"", "#"} or len(found.answers[name]) > 8_000
             waiting.add(name)
         elif kind_of(cell) == "written":
             assert text_of(cell).strip() in found.answers[name] or "A person decides" in found.answers[name]
@@ -155,6 +156,31 @@ def test_what_is_no_submission_is_refused_with_a_reason(kind: str) -> None:
     with pytest.raises(Damaged) as refusal:
         answers_in(blueprint, damage.data)
     assert any(word in str(refusal.value).lower() for word in ("hand in", "save"))
+
+
+def test_a_list_that_is_filled_below_the_check_waits() -> None:
+    _, blueprint = _lesson("04_apply")
+    release = json.loads(_release("04_apply").read_text(encoding="utf-8"))
+    at = next(at for at, cell in enumerate(release["cells"]) if name_of(cell) == "test_visit_order") + 1
+    for says, waits in (("answer.append(module)", True), ("print(module, answer)", False)):
+        new = {"cell_type": "code", "metadata": {}, "source": f"for module in model.modules():\n    {says}"}
+        cells = [*release["cells"][:at], new, *release["cells"][at:]]
+        found = answers_in(blueprint, json.dumps({**release, "cells": cells}).encode())
+        assert set(found.lost) == ({"visit_order"} if waits else set())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "kind", ["answer in cells below", "answer below the check", "truncated", "colab", "todo deleted"]
+)
+def test_nothing_that_was_found_is_lost_on_its_way_through_a_file(kind: str) -> None:
+    """As `nbgrader autograde` does it: rebuilt, written down, read again, and only then marked."""
+    _, blueprint = _lesson(LESSONS[0])
+    _, damage = _damage(LESSONS[0], [kind], 1)
+    found = answers_in(blueprint, damage.data)
+    again = nbformat.reads(nbformat.writes(fill_in(blueprint, found)), as_version=4)
+    assert found.recovered or found.lost
+    assert rebuilt_in(blueprint, again) == found
 
 
 _CELLS = [kind.name for kind in KINDS.values() if kind.of == "cells"]
@@ -249,6 +275,42 @@ def test_both_sides_of_a_conflict_are_there_ours_first() -> None:
     at = next(number for number, line in enumerate(lines) if "a = 1" in line)
     lines[at : at + 1] = ["<<<<<<< HEAD", lines[at], "=======", lines[at].replace("1", "7"), ">>>>>>> main"]
     assert _sources("\n".join(lines)) == ["a = 1", "b = 2", "a = 7"]
+
+
+@pytest.mark.parametrize("mark", ["<<<<<<< HEAD", ">>>>>>> 3f2a1bc (fix)"])
+@pytest.mark.parametrize("where", ["file", "cell"])
+def test_a_mark_of_a_conflict_whose_other_half_is_gone_costs_nothing(mark: str, where: str) -> None:
+    """It stands among the lines of the file, above the second line of each answer; or in the cells themselves."""
+    _, blueprint = _lesson(LESSONS[0])
+    notebook = _handed_in(LESSONS[0], 1)
+    todos = [cell for cell in notebook["cells"] if kind_of(cell) == "answer"]
+    wanted = {name_of(cell): text_of(cell) for cell in todos}
+    for cell in todos:
+        first, *others = text_of(cell).splitlines(keepends=True)
+        cell["source"] = [first, f"{mark}\n", *others]
+    text = json.dumps(notebook, indent=1)
+    if where == "file":
+        text = text.replace(f' "{mark}\\n"', mark).replace(f"  {mark},", mark).replace(f"{mark},", mark)
+        lines = [line.strip() if mark in line else line for line in text.splitlines()]
+        text = "\n".join(lines)
+        assert f"\n{mark}\n" in text
+    found = answers_in(blueprint, text.encode())
+    assert "git had left a mark" in found.damage
+    assert found.lost == {}
+    for name, answer in wanted.items():
+        assert _same(answer, found.answers[name])
+
+
+def test_two_versions_in_one_cell_wait_for_a_person() -> None:
+    _, blueprint = _lesson(LESSONS[0])
+    notebook = _handed_in(LESSONS[0], 1)
+    cell = next(cell for cell in notebook["cells"] if name_of(cell) == "weight_grad")
+    for marks in (("<<<<<<< HEAD\n", "=======\n", ">>>>>>> main\n"), ("<<<<<<< HEAD\n", "=======\n", "")):
+        cell["source"] = f"{marks[0]}answer = 1\n{marks[1]}answer = 2\n{marks[2]}"
+        found = answers_in(blueprint, json.dumps(notebook).encode())
+        assert set(found.lost) == {"weight_grad"}
+        assert "# answer = 1" in found.answers["weight_grad"]
+        assert "# answer = 2" in found.answers["weight_grad"]
 
 
 def test_an_undamaged_notebook_is_read_alike_by_both_readers() -> None:

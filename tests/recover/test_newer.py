@@ -20,10 +20,10 @@ from nbproof.marking.blueprint import (
     Damaged,
     Rebuilt,
     fill_in,
-    lost_in,
     read_attachments,
     read_blueprint,
     read_file,
+    rebuilt_in,
 )
 from nbproof.marking.marker import answers_in
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
@@ -333,6 +333,6 @@ def test_files_have_a_limit(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_what_waits_for_a_person_comes_back_from_the_rebuilt_notebook(blueprint: Blueprint) -> None:
     rebuilt = Rebuilt({**RIGHT, "first": "# may be it"}, lost={"first": "A person has to look."})
-    assert lost_in(fill_in(blueprint, rebuilt)) == rebuilt.lost
+    assert rebuilt_in(blueprint, fill_in(blueprint, rebuilt)) == rebuilt
     assert rebuilt.waits(blueprint, "first")
     assert not rebuilt.waits(blueprint, "second")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -125,8 +126,24 @@ def test_what_could_not_be_graded_keeps_its_reason(course: Path) -> None:
     kinds = {one.learner: one.kind for one in faults(records)}
     assert (kinds["s0"], kinds["s3"]) == ("not graded", "the grader's own problem")
     assert "cannot be read" in works["s1", LESSON].problem
+    assert [one.place for one in records.unreadable] == [str(course / "autograded" / "s1" / LESSON / ".verdict.json")]
     assert works["new", LESSON].problem.startswith(f"no {LESSON}.ipynb")
     assert works["s2", LESSON].score == 2.0
+
+
+def test_what_is_damaged_is_listed_and_the_rest_is_reported(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A verdict that is no verdict, and another lesson whose notebook is none."""
+    (course / "autograded" / "s1" / LESSON / ".verdict.json").write_text("{")
+    (course / "source" / "02_broken").mkdir()
+    (course / "source" / "02_broken" / "02_broken.ipynb").write_text("no notebook")
+    (course / "submitted" / "s2" / "02_broken").mkdir(parents=True)
+    (course / "submitted" / "s2" / "02_broken" / "02_broken.ipynb").write_text("{}")
+    assert main(["report", "--course", str(course)]) == 1
+    told = capsys.readouterr().err
+    assert "the verdict on s1's 01_small cannot be read" in told and "02_broken is left out" in told
+    assert told.count("  at:   ") == told.count("  next: ") == 2
+    assert "01 small" in _page(course).get_text() and "02_broken" not in _page(course).get_text()
+    assert "s2" in (course / "report" / "learners.csv").read_text()
 
 
 def test_grade_file_lists_who_is_not_in_the_export(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,6 +153,56 @@ def test_grade_file_lists_who_is_not_in_the_export(course: Path, capsys: pytest.
     told = capsys.readouterr()
     assert json.loads(told.out)["schema"] == 1 and "! s2" in told.err
     assert (course / "report" / "canvas.csv").read_text().splitlines()[2] == "A,1,s0,4"
+
+
+def test_page_and_tables_are_written_whatever_the_exports_are(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An export that cannot be read, and one in which no column, or more than one, may be the lesson's."""
+    export = course / "canvas.csv"
+    head = "Student,ID,SIS Login ID"
+    for columns, option, told in (
+        ("", ["--moodle", str(course)], "cannot be read"),
+        ("Essay (5),Talk (6)", ["--canvas", str(export)], "no column of the export has the name"),
+        ("Lesson 1 (5),Homework 1 (6)", ["--canvas", str(export)], "--column '01_small=Lesson 1 (5)'"),
+    ):
+        export.write_text(f"{head},{columns}\n    Points Possible,,,4,4\nA,1,s0,,\n")
+        shutil.rmtree(course / "report", ignore_errors=True)
+        assert main(["report", "--course", str(course), *option]) == 1
+        said = "".join(capsys.readouterr())
+        assert told in said and "next: " in said
+        assert (course / "report" / "index.html").exists() and (course / "report" / "learners.csv").exists()
+    assert main(["report", "--course", str(course), *option, "--column", "01_small=Homework 1 (6)"]) == 1
+    assert "! s1: has a grade" in capsys.readouterr().out
+    assert (course / "report" / "canvas.csv").read_text().splitlines()[2] == "A,1,s0,4"
+
+
+def test_persons_of_another_lms_are_one_line(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the other's export in the same call, or by where their work came from; whoever nobody knows is listed."""
+    names = sorted(path.name for path in (course / "autograded").iterdir())
+    canvas, moodle = course / "canvas.csv", course / "moodle.csv"
+    canvas.write_text("Student,ID,SIS Login ID,Lesson 1 (5)\n    Points Possible,,,4\nA,1,s0,\n")
+    rows = "".join(f"{name},\n" for name in names if name != "s0")
+    moodle.write_text("Username,Assignment: Lesson 1 (Real)\n" + rows)
+    both = ["report", "--course", str(course), "--canvas", str(canvas), "--moodle", str(moodle)]
+    assert main(both) == 0
+    told = capsys.readouterr().out
+    assert (
+        f"{len(names) - 1} learners of another LMS" in told
+        and "1 learner of another LMS" in told
+        and "  ! " not in told
+    )
+    files = [
+        {"learner": name, "account": f"Moodle:{number}"}
+        for number, name in enumerate(names)
+        if name not in ("s0", "s1")
+    ]
+    (course / "collected/1").mkdir(parents=True)
+    (course / "collected/1/list.json").write_text(json.dumps({"files": files}))
+    assert main(both[:5]) == 1
+    told = capsys.readouterr().out
+    assert f"{len(names) - 2} learners of another LMS" in told
+    assert [line for line in told.splitlines() if line.startswith("  ! ")] == [
+        "  ! s1: has a grade, and Canvas's export has no such person"
+    ]
 
 
 def test_wrong_uses_say_fact_place_and_next(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

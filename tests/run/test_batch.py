@@ -16,7 +16,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from nbproof.errors import UsageError
+from nbproof.errors import CourseError, UsageError
 from nbproof.marking.results import GradedClass
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
@@ -264,3 +264,18 @@ def test_an_unknown_name_is_told_what_is_near(small_lesson: Path, only: str, fac
     assert told.value.fact == fact
     assert next_command in told.value.next_command
     assert told.value.exit_code == 2
+
+
+def test_who_handed_in_nothing_is_a_line_and_no_end(small_lesson: Path) -> None:
+    """Dropping a name must never mean more than was asked for: without any learner left, nothing runs."""
+    everything = Intake(tuple(Submission(name, LESSON, small_lesson / name) for name in LEARNERS), ())
+    for zoe in ("zoe", f"zoe/{LESSON}", f"{LESSON}/zoe"):
+        chosen = select(small_lesson, everything, [LESSON], ("ada", zoe), {"ada", "zoe"})
+        assert {one.learner for one in chosen.intake.submissions} == {"ada"}
+        assert chosen.absent == (f"nothing handed in: {zoe}, as --only names",)
+        for only in ((zoe,), (zoe, "first")):
+            with pytest.raises(CourseError, match="none of these learners") as told:
+                select(small_lesson, everything, [LESSON], only, {"ada", "zoe"})
+            assert told.value.exit_code == 1
+    with pytest.raises(UsageError, match="no learner and no exercise is called 'zeo'"):
+        select(small_lesson, everything, [LESSON], ("ada", "zeo"), {"ada", "zoe"})

@@ -14,7 +14,7 @@ from traitlets.config import Config
 from nbproof.authoring.simulate import hand_in
 from nbproof.cli.main import main
 from nbproof.nbgrader_setup import course_config
-from tests import SLUGS, some_by_day, the_lesson
+from tests import OLDER_CPUS, SLUGS, the_lesson
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -26,10 +26,18 @@ def _submit(course: Path, learner: str, slug: str, answers: dict[str, str]) -> P
     return path
 
 
-def _stderr(notebook: Path) -> list[str]:
+def _outputs(notebook: Path) -> list[nbformat.NotebookNode]:
     cells = nbformat.read(notebook, as_version=4).cells
-    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    return [output for cell in cells for output in cell.get("outputs", [])]
+
+
+def _stderr(notebook: Path) -> list[str]:
+    outputs = _outputs(notebook)
     return [output.text for output in outputs if output.output_type == "stream" and output.name == "stderr"]
+
+
+def _errors(notebook: Path) -> list[str]:
+    return [f"{output.ename}: {output.evalue}" for output in _outputs(notebook) if output.output_type == "error"]
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +48,19 @@ def plain_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.stock
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
+@pytest.mark.parametrize(
+    ("slug", "cpu"),
+    [
+        # By day the lesson that asks most of a CPU, on one that most laptops have.
+        pytest.param(SLUGS[-1], OLDER_CPUS["AVX2"], id=f"{SLUGS[-1]}-AVX2"),
+        *(pytest.param(slug, {}, id=slug, marks=pytest.mark.nightly) for slug in SLUGS[:-1]),
+    ],
+)
 def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(
-    slug: str, plain_course: Path, monkeypatch: pytest.MonkeyPatch
+    slug: str, cpu: dict[str, str], plain_course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name, value in cpu.items():
+        monkeypatch.setenv(name, value)
     # Whatever a machine has in its home (downloaded weights, a matplotlib style) must not be what makes this pass.
     monkeypatch.setenv("HOME", str(plain_course))
     monkeypatch.setenv("TORCH_HOME", str(plain_course / "torch"))
@@ -73,6 +90,7 @@ def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(
         assert [(one.auto_score, one.needs_manual_grade) for one in written] == [(None, True), (0, False)]
     for learner in ("reference", "untouched"):
         assert _stderr(plain_course / "autograded" / learner / slug / f"{slug}.ipynb") == []
+    assert _errors(plain_course / "autograded" / "reference" / slug / f"{slug}.ipynb") == []
 
 
 @pytest.fixture

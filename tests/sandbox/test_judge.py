@@ -114,6 +114,19 @@ def test_what_cannot_be_compared_ends_its_exercise_and_nothing_else(
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_what_an_error_over_evidence_leaves_behind_meets_no_other_learner(engine: Engine, blueprint: Blueprint) -> None:
+    spends = "import torch\n    try: return str(len(bytes(10**10)))\n    finally: torch.left_behind = True"
+    costly = _with_test(blueprint, spends)
+    looks = _with_test(blueprint, 'import torch\n    return "left" if hasattr(torch, "left_behind") else None')
+    asked, judge = engine.judge, Judge(looks, seed=7)
+    assert _by_id(_mark(engine, looks, judge))["first"].status == "passed"
+    before = asked.generation
+    assert _by_id(_mark(engine, costly, Judge(costly, seed=7)))["first"].score == 0
+    assert _by_id(_mark(engine, looks, judge))["first"].status == "passed"
+    assert asked.generation > before
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_a_judge_that_was_ended_leaves_the_marks_of_others(engine: Engine, blueprint: Blueprint) -> None:
     costly, honest = _with_test(blueprint, HOW["memory at once"]), Judge(blueprint, seed=7)
     assert _mark(engine, blueprint, honest).score == sum(POINTS.values())

@@ -1,0 +1,35 @@
+"""What an author makes holds on older CPUs as well. By day: lesson 06 under stock nbgrader, tests/run/test_stock.py."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nbproof.authoring.chapter import shown_by
+from tests import OLDER_CPUS, ROOT, SLUGS
+
+pytestmark = pytest.mark.nightly
+every_cpu = pytest.mark.parametrize("cpu", OLDER_CPUS)
+
+
+@every_cpu
+def test_the_author_contract_holds(cpu: str) -> None:
+    command = [sys.executable, "-m", "course", "check"]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | OLDER_CPUS[cpu], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@every_cpu
+def test_every_solved_lesson_runs_whole_for_its_chapter(
+    cpu: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in OLDER_CPUS[cpu].items():
+        monkeypatch.setenv(name, value)
+    shown = shown_by(ROOT, SLUGS, tmp_path, lambda one: None)
+    assert sorted(shown) == sorted(SLUGS)
+    outputs = [output for one in shown.values() for cell in one.outputs.values() for output in cell]
+    assert [output for output in outputs if output["output_type"] == "error"] == []

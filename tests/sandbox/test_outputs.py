@@ -1,0 +1,85 @@
+"""Pictures among a submission's outputs: kept while they are small when decoded; nobody decodes them to know."""
+
+from __future__ import annotations
+
+import base64
+import io
+import struct
+import zlib
+
+import pytest
+from PIL import Image
+
+from nbproof.sandbox.outputs import Outputs
+
+
+def _chunk(kind: bytes, data: bytes = b"") -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def _png(width: int, height: int, *more: bytes) -> bytes:
+    head = _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + b"".join(more) + _chunk(b"IDAT", zlib.compress(b"\0" * 64)) + _chunk(b"IEND")
+
+
+def _made(kind: str, width: int, height: int, **how: object) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (width, height), "red").save(file, kind, **how)
+    return file.getvalue()
+
+
+def _shown(*pictures: tuple[str, bytes]) -> list[dict[str, str]]:
+    outputs = [
+        {"output_type": "display_data", "data": {kind: base64.b64encode(data).decode(), "text/plain": "<Figure>"}}
+        for kind, data in pictures
+    ]
+    return [one["data"] for one in Outputs(5_000_000).clean(outputs, 1)]
+
+
+_JPEG = _made("JPEG", 300, 200)
+_AT = _JPEG.index(b"\xff\xc0")
+_FRAME = _JPEG[_AT : _AT + 2 + struct.unpack_from(">H", _JPEG, _AT + 2)[0]]
+_TWO = [Image.new("RGB", (9, 9), "blue")]
+
+KEPT = {
+    "a PNG": ("image/png", _made("PNG", 640, 480)),
+    "a JPEG": ("image/jpeg", _JPEG),
+    "a progressive JPEG": ("image/jpeg", _made("JPEG", 300, 200, progressive=True)),
+}
+DROPPED = {
+    "decodes to 484 MB": ("image/png", _png(11_000, 11_000)),
+    "a side of no end": ("image/png", _png(2**31, 1)),
+    "no size": ("image/png", _png(0, 10)),
+    "a second header": ("image/png", _png(10, 10, _chunk(b"IHDR", b"\0" * 13))),
+    "cut off": ("image/png", _made("PNG", 640, 480)[:-20]),
+    "an APNG": ("image/png", _made("PNG", 9, 9, save_all=True, append_images=_TWO)),
+    "a GIF": ("image/gif", _made("GIF", 9, 9, save_all=True, append_images=_TWO)),
+    "a GIF called PNG": ("image/png", _made("GIF", 9, 9)),
+    "a JPEG called PNG": ("image/png", _JPEG),
+    "an SVG": ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"),
+    "a JPEG of 65,500 lines": ("image/jpeg", _JPEG.replace(_FRAME, _FRAME[:5] + b"\xff\xdc\xff\xdc" + _FRAME[9:])),
+    "a JPEG that says its height later": ("image/jpeg", _JPEG.replace(_FRAME, _FRAME[:5] + b"\0\0" + _FRAME[7:])),
+    "a JPEG with two frames": ("image/jpeg", _JPEG.replace(_FRAME, _FRAME + _FRAME)),
+    "a JPEG without a frame": ("image/jpeg", _JPEG.replace(_FRAME, b"")),
+    "three letters": ("image/jpeg", b"\xff\xd8\xff"),
+    "nothing": ("image/png", b""),
+}
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_an_ordinary_picture_is_kept(kind: str) -> None:
+    (data,) = _shown(KEPT[kind])
+    assert base64.b64decode(data[KEPT[kind][0]]) == KEPT[kind][1]
+    assert data["text/plain"] == "<Figure>"
+
+
+@pytest.mark.parametrize("kind", DROPPED)
+def test_a_picture_whose_size_is_too_large_or_not_known_is_left_out_with_a_line(kind: str) -> None:
+    (data,) = _shown(DROPPED[kind])
+    assert set(data) == {"text/plain"}
+    assert data["text/plain"].startswith("<Figure>\n[a picture is left out")
+
+
+def test_all_pictures_of_a_submission_count_together() -> None:
+    shown = _shown(*[("image/png", _png(2_000, 3_000))] * 5)
+    assert ["image/png" in data for data in shown] == [True, True, True, False, False]
