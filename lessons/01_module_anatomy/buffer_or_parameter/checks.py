@@ -189,14 +189,30 @@ check("buffer_or_parameter", InTheRightPlace, StartValues, OnlyTheGainLearns)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class AnotherLength(StartValues):
-    """The same for another number of samples."""
+class LoadedAndTrained(Check):
+    """A frame of any length computes with what was loaded, in float64, and `gain` learns."""
 
-    n = 7
     errors = {
         **_OfTheFrame.errors,
         r"RuntimeError: The (size of tensor a|expanded size)": "sizes_of_example",
     }
 
+    def probe(self, nb, case):
+        frame = nb.function("AudioFrame")(case.tensor("hidden mean", 7), case.integer("hidden rate", 1_000, 99_000))
+        frame.load_state_dict({"gain": case.tensor("saved gain", 1), "mean": case.tensor("saved mean", 7)})
+        frame.double()
+        output = frame(case.tensor("hidden x", 5, 7, dtype=torch.float64))
+        output.backward(case.tensor("hidden upstream", 5, 7, dtype=torch.float64))
+        return {"output": output, "gain.grad": frame.gain.grad, "rate": frame.rate}
 
-check("buffer_or_parameter", AnotherLength)
+    def truth(self, case):
+        x, upstream = (case.tensor(f"hidden {name}", 5, 7, dtype=torch.float64) for name in ("x", "upstream"))
+        gain, mean = case.tensor("saved gain", 1).double().requires_grad_(), case.tensor("saved mean", 7).double()
+        output = (x - mean) * torch.hann_window(7).double() * gain
+        (gradient,) = torch.autograd.grad(output, gain, upstream)
+        # The window is one of float32 until .double(), by whatever formula.
+        rounded = {"output": Close(output, 1e-4, 1e-4), "gain.grad": Close(gradient, 1e-4, 1e-4)}
+        return {**rounded, "rate": case.integer("hidden rate", 1_000, 99_000)}
+
+
+check("buffer_or_parameter", LoadedAndTrained)

@@ -5,7 +5,7 @@ import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.probing import ANYTHING
 from course.traces import attributes_on, gradients_left
 
@@ -302,3 +302,36 @@ class AnySteps(_OfTheChain):
 
 
 check("container_order", StepsAreRegistered, RunsInOrder, AnyOrderTwice, AnySteps)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def _rounds(case):
+    """From 2 to 5 features and back again, some times over."""
+    once = case.shuffled("hidden order", [[2, 1, 0], [2, 0, 1]])[0]
+    return once * case.integer("hidden rounds", 2, 3)
+
+
+class OtherWidths(Check):
+    """Steps of different widths run in the given order, and gradients reach them."""
+
+    def steps(self, case):
+        return [case.build("hidden narrow", nn.Linear, 5, 2), nn.Tanh(), case.build("hidden wide", nn.Linear, 2, 5)]
+
+    def probe(self, nb, case):
+        chain = nb.function("Chain")(self.steps(case), _rounds(case))
+        output = chain(case.tensor("hidden x", 4, 2))
+        output.backward(case.tensor("hidden upstream", 4, 2))
+        names = ("steps.0.weight", "steps.2.weight")
+        return {"output": output, "gradients": {name: chain.get_parameter(name).grad for name in names}}
+
+    def truth(self, case):
+        steps, x = self.steps(case), case.tensor("hidden x", 4, 2)
+        for number in _rounds(case):
+            x = steps[number](x)
+        weights = [steps[0].weight, steps[2].weight]
+        narrow, wide = torch.autograd.grad(x, weights, case.tensor("hidden upstream", 4, 2))
+        wanted = {"output": x, "gradients": {"steps.0.weight": narrow, "steps.2.weight": wide}}
+        return Close(wanted, rtol=1e-4, atol=1e-4)
+
+
+check("container_order", OtherWidths)

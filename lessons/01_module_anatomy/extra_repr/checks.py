@@ -232,3 +232,25 @@ class NothingElse(_OfTheClip):
 
 
 check("extra_repr", ShowsLimits, TreeStays, ShowsTheMoment, NothingElse)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class InAContainer(Check):
+    """Also in a container, each Clip shows the limits that it has by then."""
+
+    def probe(self, nb, case):
+        low, high = case.integer("hidden low", -999, -100), case.integer("hidden high", 100, 999) + 1 / 3
+        first, second = nb.function("Clip")(low, 0.5), nb.function("Clip")(low, high)
+        first.high = high + 1
+        (name,) = case.words("hidden name", 1)
+        return {"repr(model)": repr(nn.ModuleDict({name: first, "last": second}))}
+
+    def truth(self, case):
+        low, high = case.integer("hidden low", -999, -100), case.integer("hidden high", 100, 999) + 1 / 3
+        (name,) = case.words("hidden name", 1)
+        text = repr(nn.ModuleDict({name: nn.ReLU(), "last": nn.Tanh()}))
+        text = text.replace("ReLU()", f"Clip(low={low}, high={high + 1})")
+        return {"repr(model)": text.replace("Tanh()", f"Clip(low={low}, high={high})")}
+
+
+check("extra_repr", InAContainer)

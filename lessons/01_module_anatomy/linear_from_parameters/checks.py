@@ -6,7 +6,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.probing import other_than
 from course.traces import gradients_left, is_a
 
@@ -303,3 +303,30 @@ class OnItsOwn(_OfMyLinear):
 
 
 check("linear_from_parameters", HasParameters, ComputesTheFormula, AnyLeadingShape, GradientsArrive, InFloat64, OnItsOwn)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AfterAStep(Check):
+    """A layer of any size computes x · weightᵀ + bias, and goes on so after a step of training."""
+
+    def probe(self, nb, case):
+        inside, outside = case.shape("hidden sizes", low=3, high=7)
+        layer, x = nb.function("MyLinear")(inside, outside), case.tensor("hidden x", 2, 3, 2, inside)
+        layer(x).backward(case.tensor("hidden upstream", 2, 3, 2, outside))
+        with torch.no_grad():
+            for one in layer.parameters():
+                one.sub_(0.1 * one.grad)
+        return {"weight": layer.weight, "bias": layer.bias, "output": layer(x)}
+
+    def truth(self, case):
+        inside, outside = case.shape("hidden sizes", low=3, high=7)
+        weight = torch.ones(outside, inside, requires_grad=True)
+        bias = torch.ones(outside, requires_grad=True)
+        x = case.tensor("hidden x", 2, 3, 2, inside)
+        upstream = case.tensor("hidden upstream", 2, 3, 2, outside)
+        by_weight, by_bias = torch.autograd.grad(F.linear(x, weight, bias), (weight, bias), upstream)
+        after = {"weight": weight - 0.1 * by_weight, "bias": bias - 0.1 * by_bias}
+        return Close({**after, "output": F.linear(x, **after)}, rtol=1e-4, atol=1e-4)
+
+
+check("linear_from_parameters", AfterAStep)

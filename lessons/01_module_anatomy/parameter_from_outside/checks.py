@@ -2,7 +2,7 @@ import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.awkward import KINDS, awkward_models, several_groups
 from course.probing import ANYTHING, other_than
 from course.traces import as_before, gradients_left, what_runs
@@ -383,3 +383,35 @@ check(
     AnyModelAnyGroups,
     OneOptimizerForAll,
 )
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def _settings(case):
+    return {
+        "lr": case.integer("hidden lr", 1, 9) / 50,
+        "momentum": case.integer("hidden momentum", 1, 9) / 10,
+        "maximize": True,
+    }
+
+
+class UpTheHill(Check):
+    """One more optimizer, with other settings, trains `offset` as it trains the rest."""
+
+    def after_two_steps(self, model, offset, optimizers, case):
+        for name in ("hidden one", "hidden two"):
+            _train_step(model, offset, optimizers, case, name)
+        return {"model.offset": offset, "model.weight": model.weight, "model.bias": model.bias}
+
+    def probe(self, nb, case):
+        model = case.build("hidden model", nn.Linear, 3, 2)
+        optimizer = torch.optim.SGD(model.parameters(), **_settings(case))
+        nb.function("add_offset")(model, 2, optimizer)
+        return self.after_two_steps(model, model.offset, [optimizer], case)
+
+    def truth(self, case):
+        model, offset = case.build("hidden model", nn.Linear, 3, 2), torch.zeros(2, requires_grad=True)
+        optimizers = [torch.optim.SGD(held, **_settings(case)) for held in (model.parameters(), [offset])]
+        return Close(self.after_two_steps(model, offset, optimizers, case), rtol=1e-4, atol=1e-4)
+
+
+check("parameter_from_outside", UpTheHill)

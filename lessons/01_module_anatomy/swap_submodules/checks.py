@@ -2,7 +2,7 @@ import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.awkward import KINDS, awkward_models
 from course.probing import ANYTHING, other_than
 from course.traces import as_before, attributes_on, gradients_from, what_runs
@@ -373,3 +373,37 @@ class CalledAgain(_OfTheSwap):
 
 
 check("swap_submodules", EveryReluReplaced, SharedPlaces, ModeKept, OtherModels, CalledAgain)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class _Gated(nn.Module):
+    """One branch of the model is multiplied by another one, which stands in a container."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.narrow = nn.Sequential(nn.Linear(4, 2), kind())
+        self.gates = nn.ModuleDict({"left": kind(), "right": nn.Sequential(nn.Linear(2, 2), kind())})
+
+    def forward(self, x):
+        x = self.narrow(x) - 0.5
+        return self.gates["left"](x) * self.gates["right"](x)
+
+
+class TrainedAfterwards(Check):
+    """One more model computes, and is trained, with Tanh in the place of each ReLU."""
+
+    def probe(self, nb, case):
+        model = case.build("hidden net", _Gated, nn.ReLU)
+        nb.function("swap_relu")(model)
+        output = model(case.tensor("hidden x", 5, 4))
+        output.backward(case.tensor("hidden upstream", 5, 2))
+        return {"output": output, "gradients": {name: one.grad for name, one in model.named_parameters()}}
+
+    def truth(self, case):
+        model = case.build("hidden net", _Gated, nn.Tanh)
+        output, named = model(case.tensor("hidden x", 5, 4)), dict(model.named_parameters())
+        gradients = torch.autograd.grad(output, list(named.values()), case.tensor("hidden upstream", 5, 2))
+        return Close({"output": output, "gradients": dict(zip(named, gradients))}, rtol=1e-4, atol=1e-4)
+
+
+check("swap_submodules", TrainedAfterwards)

@@ -363,3 +363,42 @@ class OtherModels(FiveEntries):
 
 
 check("traverse", FiveEntries, EmptyAndUnsaved, SharedModule, OtherModels)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class _Attic(nn.Module):
+    """Of two rooms the second holds something of the first one, and a row of layers."""
+
+    def __init__(self, names, layers, size):
+        super().__init__()
+        first, second, third = names
+        norm = nn.BatchNorm1d(size, track_running_stats=False)
+        norm.register_buffer(third, torch.ones(2))
+        self.add_module(first, nn.ModuleDict({second: nn.Sequential(norm), third: nn.Linear(3, size, bias=False)}))
+        self.add_module(second, nn.ModuleList([norm, *(nn.ReLU() for _ in range(layers))]))
+
+
+class AnotherModel(Check):
+    """The five entries are right for one more model."""
+
+    claims = ("children", "modules", "leaves", "parameters", "buffers")  # the answer itself
+
+    def probe(self, nb, case):
+        names, layers = case.words("hidden names", 3), case.integer("hidden layers", 3, 8)
+        return nb.function("inventory")(_Attic(names, layers, case.integer("hidden size", 4, 40)))
+
+    def truth(self, case):
+        first, second, third = case.words("hidden names", 3)
+        layers, size = case.integer("hidden layers", 3, 8), case.integer("hidden size", 4, 40)
+        norm, linear = f"{first}.{second}.0", f"{first}.{third}"
+        row = [f"{second}.{number}" for number in range(1, layers + 1)]
+        return {
+            "children": [first, second],
+            "modules": [first, f"{first}.{second}", norm, linear, second, *row],
+            "leaves": 2 + layers,
+            "parameters": {f"{norm}.weight": (size,), f"{norm}.bias": (size,), f"{linear}.weight": (size, 3)},
+            "buffers": [f"{norm}.{third}"],
+        }
+
+
+check("traverse", AnotherModel)

@@ -437,3 +437,43 @@ class AnyModel(FreezingCheck):
 check(
     "freeze_where", Frozen, AndBack, WithAllInside, OthersStay, GradientPassesThrough, OptimizerLeavesItAlone, AnyModel
 )
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def _with_a_block():
+    block = nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 4))
+    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), block, nn.Tanh(), nn.Linear(4, 2))
+
+
+def _three_steps(case, freeze):
+    """Of training: the block is frozen after the first one, and thawed after the second one."""
+    model = case.build("hidden model", _with_a_block)
+    for number in range(3):
+        if number:
+            freeze(model, number == 1)
+        model(case.tensor(f"hidden x {number}", 6, 3)).backward(case.tensor(f"hidden upstream {number}", 6, 2))
+        with torch.no_grad():
+            for one in model.parameters():
+                if one.grad is not None:
+                    one.sub_(0.1 * one.grad)
+    return {"parameters": dict(model.named_parameters()), "running mean": model[2][0].running_mean}
+
+
+class FrozenForOneStep(Check):
+    """What is frozen for a while in mid-training does not change meanwhile."""
+
+    def probe(self, nb, case):
+        freeze_where = nb.function("freeze_where")
+        return _three_steps(case, lambda model, on: freeze_where(model, lambda one: one is model[2], frozen=on))
+
+    def truth(self, case):
+        def by_hand(model, on):
+            model[2].train(not on)
+            for one in model[2].parameters():
+                one.requires_grad = not on
+                one.grad = None
+
+        return Close(_three_steps(case, by_hand), rtol=1e-4, atol=1e-4)
+
+
+check("freeze_where", FrozenForOneStep)

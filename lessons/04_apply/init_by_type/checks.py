@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.awkward import awkward_models
 from course.probing import such_that
 from course.traces import as_before, what_runs
@@ -461,3 +461,43 @@ class ThisOneModule(ByTypeCheck):
 
 
 check("init_by_type", ByType, NothingIsAdded, TypeNotName, OthersStay, AnyModel, ThisOneModule)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def _one_of_each():
+    return nn.ModuleList([nn.Linear(30, 150), nn.Conv1d(20, 50, 4), nn.BatchNorm1d(6), nn.Embedding(3, 4)])
+
+
+class TimesNumbers(Check):
+    """Of one more model each layer gets its start, and the others keep their numbers."""
+
+    def probe(self, nb, case):
+        model = case.build("hidden model", _one_of_each)
+        with torch.no_grad():
+            for name, one in model.named_parameters():
+                one.copy_(case.tensor(f"before {name}", *one.shape))
+        linear, conv, norm, embedding = model.apply(nb.function("init_by_type"))
+        spreads = [
+            case.integer(f"hidden factor {index}", 2, 999) * model[index].weight.std().item() for index in (0, 1)
+        ]
+        return {
+            "spread of the weights, times a number": spreads,
+            "biases, plus numbers": [
+                one.bias + case.tensor("hidden summand", *one.bias.shape) for one in (linear, conv, norm)
+            ],
+            "weight of the batch norm, times numbers": norm.weight * case.tensor("hidden scale", 6),
+            "weight of the embedding": embedding.weight,
+        }
+
+    def truth(self, case):
+        right = (math.sqrt(2 / (30 + 150)), math.sqrt(2 / (20 * 4)))
+        spreads = [case.integer(f"hidden factor {index}", 2, 999) * one for index, one in enumerate(right)]
+        return {
+            "spread of the weights, times a number": Close(spreads, rtol=0.1),  # of 4,000 random numbers
+            "biases, plus numbers": [case.tensor("hidden summand", size) for size in (150, 50, 6)],
+            "weight of the batch norm, times numbers": case.tensor("hidden scale", 6),
+            "weight of the embedding": case.tensor("before 3.weight", 3, 4),
+        }
+
+
+check("init_by_type", TimesNumbers)

@@ -397,3 +397,31 @@ class TheParameterItself(InPlaceCheck):
 check(
     "init_in_place", NewValues, TrainingGoesOn, ValuesAreCopied, StaysWhatItIs, OnceForEach, TheParameterItself
 )
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def _filter_net():
+    return nn.Sequential(nn.Conv1d(2, 3, 2), nn.Softsign(), nn.Flatten(), nn.Linear(12, 4))
+
+
+class WhoHoldsThem(Check):
+    """In one more model, whoever holds the parameters finds the new values and their gradients there."""
+
+    def probe(self, nb, case):
+        model = case.build("hidden net", _filter_net)
+        held = dict(model.named_parameters())
+        nb.function("init_in_place")(model, lambda got: case.tensor(f"hidden {tuple(got.shape)}", *got.shape))
+        model(case.tensor("hidden x", 5, 2, 5)).backward(case.tensor("hidden upstream", 5, 4))
+        return {"values": held, "gradients": {name: one.grad for name, one in held.items()}}
+
+    def truth(self, case):
+        shapes = {"0.weight": (3, 2, 2), "0.bias": (3,), "3.weight": (4, 12), "3.bias": (4,)}
+        values = {name: case.tensor(f"hidden {shape}", *shape, requires_grad=True) for name, shape in shapes.items()}
+        kernel, shift, weight, bias = values.values()
+        filtered = nn.functional.conv1d(case.tensor("hidden x", 5, 2, 5), kernel, shift)
+        output = nn.functional.linear(nn.functional.softsign(filtered).flatten(1), weight, bias)
+        gradients = torch.autograd.grad(output, list(values.values()), case.tensor("hidden upstream", 5, 4))
+        return {"values": values, "gradients": Close(dict(zip(values, gradients)), rtol=1e-4, atol=1e-4)}
+
+
+check("init_in_place", WhoHoldsThem)

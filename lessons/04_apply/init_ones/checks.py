@@ -1,9 +1,9 @@
 import torch
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.probing import ANYTHING
-from course.tree import Function_A, Model
+from course.tree import Function_A, Layer_CD, Model
 from torch import nn
 
 
@@ -137,3 +137,27 @@ class StillLearns(InitCheck):
 
 
 check("init_ones", EveryWIsOne, WhateverItWas, StillLearns)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TimesANumber(Check):
+    """In one more tree each `W` begins with 1, can be changed, and gets its gradient."""
+
+    def probe(self, nb, case):
+        layer = case.build("hidden layer", Layer_CD)
+        layer.apply(nb.function("weight_initialization"))
+        with torch.no_grad():
+            for name, one in layer.named_parameters():
+                one.mul_(case.tensor(f"hidden {name}", 1, positive=True))
+        output = layer(case.tensor("hidden x", 2, 3))
+        output.backward(case.tensor("hidden upstream", 2, 3))
+        return {"output": output, "W.grad": {name: one.grad for name, one in layer.named_parameters()}}
+
+    def truth(self, case):
+        c, d = (case.tensor(f"hidden {name}", 1, positive=True, requires_grad=True) for name in ("c.W", "d.W"))
+        output = case.tensor("hidden x", 2, 3) * c / d
+        gradients = torch.autograd.grad(output, (c, d), case.tensor("hidden upstream", 2, 3))
+        return Close({"output": output, "W.grad": dict(zip(("c.W", "d.W"), gradients))}, rtol=1e-4, atol=1e-4)
+
+
+check("init_ones", TimesANumber)

@@ -8,7 +8,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.probing import ANYTHING, hook_counts
 from course.traces import parameters_of, same_both_times, what_runs
-from course.tree import Function_A, Function_B, Function_C, Function_D, Model
+from course.tree import Function_A, Function_B, Function_C, Function_D, Layer_AB, Model
 
 PARTS = ("ab.a", "ab.b", "cd.c", "cd.d")
 
@@ -422,3 +422,39 @@ class OneAlone(LinearCheck):
 check(
     "linear_any_weight", LinearWithAnyW, AnyShape, Gradients, CopyIsItsOwn, TwiceIsOnce, OutsideUnchanged, OneAlone
 )
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class ACopyOfALayer(Check):
+    """A copy of one more tree computes `X @ W + b`, and gets its gradients."""
+
+    def probe(self, nb, case):
+        n, m, k = case.shape("hidden sizes", dims=3)
+        original = Layer_AB()
+        original.a.W = nn.Parameter(case.tensor("hidden W of a", n, m))
+        original.b.W = nn.Parameter(case.tensor("hidden W of b", m, k))
+        layer, X = copy.deepcopy(original.apply(nb.function("make_linear"))), case.tensor("hidden X", 5, n)
+        with torch.no_grad():
+            layer.a.b.add_(case.tensor("hidden b of a", m))
+            layer.b.b.add_(case.tensor("hidden b of b", k))
+        output = layer(X)
+        output.backward(case.tensor("hidden upstream", 5, k))
+        return {
+            "output": output,
+            "W.grad": [layer.a.W.grad, layer.b.W.grad],
+            "b.grad": [layer.a.b.grad, layer.b.b.grad],
+        }
+
+    def truth(self, case):
+        n, m, k = case.shape("hidden sizes", dims=3)
+        first, second = (
+            case.tensor(f"hidden W of {one}", *sizes, requires_grad=True)
+            for one, sizes in (("a", (n, m)), ("b", (m, k)))
+        )
+        one, two = (case.tensor(f"hidden b of {one}", size, requires_grad=True) for one, size in (("a", m), ("b", k)))
+        output = (case.tensor("hidden X", 5, n) @ first + one) @ second + two
+        gradients = torch.autograd.grad(output, (first, second, one, two), case.tensor("hidden upstream", 5, k))
+        return Close({"output": output, "W.grad": gradients[:2], "b.grad": gradients[2:]}, rtol=1e-4, atol=1e-4)
+
+
+check("linear_any_weight", ACopyOfALayer)

@@ -277,3 +277,34 @@ class AnyWeights(LinearTree):
 
 
 check("linear_everywhere", AllOnes, LinearAtOnes, AnyWeights)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def _symmetric(case, part):
+    half = case.tensor(f"hidden W of {part}", 2, 2, positive=True)
+    return half + half.T
+
+
+class TimesNumbers(Check):
+    """In one more tree, too, every `Function_*` computes with its own `W` and `b`, which begin with 1."""
+
+    def probe(self, nb, case):
+        tree = case.build("hidden tree", Model, shape=(2, 2))
+        for name in ("add_bias", "weight_initialization", "linear_transformation"):
+            tree.apply(nb.function(name))
+        with torch.no_grad():
+            for part in ("ab.a", "ab.b", "cd.c", "cd.d"):
+                tree.get_submodule(part).W.mul_(_symmetric(case, part))
+                tree.get_submodule(part).b.mul_(case.tensor(f"hidden b of {part}", 2, positive=True))
+        X = case.tensor("hidden X", 2, 2, positive=True)
+        return {"output": tree(X), "output of tree.ab": tree.ab(X)}
+
+    def truth(self, case):
+        X, outputs = case.tensor("hidden X", 2, 2, positive=True), []
+        for part in ("ab.a", "ab.b", "cd.c", "cd.d"):
+            X = X @ _symmetric(case, part) + case.tensor(f"hidden b of {part}", 2, positive=True)
+            outputs.append(X)
+        return Close({"output": outputs[3], "output of tree.ab": outputs[1]}, rtol=1e-4, atol=1e-4)
+
+
+check("linear_everywhere", TimesNumbers)

@@ -3,8 +3,19 @@ from contextlib import contextmanager
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING, such_that
-from course.tree import Function_A, Function_B, Function_C, Function_D, Model
+from course.tree import Function_A, Function_B, Function_C, Function_D, Layer_CD, Model
 from torch import nn
+
+
+@contextmanager
+def clean_classes():
+    """What an attempt did to the classes themselves is undone, so that the next attempt starts afresh."""
+    try:
+        yield
+    finally:
+        for cls in (Function_A, Function_B, Function_C, Function_D):
+            for name in {"extra_repr", "__repr__", "__str__"} & set(vars(cls)):
+                delattr(cls, name)
 
 
 class NamesInRepr(Check):
@@ -25,16 +36,6 @@ class NamesInRepr(Check):
         "Model(\n  (ab): Layer_AB(\n    (a): {}\n    (b): {}\n  )\n  (cd): Layer_CD(\n    (c): {}\n    (d): {}\n  )\n)"
     )
 
-    @contextmanager
-    def clean_classes(self):
-        """What an attempt did to the classes themselves is undone, so that the next attempt starts afresh."""
-        try:
-            yield
-        finally:
-            for cls in (Function_A, Function_B, Function_C, Function_D):
-                for name in {"extra_repr", "__repr__", "__str__"} & set(vars(cls)):
-                    delattr(cls, name)
-
     def shown(self, tree):
         parts = {"ab.a": tree.ab.a, "ab.b": tree.ab.b, "cd.c": tree.cd.c, "cd.d": tree.cd.d}
         return {**{name: repr(part) for name, part in parts.items()}, "the whole": repr(tree)}
@@ -44,7 +45,7 @@ class NamesInRepr(Check):
         return {**dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), parts)), "the whole": self.layout.format(*parts)}
 
     def probe(self, nb, case):
-        with self.clean_classes():
+        with clean_classes():
             fresh = case.build("fresh", Model)
             before = set(vars(fresh.ab.a))
             fresh.apply(nb.function("add_repr"))
@@ -112,7 +113,7 @@ class OtherNames(NamesInRepr):
         return dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), names))
 
     def probe(self, nb, case):
-        with self.clean_classes():
+        with clean_classes():
             trees = {name: case.build("fresh", Model) for name in ("one tree", "another tree")}
             for tree, fresh in trees.items():
                 for part, name in self.named(case, tree).items():
@@ -154,7 +155,7 @@ class OutsideUnchanged(NamesInRepr):
     claims = ("outside", "(Function_A.extra_repr is nn.Module.extra_repr)")
 
     def probe(self, nb, case):
-        with self.clean_classes():
+        with clean_classes():
             older = Function_A("older")
             case.build("fresh", Model).apply(nb.function("add_repr"))
             return {
@@ -172,3 +173,25 @@ class OutsideUnchanged(NamesInRepr):
 
 
 check("named_repr", NamesInRepr, OtherNames, OutsideUnchanged)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class InOneLayer(Check):
+    """In one more tree every `Function_*` shows its name, and `function_repr` returns the text."""
+
+    claims = ("repr(layer)", "function_repr(layer.d)")  # what repr() returns is the answer itself
+
+    def probe(self, nb, case):
+        with clean_classes():
+            layer = Layer_CD()
+            layer.c.name, layer.d.name = case.words("hidden names", 2)
+            layer.apply(nb.function("add_repr"))
+            return {"repr(layer)": repr(layer), "function_repr(layer.d)": nb.function("function_repr")(layer.d)}
+
+    def truth(self, case):
+        c, d = case.words("hidden names", 2)
+        lines = ("Layer_CD(", f"  (c): Function_C(name={c})", f"  (d): Function_D(name={d})", ")")
+        return {"repr(layer)": "\n".join(lines), "function_repr(layer.d)": f"name={d}"}
+
+
+check("named_repr", InOneLayer)

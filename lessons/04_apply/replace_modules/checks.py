@@ -2,7 +2,7 @@ import torch
 from torch import nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.awkward import awkward_models
 from course.probing import ANYTHING, such_that
 from course.traces import as_before, what_runs
@@ -461,3 +461,40 @@ class EmptyAndAgain(ReplacingCheck):
 check(
     "replace_modules", OthersInTheirPlace, WrappedInPlace, SharedStaysShared, ModeKept, NotOnceMore, AnyModel, EmptyAndAgain
 )
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Across(nn.Module):
+    """One activation stands in two branches."""
+
+    def __init__(self):
+        super().__init__()
+        act = nn.Tanh()
+        self.left = nn.Sequential(nn.Linear(3, 3), act)
+        self.right = nn.ModuleDict({"act": act, "out": nn.Linear(3, 3)})
+
+    def forward(self, x):
+        return self.left(x) + self.right["out"](self.right["act"](x))
+
+
+class TrainedLater(Check):
+    """In one more model the replacement works at both places, in the mode of the old module."""
+
+    def probe(self, nb, case):
+        model = case.build("hidden net", Across)
+        model.left[1].eval()  # so that there is no dropout in what replaces it
+        make = lambda old: nn.Sequential(old, nn.Linear(3, 3), nn.Dropout(0.9))  # noqa: E731
+        nb.function("replace_modules")(model, lambda module: isinstance(module, nn.Tanh), make)
+        with torch.no_grad():
+            model.left[1][1].weight.copy_(case.tensor("hidden weight", 3, 3))
+            model.left[1][1].bias.copy_(case.tensor("hidden bias", 3))
+        return {"output": model(case.tensor("hidden x", 5, 3))}
+
+    def truth(self, case):
+        model, x = case.build("hidden net", Across), case.tensor("hidden x", 5, 3)
+        weight, bias = case.tensor("hidden weight", 3, 3), case.tensor("hidden bias", 3)
+        left, right = (nn.functional.linear(torch.tanh(one), weight, bias) for one in (model.left[0](x), x))
+        return {"output": Close(left + model.right["out"](right), rtol=1e-4, atol=1e-4)}
+
+
+check("replace_modules", TrainedLater)

@@ -5,7 +5,7 @@ from torch import nn
 from torch.utils.hooks import RemovableHandle
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf
+from nbproof.values.compare import AnyOf, Close
 from course.awkward import awkward_models
 from course.probing import ANYTHING, such_that
 from course.traces import as_before, what_runs
@@ -381,3 +381,40 @@ class AnyModel(HookingCheck):
 
 
 check("shared_modules", OnceOnEach, OthersHooksStay, AnyForwardHook, OnceMore, AnyModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Thrice(nn.Module):
+    """One layer stands at three places, on two levels."""
+
+    def __init__(self):
+        super().__init__()
+        one = nn.Linear(3, 3)
+        self.first = nn.Sequential(one, nn.Sequential(one))
+        self.second = nn.ModuleDict({"one": one, "act": nn.Tanh()})
+
+    def forward(self, x):
+        return self.first(x) - self.second["act"](self.second["one"](x))
+
+
+class TimesANumber(Check):
+    """The hook works once on each module of one more model, and is gone with its handles."""
+
+    def probe(self, nb, case):
+        model, factor = case.build("hidden net", Thrice), case.tensor("hidden factor", 1, positive=True)
+        handles = nb.function("hook_once")(model, lambda module, args, output: output * factor)
+        hooked = model(case.tensor("hidden x", 4, 3))
+        for handle in handles:
+            handle.remove()
+        return {"output": hooked, "output without the hook": model(case.tensor("hidden x", 4, 3))}
+
+    def truth(self, case):
+        model, factor = case.build("hidden net", Thrice), case.tensor("hidden factor", 1, positive=True)
+        linear, x = model.second["one"], case.tensor("hidden x", 4, 3)
+        once = linear(x) * factor
+        first = linear(once) * factor**3  # by itself, in the inner Sequential, in the outer one
+        hooked = (first - torch.tanh(once) * factor) * factor
+        return Close({"output": hooked, "output without the hook": model(x)}, rtol=1e-3, atol=1e-3)
+
+
+check("shared_modules", TimesANumber)

@@ -1,6 +1,7 @@
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import Unreadable
+from course.probing import undisclosed
 from course.tree import Model
 from nbproof.values.describe import in_words
 
@@ -50,3 +51,23 @@ class VisitOrder(Check):
 
 
 check("visit_order", VisitOrder)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AsApplyGoes(Check):
+    """`answer` lists the class names in the order in which `apply` visits the modules."""
+
+    constant = "a prediction: whoever runs the given code sees it"
+    secret = True
+    cases = 1
+
+    def probe(self, nb, case):
+        return {"answer": nb.list("answer")}
+
+    def truth(self, case):
+        names = []
+        Model().apply(lambda module: names.append(type(module).__name__))
+        return {"answer": undisclosed(names, "the class names in the order of the visits")}
+
+
+check("visit_order", AsApplyGoes)
