@@ -566,9 +566,9 @@ check("fan_out", part="log")
 # %% [markdown]
 # <details><summary>What ran, and why (open it when your check has passed)</summary>
 #
-# **Once, with the sum:** 10 + 12 = 22. Autograd first waits until every use of `h` has sent its gradient back, and adds
-# them up. Only then is the gradient of `h` known, and only then does the hook run. It does not matter how many uses there
-# are, or whether one operation uses `h` at two places, as `h * h` does. One backward pass makes one call.
+# **Once, with the sum.** Autograd first waits until every use of `h` has sent its gradient back, and adds them up. Only
+# then is the gradient of `h` known, and only then does the hook run. It does not matter how many uses there are, or
+# whether one operation uses `h` at two places, as `h * h` does. One backward pass makes one call.
 #
 # </details>
 #

@@ -242,3 +242,30 @@ class TensorLetGo(Check):
 
 
 check("after_in_place", BothValues, SeveralPasses, ChangeReturnsNothing, AnyGradient, TensorLetGo)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnotherChange(Check):
+    """With another change, in another graph, each pass adds the gradients of both values."""
+
+    def probe(self, nb, case):
+        h = case.tensor("hidden x", 4, 2, requires_grad=True).sin()
+        before, after = nb.function("watch_around")(h, torch.Tensor.sigmoid_)
+        for number in (1, 2):
+            output = h.exp() * case.tensor(f"hidden weight {number}", 2)
+            output.sum().backward(retain_graph=True)
+        return {"before": before, "after": after}
+
+    def truth(self, case):
+        old = case.tensor("hidden x", 4, 2).sin().requires_grad_()
+        new = old.sigmoid()
+        before, after = [], []
+        for number in (1, 2):
+            output = new.exp() * case.tensor(f"hidden weight {number}", 2)
+            of_old, of_new = torch.autograd.grad(output.sum(), (old, new), retain_graph=True)
+            before.append(of_old)
+            after.append(of_new)
+        return {"before": before, "after": after}
+
+
+check("after_in_place", AnotherChange)

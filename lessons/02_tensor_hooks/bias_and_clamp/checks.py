@@ -115,6 +115,39 @@ class TwoNets(Check):
 
 check("bias_and_clamp", FreezesTheBias, TwoNets)
 
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def net_to_train(case):
+    """A net with three outputs, and its optimizer."""
+    net = case.build("hidden net", TestNet)
+    net.fc = case.build("hidden fc", torch.nn.Linear, 160, 3)
+    return net, torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+class Trains(Check):
+    """In training, `fc.bias` keeps its value, and the other parameters learn as ever."""
+
+    def probe(self, nb, case):
+        net, optimizer = net_to_train(case)
+        nb.function("freeze_bias")(net)
+        for number in (1, 2):
+            optimizer.zero_grad()
+            net(case.tensor(f"hidden x{number}", 1, 3, 8, 8)).tanh().backward(case.tensor("hidden upstream", 3))
+            optimizer.step()
+        return {name: parameter.detach() for name, parameter in net.named_parameters()}
+
+    def truth(self, case):
+        net, optimizer = net_to_train(case)
+        for number in (1, 2):
+            optimizer.zero_grad()
+            net(case.tensor(f"hidden x{number}", 1, 3, 8, 8)).tanh().backward(case.tensor("hidden upstream", 3))
+            net.fc.bias.grad = torch.zeros(3)
+            optimizer.step()
+        return {name: parameter.detach() for name, parameter in net.named_parameters()}
+
+
+check("bias_and_clamp", Trains)
+
 # %% clamp
 import torch
 
@@ -266,3 +299,25 @@ class NoDimensions(Check):
 
 
 check("bias_and_clamp", BehindTheReLU, AnotherGraph, OneOfTwoHalves, NoDimensions)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class BehindAProduct(Check):
+    """On another tensor in the middle: earlier gradients follow from the clamped one, others stay."""
+
+    def probe(self, nb, case):
+        x, v = case.tensor("hidden x", 5, 4, requires_grad=True), case.tensor("hidden v", 6, requires_grad=True)
+        h = (x @ case.tensor("hidden w", 4, 6)).sigmoid()
+        nb.function("clamp_downstream")(h)
+        (h.cos() * v).backward(case.tensor("hidden upstream", 5, 6))
+        return {"x.grad": x.grad, "v.grad": v.grad}
+
+    def truth(self, case):
+        x, v = case.tensor("hidden x", 5, 4, requires_grad=True), case.tensor("hidden v", 6, requires_grad=True)
+        h = (x @ case.tensor("hidden w", 4, 6)).sigmoid()
+        of_h, of_v = torch.autograd.grad(h.cos() * v, (h, v), case.tensor("hidden upstream", 5, 6))
+        (of_x,) = torch.autograd.grad(h, x, of_h.clamp(min=0))
+        return {"x.grad": of_x, "v.grad": of_v}
+
+
+check("bias_and_clamp", BehindAProduct)

@@ -159,3 +159,27 @@ class AnyGradient(Check):
 check(
     "double_grad", OnTheLoss, InTheMiddle, OnALeaf, NeighboursInASum, OtherShapesAndDtypes, AnyGradient, TwoInOneGraph
 )
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class BesideAnotherWay(Check):
+    """On a tensor in the middle, it doubles what goes on from there, and nothing else."""
+
+    def probe(self, nb, case):
+        x = case.tensor("hidden x", 4, 2, requires_grad=True)
+        v = case.tensor("hidden v", 2, requires_grad=True)
+        h = (x * v).tanh()
+        h.register_hook(nb.function("func"))
+        (h**2 + x.exp()).backward(case.tensor("hidden upstream", 4, 2))
+        return {"x.grad": x.grad, "v.grad": v.grad}
+
+    def truth(self, case):
+        x = case.tensor("hidden x", 4, 2, requires_grad=True)
+        v = case.tensor("hidden v", 2, requires_grad=True)
+        # Backward is linear: twice the gradient of h, as if what is computed from it counted twice.
+        output = 2 * (x * v).tanh() ** 2 + x.exp()
+        of_x, of_v = torch.autograd.grad(output, (x, v), case.tensor("hidden upstream", 4, 2))
+        return {"x.grad": of_x, "v.grad": of_v}
+
+
+check("double_grad", BesideAnotherWay)

@@ -57,6 +57,30 @@ class PredictsTheCalls(Check):
 
 check("fan_out", PredictsTheCalls)
 
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class WhatComesBackToH(Check):
+    """`predicted`, or else `what_ran`, is what the hook on `h` is called with."""
+
+    secret = True
+    constant = "a prediction: whoever runs the given code sees it"
+
+    def probe(self, nb, case):
+        try:
+            what_ran = nb.what_ran
+        except Unanswered:
+            what_ran = None
+        return {"predicted": nb.predicted, "what_ran": what_ran}
+
+    def truth(self, case):
+        h = 2.0 * 3
+        slope = torch.tensor(10 + 2 * h)  # of 10 h + h**2
+        right = undisclosed(AnyOf([slope.item()], [slope], [slope.reshape(1)]), "what ran")
+        return AnyOf({"predicted": right, "what_ran": ANYTHING}, {"predicted": ANYTHING, "what_ran": right})
+
+
+check("fan_out", WhatComesBackToH)
+
 # %% log
 import torch
 
@@ -297,3 +321,36 @@ class TensorsLetGo(Check):
 
 
 check("fan_out", LogsEveryCall, SeveralPasses, OnlyWatches, AnyGradient, TensorsLetGo)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def three_tensors(case):
+    """An input, what is computed from it, and what is computed from that, by names of the seed; and what they end in."""
+    x = case.tensor("hidden x", 3, 2, requires_grad=True)
+    h = x * case.tensor("hidden factor", 2)
+    wave = h.cos()
+    return dict(zip(case.words("hidden names", 3), (wave, x, h))), wave**2 + h
+
+
+class OtherNames(Check):
+    """In another graph, each call of a hook logs its tensor's name and gradient."""
+
+    def probe(self, nb, case):
+        tensors, output = three_tensors(case)
+        log = nb.function("log_gradients")(dict(tensors))
+        for number in (1, 2):
+            output.backward(case.tensor(f"hidden upstream {number}", 3, 2), retain_graph=True)
+        return by_name(log, tensors)
+
+    def truth(self, case):
+        tensors, output = three_tensors(case)
+        logged = {f"gradients logged for {name}": [] for name in tensors}
+        for number in (1, 2):
+            upstream = case.tensor(f"hidden upstream {number}", 3, 2)
+            grads = torch.autograd.grad(output, list(tensors.values()), upstream, retain_graph=True)
+            for entries, grad in zip(logged.values(), grads):
+                entries.append(grad)
+        return {"other entries of the list": [], **logged}
+
+
+check("fan_out", OtherNames)

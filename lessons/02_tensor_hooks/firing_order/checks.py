@@ -114,6 +114,40 @@ class PredictsTheGradient(Check):
 
 check("firing_order", PredictsTheOrder, PredictsTheGradient)
 
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def either(predicted, what_ran, right):
+    """In the truth: the prediction came true, or what ran is right."""
+    return AnyOf({predicted: right, what_ran: ANYTHING}, {predicted: ANYTHING, what_ran: right})
+
+
+class FollowsFromTheRules(Check):
+    """The order of the calls, and the number in `h.grad`, are what the rules say."""
+
+    secret = True
+    constant = "a prediction: whoever runs the given code sees it"
+
+    def probe(self, nb, case):
+        order, number = ("predicted", "what_ran"), ("predicted_h_grad", "what_ran_h_grad")
+        return {
+            "the order": {name: if_there(nb, name) for name in order},
+            "h.grad": {name: if_there(nb, name) for name in number},
+        }
+
+    def truth(self, case):
+        # Tensor hooks run in the order of registration, then h.grad is kept; the leaf comes last, its own .grad at the end.
+        order = [["first", False], ["second", False], ["w", True], ["w.grad", True]]
+        grad = 10 * 2 * (2.0 * 3)  # ten times the slope of h**2
+        return {
+            "the order": either("predicted", "what_ran", undisclosed(order, "what ran")),
+            "h.grad": either(
+                "predicted_h_grad", "what_ran_h_grad", undisclosed(AnyOf(grad, torch.tensor(grad)), "what ran")
+            ),
+        }
+
+
+check("firing_order", FollowsFromTheRules)
+
 # %% log
 import torch
 
@@ -282,31 +316,40 @@ check("firing_order", LogsOnePass, PassThatMissesH, OneMoreHook, WithoutTheSecon
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class SecondPass(Check):
-    """In further passes each hook runs again, and finds the `h.grad` that earlier ones left, be it zero, unless it was emptied."""
+def further_passes(case):
+    """Of each pass, whether `h.grad` is emptied before it, and the gradient that `backward` is given."""
+    for number in range(case.integer("hidden passes", 2, 9)):
+        emptied = number > 1 and case.integer(f"hidden emptied {number}", 0, 1) == 1
+        # The first gradient is zero, and a gradient all the same.
+        yield emptied, min(number, 1) * case.tensor(f"hidden upstream {number}", 3)
 
-    def run(self, case, log_order):
-        w = case.tensor("w", 3, requires_grad=True)
-        h = w * 2
-        log, output = log_order(w, h), h.sin()
-        # How many passes follow, and before which of them h.grad is emptied, no answer can know.
-        for number in range(case.integer("passes", 2, 9)):
-            if number > 1 and case.integer(f"emptied {number}", 0, 1):
-                h.grad = None
-            # The first gradient is zero, and a gradient all the same.
-            output.backward(min(number, 1) * case.tensor(f"upstream {number}", 3), retain_graph=True)
-        return {"the list": log, "h.grad": h.grad}
+
+class SecondPass(Check):
+    """In further passes each hook runs again, and finds the `h.grad` that is there."""
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("log_order"))
+        w = case.tensor("hidden w", 3, requires_grad=True)
+        h = w * 2
+        log, output = nb.function("log_order")(w, h), h.sin()
+        for emptied, upstream in further_passes(case):
+            if emptied:
+                h.grad = None
+            output.backward(upstream, retain_graph=True)
+        return {"the list": log, "h.grad": h.grad}
 
     def truth(self, case):
-        return self.run(case, five_steps)
+        h = (case.tensor("hidden w", 3) * 2).requires_grad_()
+        log, kept = [], None
+        for emptied, upstream in further_passes(case):
+            kept = None if emptied else kept
+            log += [["first", kept is not None], ["second", kept is not None], ["w", True], ["w.grad", True]]
+            gradient = 10 * torch.autograd.grad(h.sin(), h, upstream)[0]
+            kept = gradient if kept is None else kept + gradient
+        return {"the list": log, "h.grad": kept}
 
     def mistakes(self, case):
-        log = self.run(case, five_steps)["the list"]
-        once = log[: log.index(["w.grad", True]) + 1]
-        passes = len(log) // len(once)
+        log = self.truth(case)["the list"]
+        once, passes = log[:4], len(log) // 4
         zero_is_none = [[name, flag and place > 5] for place, (name, flag) in enumerate(log)]
         return {
             "firing_order_flag_typed_in": {"the list": once * passes},
@@ -316,4 +359,3 @@ class SecondPass(Check):
 
 
 check("firing_order", SecondPass)
-

@@ -303,3 +303,35 @@ class HookedBefore(Check):
 
 
 check("grad_clipper", ClipsEveryParameter, NestedModel, TwoBackwards, TwoModels, AnyModel, HookedBefore)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def another_model(case):
+    def layers():
+        return torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Sigmoid(), torch.nn.Linear(4, 2))
+
+    return case.build("hidden net", layers)
+
+
+class SomePasses(Check):
+    """Another model: each of some passes adds its own clamped gradients to `.grad`."""
+
+    def probe(self, nb, case):
+        net = another_model(case)
+        nb.function("grad_clipper")(net, *limits_of(case, " of a hidden check"))
+        for number in range(case.integer("hidden passes", 2, 5)):
+            net(case.tensor(f"hidden x{number}", 6, 5)).backward(case.tensor("hidden upstream", 6, 2))
+        return named_gradients(net)
+
+    def truth(self, case):
+        net, limits = another_model(case), limits_of(case, " of a hidden check")
+        total = {f"{name}.grad": torch.zeros_like(parameter) for name, parameter in net.named_parameters()}
+        for number in range(case.integer("hidden passes", 2, 5)):
+            output = net(case.tensor(f"hidden x{number}", 6, 5))
+            grads = torch.autograd.grad(output, list(net.parameters()), case.tensor("hidden upstream", 6, 2))
+            for name, grad in zip(total, grads):
+                total[name] += grad.clamp(*limits)
+        return total
+
+
+check("grad_clipper", SomePasses)

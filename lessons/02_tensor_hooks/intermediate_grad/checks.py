@@ -189,3 +189,27 @@ class TensorLetGo(Check):
 
 
 check("intermediate_grad", FillsTheList, SeveralBackwards, TwoTensors, AnyGradient, TensorLetGo)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class InAnotherGraph(Check):
+    """In another graph, each pass adds its own gradient of the tensor to the list."""
+
+    def probe(self, nb, case):
+        h = case.tensor("hidden x", 2, 5, requires_grad=True).sin()
+        seen = nb.function("watch_gradient")(h)
+        for number in range(case.integer("hidden passes", 2, 6)):
+            output = h.exp() * case.tensor(f"hidden weight {number}", 5)
+            output.sum().backward(retain_graph=True)
+        return {"the list": seen}
+
+    def truth(self, case):
+        h = case.tensor("hidden x", 2, 5).sin().requires_grad_()
+        gradients = []
+        for number in range(case.integer("hidden passes", 2, 6)):
+            output = h.exp() * case.tensor(f"hidden weight {number}", 5)
+            gradients += torch.autograd.grad(output.sum(), h)
+        return {"the list": gradients}
+
+
+check("intermediate_grad", InAnotherGraph)

@@ -275,3 +275,33 @@ class ZeroAndTransposed(Check):
 
 
 check("multi_grad", OneNumberForAPass, SeveralPasses, OneHeadAtATime, AnyModel, OnlyWatches, ZeroAndTransposed)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def another_net(case):
+    def layers():
+        return torch.nn.Sequential(torch.nn.Linear(3, 6), torch.nn.Sigmoid(), torch.nn.Linear(6, 4, bias=False))
+
+    return case.build("hidden net", layers)
+
+
+class AnotherModel(Check):
+    """Of another model, each pass adds the norm of its own gradients together."""
+
+    def probe(self, nb, case):
+        net = another_net(case)
+        norms = nb.function("watch_norm")(net)
+        for count in range(case.integer("hidden passes", 2, 5)):
+            net(case.tensor(f"hidden x{count}", 7, 3)).backward(case.tensor("hidden upstream", 7, 4))
+        return {"the list": norms}
+
+    def truth(self, case):
+        net, norms = another_net(case), []
+        for count in range(case.integer("hidden passes", 2, 5)):
+            output = net(case.tensor(f"hidden x{count}", 7, 3))
+            grads = torch.autograd.grad(output, list(net.parameters()), case.tensor("hidden upstream", 7, 4))
+            norms.append(number(sum(grad.double().square().sum() for grad in grads).sqrt()))
+        return {"the list": norms}
+
+
+check("multi_grad", AnotherModel)

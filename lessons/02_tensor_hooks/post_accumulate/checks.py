@@ -234,3 +234,37 @@ class AnyModel(Check):
 
 
 check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters, AnyModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def another_net(case):
+    def layers():
+        return torch.nn.Sequential(torch.nn.Linear(2, 5), torch.nn.Sigmoid(), torch.nn.Linear(5, 3))
+
+    return case.build("hidden net", layers).to(torch.bfloat16)
+
+
+class SomePasses(Check):
+    """Of another model, the sums hold the gradients of some passes."""
+
+    def probe(self, nb, case):
+        net = another_net(case)
+        sums = nb.function("accumulate_in_float32")(net)
+        for number in range(case.integer("hidden passes", 3, 6)):
+            x, upstream = case.tensor(f"hidden x{number}", 4, 2), case.tensor("hidden upstream", 4, 3)
+            net(x.to(torch.bfloat16)).backward(upstream.to(torch.bfloat16))
+        return {"the sums": sums}
+
+    def truth(self, case):
+        net = another_net(case)
+        sums = {name: torch.zeros(parameter.shape) for name, parameter in net.named_parameters()}
+        for number in range(case.integer("hidden passes", 3, 6)):
+            x, upstream = case.tensor(f"hidden x{number}", 4, 2), case.tensor("hidden upstream", 4, 3)
+            output = net(x.to(torch.bfloat16))
+            grads = torch.autograd.grad(output, list(net.parameters()), upstream.to(torch.bfloat16))
+            for total, grad in zip(sums.values(), grads):
+                total += grad.float()
+        return {"the sums": sums}
+
+
+check("post_accumulate", SomePasses)

@@ -219,3 +219,32 @@ check(
     NothingToLearn,
     TransposedAndWhole,
 )
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TwoHeads(Check):
+    """In another graph, only what comes back by the returned tensor changes its sign."""
+
+    def probe(self, nb, case):
+        x, v = case.tensor("hidden x", 2, 4, requires_grad=True), case.tensor("hidden v", 4, requires_grad=True)
+        h = x.sin()
+        branch = nb.function("reverse_gradient")(h)
+        output = (branch * v).cos() + h.exp()
+        for number in (1, 2):
+            output.backward(case.tensor(f"hidden upstream {number}", 2, 4), retain_graph=True)
+        return {"the returned values": branch, "x.grad": x.grad, "v.grad": v.grad}
+
+    def truth(self, case):
+        x, v = case.tensor("hidden x", 2, 4, requires_grad=True), case.tensor("hidden v", 4, requires_grad=True)
+        h = x.sin()
+        reversed_head, head = (h * v).cos(), h.exp()
+        of_x, of_v = torch.zeros(2, 4), torch.zeros(4)
+        for number in (1, 2):
+            upstream = case.tensor(f"hidden upstream {number}", 2, 4)
+            # Backward is linear: a head times -1 sends the opposite gradient.
+            of_x += torch.autograd.grad(head - reversed_head, x, upstream, retain_graph=True)[0]
+            of_v += torch.autograd.grad(reversed_head, v, upstream, retain_graph=True)[0]
+        return {"the returned values": h, "x.grad": of_x, "v.grad": of_v}
+
+
+check("reverse_gradient", TwoHeads)

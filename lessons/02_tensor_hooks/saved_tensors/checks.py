@@ -339,6 +339,40 @@ check(
     WholeNumbersAndMasks,
 )
 
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def deep_net(case):
+    """A network of three linear layers in float64, and its input."""
+    first, second, third = case.shape("hidden sizes", 3, 5, 30)
+
+    def layers():
+        linear = [torch.nn.Linear(first, second), torch.nn.Linear(second, third), torch.nn.Linear(third, 2)]
+        return torch.nn.Sequential(linear[0], torch.nn.Tanh(), linear[1], torch.nn.Sigmoid(), linear[2]).double()
+
+    rows = case.integer("hidden rows", 50, 400)
+    return case.build("hidden net", layers), case.tensor("hidden x", rows, first, dtype=torch.float64)
+
+
+class DeepNet(Check):
+    """Of a deeper network, it counts what is saved, and backward works as usual."""
+
+    def probe(self, nb, case):
+        net, x = deep_net(case)
+        output, number = nb.function("saved_bytes")(net, x)
+        output.backward(case.tensor("hidden upstream", *output.shape, dtype=output.dtype))
+        return {"bytes": number, "0.weight.grad": net[0].weight.grad}
+
+    def truth(self, case):
+        net, x = deep_net(case)
+        # A linear layer saves its input; Tanh and Sigmoid save their output, which is the input of the next one.
+        number = sum(net[:depth](x).nbytes for depth in (0, 2, 4))
+        output = net(x)
+        upstream = case.tensor("hidden upstream", *output.shape, dtype=output.dtype)
+        return {"bytes": number, "0.weight.grad": torch.autograd.grad(output, net[0].weight, upstream)[0]}
+
+
+check("saved_tensors", DeepNet)
+
 # %% freed
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -402,3 +436,38 @@ class FreesTheMemory(Check):
 
 
 check("saved_tensors", FreesTheMemory)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def deep_net(case):
+    """Four linear layers, with a ReLU behind each but the last; and an input."""
+    sizes = [3, 5, 4, 6, 2]
+    linear = [case.build(f"hidden layer {number}", torch.nn.Linear, *sizes[number:][:2]) for number in range(4)]
+    first, second, third, last = linear
+    net = torch.nn.Sequential(first, torch.nn.ReLU(), second, torch.nn.ReLU(), third, torch.nn.ReLU(), last)
+    return net, case.tensor("hidden x", 7, 3)
+
+
+class FreesADeepNet(Check):
+    """A deeper network: what is saved stays while the output is there, and goes with it."""
+
+    def probe(self, nb, case):
+        (net, x), watched = deep_net(case), Storages(case)
+        for number in (1, 3, 5):
+            net[number].register_forward_hook(
+                lambda module, args, output, number=number: watched.watch(output, f"hidden place {number}")
+            )
+        results = nb.function("saved_bytes")(net, x)
+        output, meanwhile = results[0].detach().clone(), watched.left("hidden: meanwhile")
+        del results
+        return {"the output": output, "the trace of memory": [meanwhile, watched.left("hidden: afterwards")]}
+
+    def truth(self, case):
+        net, x = deep_net(case)
+        places = [f"hidden place {number}" for number in (1, 3, 5)]
+        meanwhile = storages_left(case, "hidden: meanwhile", there=places)
+        afterwards = storages_left(case, "hidden: afterwards", freed=places)
+        return {"the output": net(x), "the trace of memory": [meanwhile, afterwards]}
+
+
+check("saved_tensors", FreesADeepNet)

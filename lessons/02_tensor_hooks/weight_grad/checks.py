@@ -140,19 +140,19 @@ class AnotherForward(Check):
         model = nb.module("model")
         model.W.grad = None
         before = model.W.detach().clone()
-        model.W.data.copy_(case.tensor("W", 1))
+        model.W.data.copy_(case.tensor("hidden W", 1))
         try:
             with other_forward(model, lambda self, x1, x2: x1**2 * x2 * self.W**3):
-                x1, x2 = case.tensor("x1", 2, 3, requires_grad=True), case.tensor("x2", 3, requires_grad=True)
-                model(x1, x2).backward(case.tensor("upstream", 2, 3))
+                x1, x2 = case.tensor("hidden x1", 2, 3, requires_grad=True), case.tensor("hidden x2", 3, requires_grad=True)
+                model(x1, x2).backward(case.tensor("hidden upstream", 2, 3))
         finally:
             model.W.data.copy_(before)
         return {"answer": nb.list("answer")}
 
     def truth(self, case):
-        W = case.tensor("W", 1, requires_grad=True)
-        output = case.tensor("x1", 2, 3) ** 2 * case.tensor("x2", 3) * W**3
-        (gradient,) = torch.autograd.grad(output, W, case.tensor("upstream", 2, 3))
+        W = case.tensor("hidden W", 1, requires_grad=True)
+        output = case.tensor("hidden x1", 2, 3) ** 2 * case.tensor("hidden x2", 3) * W**3
+        (gradient,) = torch.autograd.grad(output, W, case.tensor("hidden upstream", 2, 3))
         return {"answer": AnyOf([gradient], list(gradient))}
 
     blame = {"answer": "formula_not_argument"}
