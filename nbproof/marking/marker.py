@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from nbproof.recover.notebook_bytes import SMALL, plain_cells
 from nbproof.recover.pieces import own_cells, read_back
 from nbproof.recover.search import found_in
 from nbproof.recover.unpacking import Damaged
+from nbproof.recover.waiting import in_files
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 
@@ -33,8 +34,25 @@ _SECONDS = 30.0
 """For one submission. A damaged one takes some tenths of a second."""
 
 
-def read_answers(engine: Engine, blueprint: Blueprint, data: bytes) -> Rebuilt:
-    """The answers in the bytes that were handed in. Raises Damaged, whose text says why there are none."""
+def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mapping[str, bytes]) -> Rebuilt:
+    """The answers in the bytes that were handed in. Raises Damaged, whose text says why there are none.
+
+    ``files``: what lies beside the notebook. What may be an answer there waits for a person.
+    """
+    rebuilt = _in_notebook(engine, blueprint, data)
+    settled = [name for name in blueprint.stubs if name in rebuilt.recovered or rebuilt.waits(blueprint, name)]
+    texts = "\n".join([*rebuilt.answers.values(), *(one.source for one in rebuilt.own)])
+    theirs = {name: content for name, content in files.items() if name not in blueprint.files}
+    found = in_files(blueprint.handout, rebuilt.answers, settled, texts, theirs)
+    return replace(
+        rebuilt,
+        answers=rebuilt.answers | {name: text for name, (_, text) in found.items()},
+        lost=rebuilt.lost | {name: why for name, (why, _) in found.items()},
+        newer=tuple(name for name in rebuilt.newer if name not in found),
+    )
+
+
+def _in_notebook(engine: Engine, blueprint: Blueprint, data: bytes) -> Rebuilt:
     if len(data) <= SMALL:
         cells = plain_cells(data)
         answers = as_handed_in(blueprint.handout, cells) if cells else None
@@ -113,7 +131,7 @@ class Marker:
         """The verdict; never an exception for what a learner handed in."""
         try:
             blueprint = self.blueprints[order.lesson]
-            rebuilt = read_answers(self.engine, blueprint, order.data)
+            rebuilt = read_answers(self.engine, blueprint, order.data, order.files)
             return mark(
                 self.engine, blueprint, self._judge(order.lesson), rebuilt, order.learner, order.files, order.only,
                 order.skip,

@@ -160,7 +160,7 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Replace the submission by its rebuilt twin. Raises Damaged if there is no reading it."""
-        from nbproof.marking.blueprint import Rebuilt, fill_in, read_file
+        from nbproof.marking.blueprint import Rebuilt, fill_in, read_attachments, read_file
         from nbproof.marking.marker import read_answers
 
         folder = Path(resources["metadata"]["path"])
@@ -179,7 +179,8 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
             return fill_in(blueprint, Rebuilt({})), resources
         limits = GradingLimits(config=self.config)
         data = read_file(folder / f"{lesson}.ipynb", limits.notebook_mb << 20)
-        rebuilt = read_answers(engine_for(self, limits, _course(resources)), blueprint, data)
+        files = read_attachments(folder, folder / f"{lesson}.ipynb", limits.attachment_mb << 20)
+        rebuilt = read_answers(engine_for(self, limits, _course(resources)), blueprint, data, files)
         if rebuilt.damage:
             self.log.warning("%s", rebuilt.damage)
         for name, told in {**rebuilt.recovered, **rebuilt.lost}.items():

@@ -25,6 +25,7 @@ from nbproof.recover.notebook_bytes import plain_cells, salvaged
 from nbproof.recover.pieces import OwnCell, Piece, Pieces, own_cells
 from nbproof.recover.released import Handout
 from nbproof.recover.unpacking import Damaged
+from nbproof.recover.waiting import MOST_WAITING, NOT_CERTAIN, as_comments
 from nbproof.recover.writings import bring
 
 __all__ = ["Found", "find_answers", "found_in"]
@@ -34,14 +35,11 @@ _MOST_ANSWERS = 2_000_000
 """Characters of all answers: more does not come back from a worker."""
 _MOST_STRAYS = 1_000
 """Of cells without an id of this lesson: ten times what a lesson has."""
-_MOST_WAITING = 8_000
-"""Characters of what waits for a person, for one exercise."""
 _DISTINCT = 80
 """Characters of a released text that no other lesson has by chance."""
 _MOST_JOINED = 3
 """Cells above or below a half of a split cell that may be the rest of it."""
 _BY_PLACE = "The TODO cell had lost its id, and was found by its place."
-_HAND_IN = "Hand in the notebook with your code in the TODO cell."
 
 
 @dataclass
@@ -312,19 +310,15 @@ class _Search:
         """Leave it to a person: what was found stands in the TODO cell as comments, and has no marks."""
         numbers = self.pieces.numbers(pieces)
         self.found.recovered.pop(name, None)
-        self.found.lost[name] = (
-            f"{why} Code in {numbers} may be the answer, which is not certain: it has no marks yet, and a person has to look. "
-            + _HAND_IN
-        )
+        self.found.lost[name] = f"{why} Code in {numbers} {NOT_CERTAIN}"
         texts = dict.fromkeys(f"[{self.pieces.numbers([piece])}]\n{self._from(name, piece)}" for piece in pieces)
-        lines = "\n\n".join(["[Not certain to be the answer, and not marked: a person has to look.]", *texts])
-        self.found.answers[name] = "\n".join(f"# {line}".rstrip() for line in lines[:_MOST_WAITING].splitlines())
+        self.found.answers[name] = as_comments(texts)
 
     def _from(self, name: str, piece: Piece) -> str:
         """Of a whole script that part which begins where the first of the names is bound that the exercise asks for."""
         bound = "|".join(map(re.escape, self.asked[name].bound))
         first = re.search(rf"^(?:(?:async +)?def +|class +)?(?:{bound})\b", piece.text, re.MULTILINE)
-        long = len(piece.text) > _MOST_WAITING and first is not None and bound
+        long = len(piece.text) > MOST_WAITING and first is not None and bound
         return piece.text[max(0, piece.text.rfind("\n\n", 0, first.start())) :] if long and first else piece.text
 
     # Written answers are text.

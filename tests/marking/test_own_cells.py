@@ -65,7 +65,7 @@ def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., SubmissionVerd
     """graded({"first": ...}, ("above first", "def helper ...")): the verdict, all else being right."""
 
     def of(answers: dict[str, str], *cells: Cell, files: dict[str, bytes] | None = None) -> SubmissionVerdict:
-        rebuilt = read_answers(engine, blueprint, _handed_in(blueprint, {**RIGHT, **answers}, cells))
+        rebuilt = read_answers(engine, blueprint, _handed_in(blueprint, {**RIGHT, **answers}, cells), {})
         return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
 
     return of

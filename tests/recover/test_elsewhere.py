@@ -9,6 +9,7 @@ from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.search import Found, find_answers
+from nbproof.recover.waiting import in_files
 from tests.recover.test_search import ANSWERS, HANDOUT, _at, _cells
 
 BOTH = "\n\n".join([ANSWERS["first"], ANSWERS["hooked_too"]])
@@ -160,3 +161,21 @@ def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
     ]
     assert _found(handout, [*cells, ExportedCell(None, "cubes = [1, 8]\nprint(squares)")]).lost == {}
     assert "a person has to look" in _found(handout, [*cells, ExportedCell(None, "squares = [1, 4]")]).lost["a"]
+
+
+@pytest.mark.parametrize(
+    ("files", "own", "waits"),
+    [
+        ({"mine.py": _FIRST}, "", True),
+        ({"work/week 1.py": f"import torch\n\n{_FIRST}"}, "", True),
+        ({"mine.py": _FIRST}, "from mine import *", False),
+        ({"mine.py": "def helper(x):\n    return x", "first.txt": _FIRST}, "", False),
+        ({"mine.py": ANSWERS["hooked"]}, "", False),
+    ],
+)
+def test_an_answer_in_a_file_that_nothing_imports_waits(files: dict[str, str], own: str, waits: bool) -> None:
+    answers = {**ANSWERS, "first": HANDOUT.stubs["first"]}
+    found = in_files(HANDOUT, answers, (), own, {name: text.encode() for name, text in files.items()})
+    assert set(found) == ({"first"} if waits else set())
+    assert not waits or ("a person has to look" in found["first"][0] and "# def first(x):" in found["first"][1])
+    assert in_files(HANDOUT, answers, ("first",), own, {name: text.encode() for name, text in files.items()}) == {}
