@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,6 +50,8 @@ def _site_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _site(arguments: argparse.Namespace) -> int:
+    # Before what takes seconds to import.
+    print("site: running the lessons, for what their cells show", file=sys.stderr, flush=True)
     from nbproof.authoring.chapter import Shown
     from nbproof.authoring.site import make_site
 

@@ -121,15 +121,18 @@ def _seed(text: str) -> int:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.grade_command import grade
-
     given = arguments
     if not given.uploads and (given.lesson or given.names or given.pattern):
         raise UsageError(
             "--lesson, --names and --pattern say how to read an upload, and there is none", course_command("grade"),
             f"add --from PATH; to grade one lesson only: {course_command('grade LESSON')}",
         )  # fmt: skip
-    return grade(given)
+    from nbproof.cli.head_start import head_start
+
+    with head_start(given) as launched:
+        from nbproof.cli.grade_command import grade
+
+        return grade(given, launched)
 
 
 def _feedback_arguments(command: argparse.ArgumentParser) -> None:
