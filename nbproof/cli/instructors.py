@@ -129,8 +129,6 @@ def _seed(text: str) -> int:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.grade_command import grade
-
     said = {name for name, value in reading_of(arguments).items() if value and value != "latest"}
     if said and not arguments.uploads:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(said))
@@ -138,7 +136,12 @@ def _grade(arguments: argparse.Namespace) -> int:
             "this says how to read an upload, and there is none", f"{course_command('grade')} {options}",
             f"add --from PATH; to grade one lesson only: {course_command('grade LESSON')}",
         )  # fmt: skip
-    return grade(arguments)
+    from nbproof.cli.head_start import head_start
+
+    with head_start(arguments) as launched:
+        from nbproof.cli.grade_command import grade
+
+        return grade(arguments, launched)
 
 
 def _feedback_arguments(command: argparse.ArgumentParser) -> None:

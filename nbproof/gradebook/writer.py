@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -36,6 +34,7 @@ from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.graded_notebook import time_in
 from nbproof.gradebook.reader import Marks, marks_in
+from nbproof.gradebook.storage_errors import not_logged
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, SubmissionVerdict
 from nbproof.sandbox.exceptions import GradingError
@@ -169,7 +168,7 @@ class Writer:
         that is still the same, does not wait for a person again.
         """
         try:
-            with _not_logged():
+            with not_logged():
                 self._write(verdict, blueprint, submitted, earlier or {})
         except BaseException as error:
             # Whatever comes next must not find half of this in the session.
@@ -233,18 +232,6 @@ class Writer:
         return submission
 
 
-@contextlib.contextmanager
-def _not_logged() -> Iterator[None]:
-    """nbgrader logs what it raises, with a traceback to the terminal; what is raised is told in words."""
-    logger = logging.getLogger("tornado.application")
-    before = logger.disabled
-    logger.disabled = True
-    try:
-        yield
-    finally:
-        logger.disabled = before
-
-
 def _stamp(learner: str, lesson: str, submitted: Path) -> Path:
     """In ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it; whatever lies deeper a learner packed."""
     homes = (one for one in reversed(submitted.parents) if (one.parent.name, one.name) == (learner, lesson))
@@ -256,7 +243,7 @@ def _create_whole(db_url: str, course_id: str) -> None:
     place = Path(db_url.removeprefix("sqlite:///"))
     if not db_url.startswith("sqlite:///") or place.exists():
         return
-    with written_whole(place) as fresh, _not_logged():
+    with written_whole(place) as fresh, not_logged():
         fresh.unlink(missing_ok=True)
         create_tables(f"sqlite:///{fresh}")
         Gradebook(f"sqlite:///{fresh}", course_id).close()

@@ -96,9 +96,9 @@ def latecomers(late: Iterable[Score]) -> str:
 
 
 def how_late(seconds: float, said: bool = False) -> str:
-    """In words. ``said``: only the LMS's word tells of it."""
+    """In words. ``said``: only the LMS's word tells of it; without seconds there is no due date, or an extension."""
     if said:
-        return "at least 1 s (the LMS says late, not when)" if seconds > 0 else "(the LMS says so, no due date is set)"
+        return "at least 1 s (the LMS says late, not when)" if seconds > 0 else "(the LMS says so, not how late)"
     minutes = int(seconds // 60)
     parts = [(minutes // 1440, "d"), (minutes // 60 % 24, "h"), (minutes % 60, "min")]
     told = [f"{count} {unit}" for count, unit in parts if count][:2]
