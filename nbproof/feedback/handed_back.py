@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nbproof.files import replace_file
+from nbproof.files import digest_of, replace_file
 from nbproof.gradebook.reader import Marks, read_marks
 from nbproof.run.journal import handed_in_of
 
@@ -44,7 +44,7 @@ def note_marked_again(root: Path, marks: Mapping[Key, Marks]) -> dict[Key, Earli
     now = {
         key: _compared(before[key], _points(marks[key]))
         for key in marks.keys() & before.keys()
-        if before[key].handed_in == handed_in_of(root, *key)
+        if before[key].handed_in == _handed_in(root, *key)
     }
     if any(earlier != before[key] for key, earlier in now.items()):
         _write(root, {**before, **now})
@@ -70,7 +70,7 @@ def note_handed_back(root: Path, keys: Iterable[Key]) -> None:
     again, kept = note_marked_again(root, {key: marks[key] for key in asked if key in marks}), _read(root)
     for key in asked:
         if key in marks:
-            handed_in = handed_in_of(root, *key)
+            handed_in = _handed_in(root, *key)
             kept[key] = replace(again.get(key, Earlier(handed_in)), handed_in=handed_in, marks=_points(marks[key]))
     _write(root, kept)
 
@@ -80,6 +80,13 @@ def forget_handed_back(root: Path, learners: Collection[str]) -> None:
     kept = _read(root)
     if any(learner in learners for learner, _ in kept):
         _write(root, {key: one for key, one in kept.items() if key[0] not in learners})
+
+
+def _handed_in(root: Path, learner: str, lesson: str) -> str:
+    """As the run that graded it noted it; where nbgrader did, of the file that lies there."""
+    noted = handed_in_of(root, learner, lesson)
+    path = root / "submitted" / learner / lesson / f"{lesson}.ipynb"
+    return noted or (digest_of(path.read_bytes()) if path.is_file() and not path.is_symlink() else "")
 
 
 def _points(marks: Marks) -> dict[str, float]:

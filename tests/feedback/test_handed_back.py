@@ -80,6 +80,18 @@ def test_marking_what_waited_and_a_new_hand_in_are_no_second_marking(course: Cou
     assert course.page(test=1.0, words=2.0) == {"test": (2.0, 1.0)}
 
 
+def test_of_what_nbgrader_graded_the_file_says_whether_it_is_the_same_hand_in(course: Course) -> None:
+    journal_of(course.root, *KEY).unlink()
+    path = course.root / "submitted" / "ada" / "01_small" / "01_small.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text("first")
+    course.page(test=0.0)
+    course.back()
+    assert course.page(test=2.0) == {"test": (0.0, 2.0)}
+    path.write_text("second")
+    assert course.page(test=2.0) == {}
+
+
 def test_a_change_is_dated_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     course.page(test=0.0)
     course.back()
