@@ -107,7 +107,7 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
         due = dates.lessons.get(lesson)
         if due is None:
             raise UsageError(
-                f"{lesson} is due at no time, so nobody can have more", "roster extend",
+                f"{lesson} has no due date yet, so nobody can have more time", "roster extend",
                 f"set the due date of the class first: {course_command(f'roster due {lesson} 2026-11-20', root)}",
             )  # fmt: skip
         if until is not None and until <= due:
