@@ -90,6 +90,7 @@ def _submission(score: Score) -> dict[str, Any]:
         "late": score.late,
         "seconds_late": score.seconds_late,
         "only_said_late": score.said_late,
+        "extended": score.extended,
         "waiting_for_marks": score.waiting,
         "recovered": score.verdict.recovered,
         "lost": score.missing,

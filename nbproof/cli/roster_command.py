@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
+from nbproof.cli.due_dates import change_due_dates, lines_of_due_dates
 from nbproof.collect.earlier import late_by_word
 from nbproof.collect.gathering import only_collect
 from nbproof.collect.names import plain, why_no_learner
@@ -63,6 +64,8 @@ def show_roster(root: Path) -> int:
     say(console, "; ".join(notes))
     for one in found.useless:
         say(console, f"! {printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}")
+    for line in lines_of_due_dates(root):
+        say(console, line)
     if listed:
         say(console, f"roster:    {(root / ROSTER).resolve()}")
     return 0
@@ -171,6 +174,13 @@ def run_roster(arguments: Namespace) -> int:
         return add_learner(root, arguments.learner, arguments.name, arguments.email)
     if arguments.what == "import":
         return import_names(root, arguments.file)
+    if arguments.what == "due":
+        return change_due_dates(arguments)
+    if arguments.what == "extend":
+        unknown = [learner for learner in arguments.learners if learner not in people_of(root)]
+        if unknown:
+            raise _unknown(root, unknown)
+        return change_due_dates(arguments)
     if arguments.what == "remove":
         return remove_learners(root, arguments.learners, arguments.yes, arguments.with_uploads)
     return show_roster(root)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from nbproof.collect.layouts import Pattern, lesson_named
 from nbproof.collect.outcome import STANDS, Line
 from nbproof.collect.placing import Desk, File, same_bytes
 from nbproof.collect.roster import Roster
+from nbproof.gradebook.reader import DueDates
 from nbproof.text import printable
 
 __all__ = ["File", "file_uploads"]
@@ -30,7 +31,7 @@ def file_uploads(
     pattern: Pattern | None,
     learner: str | None,
     on_time: bool,
-    due: Mapping[str, datetime | None],
+    due: DueDates,
     step: Callable[[int, int, str], None],
 ) -> list[list[File]]:
     """What is to become of every piece, upload by upload, in the order in which they came."""
@@ -88,14 +89,12 @@ def _belong(item: Item, asked: str | None, lessons: list[str]) -> None:
         item.ending = ("no lesson known", f"{several}; --lesson LESSON hands it in all the same")
 
 
-def _be_late(item: Item, due: Mapping[str, datetime | None]) -> None:
-    until = due.get(item.lesson)
+def _be_late(item: Item, due: DueDates) -> None:
+    until = due.of(item.owner.learner, item.lesson)
     item.late = item.time > until if item.time and until else bool(item.said.late)
 
 
-def _choose(
-    items: Sequence[Item], desk: Desk, book: LessonBook, on_time: bool, due: Mapping[str, datetime | None]
-) -> None:
+def _choose(items: Sequence[Item], desk: Desk, book: LessonBook, on_time: bool, due: DueDates) -> None:
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for key, item in enumerate(items):
         if item.lesson and not item.ending[0]:
@@ -106,7 +105,7 @@ def _choose(
                 items[key].ending = ("unreadable", why)
             continue
         copies = [_copy(key, items[key]) for key in keys]
-        held = desk.held(learner, lesson, book, due.get(lesson))
+        held = desk.held(learner, lesson, book, due.of(learner, lesson))
         if held is not None:
             copies.append(held[0])
         choice = choose(copies, on_time=on_time)

@@ -283,7 +283,7 @@ class ClassRun:
             scores.append(
                 replace(
                     self._done[key], score=have.score, waiting=have.waiting, pending=have.pending, penalty=have.penalty,
-                    seconds_late=have.seconds_late, said_late=key in self.writer.late,
+                    seconds_late=have.seconds_late, said_late=key in self.writer.late, extended=have.extended,
                 )
             )  # fmt: skip
         return scores

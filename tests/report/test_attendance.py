@@ -142,6 +142,11 @@ def test_how_late_in_words(seconds: float, told: str) -> None:
     assert how_late(seconds) == told
 
 
+def test_what_the_lms_calls_late_may_be_within_an_extension() -> None:
+    one = Score("ada", "01_first", 4, 4, said_late=True, extended=True)
+    assert late_lines([one]) == ["(l) late: 01_first: ada (the LMS says so, not when: perhaps within the extension)"]
+
+
 def test_a_list_in_collected_that_is_broken_harms_nobody(course: Path) -> None:
     for number, text in enumerate(
         ("{", "[]", '{"files": [1]}', '{"files": [{"learner": 5, "status": "damaged"}]}', "[" * 9999)
@@ -184,4 +189,4 @@ def test_names_that_an_lms_turns_round_are_first_and_last_names(course: Path) ->
 
 def test_no_word_of_a_due_date_where_an_extension_may_be_the_reason() -> None:
     """With an extension a due date is set, and the seconds are 0 all the same."""
-    assert "due date" not in how_late(0.0, said=True)
+    assert "due date" not in how_late(0.0, said=True, extended=True)
