@@ -13,9 +13,9 @@ from nbproof.collect.arrivals import ArrivedPiece
 from nbproof.collect.choosing import CopyOrder
 from nbproof.collect.contents import Guess, LessonBook, looks_like_a_notebook
 from nbproof.collect.layouts import Pattern, Said, is_junk, read_place, read_time, without_copy_marks
+from nbproof.collect.members import Roster
 from nbproof.collect.owners import Owner, owners
 from nbproof.collect.placing import Desk
-from nbproof.collect.roster import Roster
 
 __all__ = ["COUNTED", "Arrived", "Item", "find_owners", "find_times", "said_of", "sort"]
 
@@ -165,17 +165,19 @@ def find_times(items: Sequence[Item]) -> None:
         time = (None if _is_from_a_learners_archive(item, packers) else said.time) or stamps.get(
             (item.upload, piece.parts[:-1])
         )
-        # Canvas packs anew for each download: its entries' times are those of the download.
-        trusted = piece.sure and said.system != "Canvas" and (said.system or item.upload not in own)
-        if time is None and trusted and piece.time and len(counts[item.upload]) > 1:
+        # Canvas packs anew for each download, and an archive in which all is of one moment was packed then: these
+        # are times of a download, not of handing in.
+        handed = piece.sure and said.system != "Canvas" and len(counts[item.upload]) > 1
+        if time is None and handed and (said.system or item.upload not in own):
             time = piece.time
         item.time = time if time and time <= datetime.now(UTC) + timedelta(days=366) else None
+        changed = said.named or piece.time
         copied = re.search(r"\((\d{1,3})\)", said.file)
         item.order = CopyOrder(
-            (item.time or said.named or _NEVER).timestamp(),
+            item.time.timestamp() if item.time else 0.0,
             said.counters[0] + 1 if said.system == "Canvas" else 0,
             said.counters[1],
-            piece.time.timestamp() if piece.time else 0.0,
+            changed.timestamp() if changed else 0.0,
             piece.inner_time.timestamp() if piece.inner_time else 0.0,
             int(copied[1]) if copied else 0,
         )
@@ -183,8 +185,6 @@ def find_times(items: Sequence[Item]) -> None:
 
 _Place = tuple[int, tuple[str, ...]]
 """An upload, and a path in it."""
-
-_NEVER = datetime.fromtimestamp(0, UTC)
 
 
 def _packers(items: Sequence[Item]) -> dict[_Place, set[str]]:

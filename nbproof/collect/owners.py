@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nbproof.collect.layouts import Said, is_nobody
+from nbproof.collect.members import Roster
 from nbproof.collect.names import bare, plain, why_no_learner
-from nbproof.collect.roster import Roster
 
 __all__ = ["HIDDEN", "Owner", "owners"]
 
@@ -138,14 +138,14 @@ class _Free:
         # One folder that holds several learners: then every outer folder may be a group's.
         self._groups = any(len(folders) > 1 for folders in beneath.values())
         for learner, number in accounts.items():
-            self._numbers["", plain(learner)].add(number)
+            self._numbers["Canvas", plain(learner)].add(number)
 
     def _names(self, said: Said) -> tuple[str, ...]:
         return said.names if said.system else tuple(name for name in said.names if plain(name) not in self._wrappers)
 
     def _where(self, said: Said) -> str:
         """Where a number of the LMS means something: with Canvas everywhere, with Moodle in one download."""
-        return "" if said.system == "Canvas" else said.scope
+        return "Canvas" if said.system == "Canvas" else f"{said.system}: {said.scope}"
 
     def owner(self, said: Said, fallback: str) -> Owner:
         names = self._names(said)
