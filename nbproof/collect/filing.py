@@ -37,8 +37,8 @@ def file_uploads(
     lessons = list(book.lessons)
     items = [
         Item(at, piece, folder / piece.kept, said)
-        for at, (_, folder, pieces) in enumerate(arrived)
-        for piece, said in zip(pieces, said_of(pieces, lessons, book.titles, pattern), strict=True)
+        for at, (name, folder, pieces) in enumerate(arrived)
+        for piece, said in zip(pieces, said_of(name, pieces, lessons, book.titles, pattern), strict=True)
     ]
     for done, item in enumerate(items, 1):
         step(done, len(items), item.piece.name)

@@ -17,7 +17,8 @@ from nbproof.collect.archives import packing_of
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.filing import file_uploads
 from nbproof.collect.keeping import Stage
-from nbproof.collect.layouts import Pattern, read_place, read_time
+from nbproof.collect.layouts import Pattern, lms_name
+from nbproof.collect.lms_names import read_time
 from nbproof.collect.names import why_no_learner
 from nbproof.collect.outcome import Collected
 from nbproof.collect.placing import Desk, File
@@ -142,7 +143,7 @@ def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
         return
     for path in paths:
         for folder in (Path(place) for place, _, _ in os.walk(path.resolve(), followlinks=False)):
-            if read_place((folder.name, "."), []).system != "nbgrader":
+            if lms_name(folder.name).system != "nbgrader":
                 continue
             if folder.lstat().st_uid != os.getuid() or folder.parent.stat().st_mode & stat.S_IWOTH:
                 raise UsageError(

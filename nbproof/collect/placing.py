@@ -14,7 +14,7 @@ from typing import Any
 from nbproof.collect.choosing import Copy, CopyOrder
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.earlier import lists_in
-from nbproof.collect.layouts import read_time
+from nbproof.collect.lms_names import read_time
 from nbproof.collect.outcome import TAKEN, Line
 from nbproof.files import written_whole
 
