@@ -59,7 +59,8 @@ def said_of(
     archives = {piece.parts for piece in pieces if piece.archive}
     if pattern is not None:
         return [pattern.read(piece.parts, archives) or Said(piece.parts[-1]) for piece in pieces]
-    said = read_upload([piece.parts for piece in pieces], lessons, titles, archives)
+    unsafe = {piece.parts for piece in pieces if piece.problem is not None and piece.problem.status == "unsafe path"}
+    said = read_upload([piece.parts for piece in pieces], lessons, titles, archives, unsafe)
     # One learner's archive by itself, as an LMS calls it.
     whole = lms_name(upload)
     if not whole.system or is_nobody(whole.names[0], lessons):

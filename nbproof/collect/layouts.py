@@ -47,11 +47,19 @@ class Layout:
 
 
 def read_upload(
-    paths: Sequence[Parts], lessons: list[str], titles: Sequence[str] = (), archives: Collection[Parts] = ()
+    paths: Sequence[Parts],
+    lessons: list[str],
+    titles: Sequence[str] = (),
+    archives: Collection[Parts] = (),
+    unsafe: Collection[Parts] = (),
 ) -> list[Said]:
-    """What its place in the upload says of each file. ``titles``: what lessons are called besides. Archives are folders here."""
+    """What its place in the upload says of each file.
+
+    ``titles``: what lessons are called besides. ``archives``: which of the files are folders here, because they were
+    unpacked. ``unsafe``: paths that lead out of the upload, and have no place in its layout.
+    """
     called = [*lessons, *titles]
-    counted = [parts for parts in paths if not is_junk(parts)]
+    counted = [parts for parts in paths if not is_junk(parts) and parts not in unsafe]
     layout = _layout(counted, called, lessons, archives)
     if layout.system:
         return [_by_lms(parts, layout, called, archives) for parts in paths]

@@ -205,8 +205,9 @@ def test_a_time_that_a_learner_may_have_packed_is_told_and_not_believed(
         ({"jane/2026-01-01 10-00.ipynb": A, "bob/x.ipynb": B}, "folder"),
         # Inside the learner's archive stands what looks like another system's.
         ({"jane_1_6_hw.zip": zipped({"hw_jane_attempt_2026-01-01-10-00-00_x.ipynb": A}), "bob_2_7_x.ipynb": B}, "upload.zip"),
-        ({"jane.zip": zipped({"hw_jane_attempt_2026-01-01-10-00-00_x.ipynb": A}), "bob.ipynb": B}, "folder"),
-        ({"jane.zip": zipped({"jane+01_first+2026-01-01 10:00:00 UTC/01_first.ipynb": A}), "bob.ipynb": B}, "folder"),
+        ({"jane.zip": zipped({"hw_jane_attempt_2026-01-01-10-00-00_x.ipynb": A}), "bob.zip": zipped({"x.ipynb": B})}, "folder"),
+        ({"jane.zip": zipped({"jane+01_first+2026-01-01 10:00:00 UTC/01_first.ipynb": A}),
+          "bob.zip": zipped({"x.ipynb": B})}, "folder"),
     ],
 )  # fmt: skip
 def test_a_time_in_a_name_that_the_learner_gave_dates_nothing(
