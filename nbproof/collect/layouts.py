@@ -59,7 +59,10 @@ def read_upload(
     unpacked. ``unsafe``: paths that lead out of the upload, and have no place in its layout.
     """
     called = [*lessons, *titles]
-    counted = [parts for parts in paths if not is_junk(parts) and parts not in unsafe]
+    around = {parts[:at] for parts in paths for at in range(1, len(parts))}
+    # An archive that was unpacked counts by what is in it; the upload's own is no folder of it at all.
+    left_out = {*unsafe, *(parts for parts in archives if parts not in around)}
+    counted = [parts for parts in paths if not is_junk(parts) and parts not in left_out]
     layout = _layout(counted, called, lessons, archives)
     if layout.system:
         return [_by_lms(parts, layout, called, archives) for parts in paths]

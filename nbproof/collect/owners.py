@@ -78,9 +78,7 @@ class _Around:
         found = self._roster.who(name) if self._roster is not None else frozenset()
         if not found and plain(name) in self._known:
             found = frozenset({self._known[plain(name)]})
-        new = (
-            maybe and name and bare(name) != bare(self._fallback) and (self._roster is None or not self._roster.strict)
-        )
+        new = maybe and name and (self._roster is None or not self._roster.strict)
         return found or (frozenset({name}) if new else frozenset())
 
 

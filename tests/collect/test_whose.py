@@ -49,7 +49,7 @@ FORGED = {
 }  # fmt: skip
 """What mallory's own folder or archive holds."""
 
-ROSTERS = {"upload.zip": [], "class": ["bob", "eve", "mallory"], "late.zip": ["bob"]}
+ROSTERS = {"spring.zip": [], "class": ["bob", "eve", "mallory"], "late.zip": ["bob"]}
 """What the upload is called, and who is on the roster then."""
 
 
@@ -111,7 +111,7 @@ def test_a_name_within_an_lmss_name_is_the_learners_own(system: str, collecting:
     files = dict(LMS[system])
     for number, imitated in enumerate(IMITATED.values(), 1):
         files |= {START[system].format(number, name): data for name, data in imitated.items()}
-    collecting(files, "download.zip")
+    collecting(files, "hooks26.zip")
     found = {path: data for path, data in everything(course / "submitted").items() if path.endswith(".ipynb")}
     learners = {"bob": BOBS, "eve": EVES, **{f"mallory{number}": HERS for number in range(1, len(IMITATED) + 1)}}
     assert found == {f"{name}/01_first/01_first.ipynb": data for name, data in learners.items()}
@@ -120,7 +120,7 @@ def test_a_name_within_an_lmss_name_is_the_learners_own(system: str, collecting:
 
 
 def test_what_deviates_from_the_layout_is_listed(collecting: Collecting, course: Path) -> None:
-    collected = collecting({**LMS["Canvas"], "mallory/01_first.ipynb": HERS})
+    collected = collecting({**LMS["Canvas"], "mallory/01_first.ipynb": HERS}, "spring.zip")
     (line,) = collected.needs_person
     assert (line.status, line.learner) == ("no learner known", "")
     assert "Canvas" in line.why
@@ -143,6 +143,18 @@ def test_two_folders_that_some_systems_take_for_one_are_asked_about(
     assert HERS not in [data for path, data in everything(course / "submitted").items() if path.startswith("bob/")]
 
 
+def test_an_upload_that_is_called_like_a_learner_may_be_that_learners(collecting: Collecting, course: Path) -> None:
+    """An archive that she packed, collected by itself: the names in it may be her choice."""
+    collecting({**CLASS, "mallory/x.ipynb": HERS}, "first.zip")
+    before = everything(course / "submitted")
+    forged = {"bob_1_2_x.ipynb": HERS, "eve_3_4_x.ipynb": HERS, "kim_5_6_x.ipynb": HERS}
+    collected = collecting(forged, "mallory.zip")
+    assert {line.status for line in collected.needs_person} == {"ambiguous learner"}
+    collecting(forged, "mallory_9_99_work.zip")
+    collecting({f"mallory/{name}": data for name, data in forged.items()}, "mallory (1).zip")
+    assert everything(course / "submitted") == before
+
+
 def test_a_forwarded_mail_is_of_whoever_sent_it_last(collecting: Collecting, course: Path) -> None:
     enrol(course, [Member("bob", "", "bob@u.edu"), Member("mallory", "", "mallory@u.edu")])
     mail = EmailMessage()
@@ -158,6 +170,20 @@ def test_a_forwarded_mail_is_of_whoever_sent_it_last(collecting: Collecting, cou
 def test_a_download_in_folders_that_are_nobodys_is_read(
     system: str, wrapper: str, collecting: Collecting, course: Path
 ) -> None:
-    collected = collecting({wrapper + name: data for name, data in LMS[system].items()}, "upload")
+    collected = collecting({wrapper + name: data for name, data in LMS[system].items()}, "hooks26.zip")
     assert not collected.needs_person
+    assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}
+
+
+def test_a_folder_around_a_download_that_may_be_a_learners_is_asked_about(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    files = {f"CS101/{name}": data for name, data in LMS["Canvas"].items()}
+    collected = collecting(files, "spring.zip")
+    assert {line.status for line in collected.needs_person} == {"ambiguous learner"}
+    assert all("'CS101'" in line.why for line in collected.needs_person)
+    assert not (course / "submitted").exists()
+    names = tmp_path / "class.csv"
+    names.write_text("learner\nbob\neve\n")
+    collecting(files, "spring.zip", names=names)
     assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}
