@@ -295,6 +295,10 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
     one.add_argument("learner", metavar="NAME", help="the learner's id: the name of their folder in submitted/")
     one.add_argument("--name", default="", help="the learner's name, as people and file names have it")
     one.add_argument("--email", default="", help="the address that their mails come from")
+    one.add_argument(
+        "--also", action="append", default=[], metavar="OTHER",
+        help="another name or id of theirs; a learner on the roster who is called so is the same from now on",
+    )  # fmt: skip
     says = "put everybody of a table on the roster"
     table = kinds.add_parser("import", help=says, description=says)
     table.add_argument("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it")

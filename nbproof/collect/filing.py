@@ -12,9 +12,9 @@ from nbproof.collect.choosing import Choice, Copy, choose
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.items import COUNTED, Arrived, Item, find_owners, find_times, said_of, sort
 from nbproof.collect.layouts import Pattern, lesson_named
+from nbproof.collect.members import Roster
 from nbproof.collect.outcome import STANDS, Line
 from nbproof.collect.placing import Desk, File, same_bytes
-from nbproof.collect.roster import Roster
 from nbproof.gradebook.reader import DueDates
 from nbproof.text import printable
 
@@ -38,8 +38,8 @@ def file_uploads(
     lessons = list(book.lessons)
     items = [
         Item(at, piece, folder / piece.kept, said)
-        for at, (_, folder, pieces) in enumerate(arrived)
-        for piece, said in zip(pieces, said_of(pieces, lessons, book.titles, pattern), strict=True)
+        for at, (name, folder, pieces) in enumerate(arrived)
+        for piece, said in zip(pieces, said_of(name, pieces, lessons, book.titles, pattern), strict=True)
     ]
     for done, item in enumerate(items, 1):
         step(done, len(items), item.piece.name)
@@ -217,7 +217,8 @@ def _line(item: Item, upload: str) -> Line:
     return Line(
         upload=upload, name=item.piece.name, status=status, why=why, learner=item.owner.learner, lesson=item.lesson,
         time=item.time, late=item.late, look=item.look, size=item.piece.size, sha256=item.piece.sha256,
-        kept=item.piece.kept, order=order, account=account, sender=item.piece.sender,
+        kept=item.piece.kept, order=order, account=account, system=item.said.system,
+        sender=item.piece.sender,
     )  # fmt: skip
 
 
@@ -225,4 +226,12 @@ def _copy(key: int, item: Item) -> Copy:
     tier = 2 if item.kind == "checkpoint" else 1 if item.kind == "script" else 0
     if tier == 0 and item.guess.lesson != item.lesson:
         tier = 3
-    return Copy(key, item.piece.sha256, item.order, item.late, tier, untouched=item.guess.untouched)
+    return Copy(
+        key,
+        item.piece.sha256,
+        item.order,
+        item.late,
+        tier,
+        untouched=item.guess.untouched,
+        system=item.said.system,
+    )

@@ -18,11 +18,11 @@ from nbproof.collect.contents import LessonBook
 from nbproof.collect.due_dates import read_due
 from nbproof.collect.filing import file_uploads
 from nbproof.collect.keeping import Stage
-from nbproof.collect.layouts import Pattern, read_place
+from nbproof.collect.layouts import Pattern, lms_name
 from nbproof.collect.names import why_no_learner
 from nbproof.collect.outcome import Collected
 from nbproof.collect.placing import Desk, File
-from nbproof.collect.roster import enrol, kept_roster, read_names
+from nbproof.collect.roster import enrol, joined, kept_roster, read_names
 from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import UsageError
 from nbproof.gradebook.reader import DueDates, due_dates_in, opened_gradebook
@@ -50,7 +50,7 @@ def collect(
     """Collect folders, archives and notebooks into ``submitted/`` of the course in ``root``.
 
     ``lesson``: the assignment that the upload belongs to; without it content decides. ``names``: a CSV (``roster``),
-    whose learners are put on the roster that is kept. ``learner``: whose all of it is.
+    whose learners are put on the roster that is kept, as for this upload. ``learner``: whose all of it is.
     ``pattern``: a regular expression for paths (``layouts.Pattern``). ``prefer``: ``latest`` or ``on-time``.
     ``due``: when it was due for everybody, UTC if no zone is said; without it the gradebook's due dates and extensions count.
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
@@ -68,7 +68,10 @@ def collect(
         raise UsageError(
             f"{learner!r} cannot be a learner's id: {why}", "--learner", "choose another id, such as --learner jdoe"
         )
-    roster = read_names(names) if names is not None else kept_roster(root)
+    roster = kept_roster(root)
+    came = read_names(names) if names is not None else None
+    if came is not None:
+        roster = joined(roster, came)
     by_pattern = Pattern(pattern) if pattern is not None else None
     when = _due(due)
     with _disk(root), only_collect(root, dry_run), Stage(root, dry_run) as stage:
@@ -92,8 +95,8 @@ def collect(
         if prefer == "on-time" and not dues.lessons and "(?P<late>" not in (pattern or ""):
             _refuse_without_due(told)
         collected = stage.finish(told, roster, desk, lesson)
-        if names is not None and roster is not None and not dry_run:
-            enrol(root, roster.members)
+        if came is not None and not dry_run:
+            enrol(root, came.members)
         return collected
 
 
@@ -143,7 +146,7 @@ def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
         return
     for path in paths:
         for folder in (Path(place) for place, _, _ in os.walk(path.resolve(), followlinks=False)):
-            if read_place((folder.name, "."), []).system != "nbgrader":
+            if lms_name(folder.name).system != "nbgrader":
                 continue
             if folder.lstat().st_uid != os.getuid() or folder.parent.stat().st_mode & stat.S_IWOTH:
                 raise UsageError(

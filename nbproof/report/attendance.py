@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbproof.collect.earlier import Useless, useless
-from nbproof.collect.roster import Member, members_of
+from nbproof.collect.members import Member
+from nbproof.collect.roster import members_of
 from nbproof.gradebook.reader import opened_gradebook
 from nbproof.marking.results import Score
 from nbproof.report.records import people_in
