@@ -222,7 +222,7 @@ def _pins(root: Path) -> str:
     texts = [(root / name).read_text(encoding="utf-8") for name in _PINNED if (root / name).is_file()]
     return (
         "\n".join(
-            ["# The versions that this course is tested with: pip install -c pins.txt", *_PIN.findall("\n".join(texts))]
+            ["# The versions that this course is tested with, for pip's option -c", *_PIN.findall("\n".join(texts))]
         )
         + "\n"
     )

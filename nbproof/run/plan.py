@@ -21,7 +21,7 @@ from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged
 from nbproof.marking.manual_answers import written_in
-from nbproof.marking.marker import Order, order_of
+from nbproof.marking.order import Order, order_of
 from nbproof.marking.results import FAULTS, ExerciseVerdict, SubmissionVerdict
 from nbproof.run.digests import BASIS, LessonState
 from nbproof.run.intake import Intake, Submission

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged
-from nbproof.marking.marker import Marker, Order, order_of
+from nbproof.marking.marker import Marker
+from nbproof.marking.order import Order, order_of
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.intake import Submission
 from nbproof.run.suspects import in_a_process_of_its_own

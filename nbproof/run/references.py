@@ -22,7 +22,7 @@ from nbproof.cells import name_of
 from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, Rebuilt, fill_in
-from nbproof.marking.marker import Order
+from nbproof.marking.order import Order
 from nbproof.marking.results import FAULTS, SubmissionVerdict
 from nbproof.run.digests import LessonState, environment
 from nbproof.run.intake import Submission

@@ -15,7 +15,7 @@ from rich.console import Console
 from nbproof.cli.class_json import class_as_json
 from nbproof.cli.class_table import MANY, Told, is_incomplete, print_class
 from nbproof.cli.main import main
-from nbproof.cli.report_command import _tell_absent
+from nbproof.cli.report_table import tell_absent
 from nbproof.collect import collect
 from nbproof.marking.results import GradedClass, Score
 from nbproof.report.attendance import attend, how_late, late_lines, lines_of, people_of
@@ -101,7 +101,7 @@ def test_the_report_names_them_on_the_page_in_files_and_in_the_terminal(
         "jd": "not graded", "br": "not graded", "kl": "not graded", "em": "not graded", "zz": "nothing",
     }  # fmt: skip
     assert "essay.pdf" in rows["kl"]["problem"]
-    assert rows["br"]["late"] == "(the LMS says so, not how late)"
+    assert rows["br"]["late"] == "(the LMS says so, no due date is set)"
     found = json.loads((course / "report" / "report.json").read_text())
     assert [one["state"] for one in found["hand_ins"] if one["learner"] == "zz"] == ["nothing"]
     assert found["lessons"][0]["missing"] == ["zz"]
@@ -131,7 +131,7 @@ def test_grades_json_and_lines_name_them(course: Path) -> None:
     assert late_lines(scores) == ["(l) late: 01_first: br (-0.5) at least 1 s (the LMS says late, not when)"]
     said = tuple(Score(name, "01_first", 3, 4, said_late=True) for name in ("a", "b"))
     known = (Score("c", "01_first", 3, 4, seconds_late=60), Score("d", "01_first", 3, 4, seconds_late=120))
-    both = "(l) late: 01_first: d 2 min, c 1 min; a, b (the LMS says so, not how late)"
+    both = "(l) late: 01_first: d 2 min, c 1 min; a, b (the LMS says so, no due date is set)"
     assert late_lines((*said, *known)) == [both]
 
 
@@ -174,8 +174,8 @@ def test_beside_a_grade_file_the_late_are_told_together(course: Path, capsys: py
     findings = SimpleNamespace(
         lessons=[lesson], records=SimpleNamespace(works={(w.learner, w.lesson): w for w in late})
     )
-    _tell_absent(findings, SimpleNamespace(lessons=["01_first"]), quiet=False)  # type: ignore[arg-type]
-    assert capsys.readouterr().out == "  01_first: late: br, jd (the LMS says so, not how late)\n"
+    tell_absent(findings, SimpleNamespace(columns=["01_first"]), quiet=False)  # type: ignore[arg-type]
+    assert capsys.readouterr().out == "  01_first: late: br, jd (the LMS says so, no due date is set)\n"
 
 
 def test_names_that_an_lms_turns_round_are_first_and_last_names(course: Path) -> None:
