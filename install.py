@@ -97,13 +97,8 @@ def use_a_python_that_serves(again: str) -> None:
 
 def set_up(torch: str, development: bool, again: str) -> None:
     """Bring .venv to what the requirements say. Raises SetupError."""
-    fresh = make_environment(again)
-    if fresh:
-        print(
-            f"setting up .venv with {sys.executable} ({sys.version.split()[0]}): once, it takes a few minutes",
-            flush=True,
-        )
-        tell_sizes(torch, again)
+    if not make_environment(torch, again):
+        print("looking whether .venv holds all that the requirements name", flush=True)
     requirements = "requirements-dev.txt" if development else "requirements.txt"
     # --no-compile: Python compiles what it imports, once; pip would compile every file of every package, for half a minute.
     command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile", "--progress-bar", "off"]
@@ -142,8 +137,8 @@ def without_cuda(again: str) -> str:
     return again + (" TORCH=cpu" if again.startswith("make") else " --torch cpu")
 
 
-def make_environment(again: str) -> bool:
-    """An environment that works; whether it was made just now. Raises SetupError."""
+def make_environment(torch: str, again: str) -> bool:
+    """An environment that works; whether it was made just now, which is said first. Raises SetupError."""
     if os.path.lexists(VENV):
         broken = what_is_broken()
         if not broken:
@@ -161,6 +156,10 @@ def make_environment(again: str) -> bool:
         raise closed(f": {error.strerror}", VENV, again) from None
     if free < LEAST_FREE:
         raise no_space(again)
+    print(
+        f"setting up .venv with {sys.executable} ({sys.version.split()[0]}): once, it takes a few minutes", flush=True
+    )
+    tell_sizes(torch, again)
     made = subprocess.run(
         [sys.executable, "-m", "venv", VENV], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(),
         check=False,

@@ -17,9 +17,17 @@ from nbproof.course_file import the_course
 from nbproof.errors import UsageError
 
 __all__ = [
-    "Command", "course_command", "course_in", "module_name", "nbgrader_command", "prepared_python", "this_python",
+    "Command",
+    "course_command",
+    "course_in",
+    "formgrader_on_a_hub",
+    "formgrader_place",
+    "module_name",
+    "nbgrader_command",
+    "prepared_python",
+    "this_python",
     "with_extra",
-]  # fmt: skip
+]
 
 _PATH = os.environ.get("PATH")
 """As the user has it: later on nbgrader_setup puts the interpreter's own folder in front."""
@@ -82,6 +90,23 @@ def course_command(words: str = "", course: Path | None = None) -> str:
     folder = course or (_chosen[-1] if _chosen else Path())
     elsewhere = f"--course {shlex.quote(str(folder))}" if folder.resolve() != Path.cwd() else ""
     return " ".join(part for part in (this_python(), f"-m {module_name()}", words, elsewhere) if part)
+
+
+def formgrader_place(course: Path | None = None) -> str:
+    """How to get to formgrader: the command that opens it, or on a JupyterHub, where nobody reaches that, its address."""
+    return formgrader_on_a_hub() or course_command("formgrader", course)
+
+
+def formgrader_on_a_hub() -> str:
+    """The bookmark that docs/jupyterhub.md tells of; empty where no hub has started this."""
+    if not os.environ.get("JUPYTERHUB_SERVICE_PREFIX"):
+        return ""
+    # JupyterHub 5 may know how it is called from outside; nobody else does.
+    hub = (
+        os.environ.get("JUPYTERHUB_PUBLIC_HUB_URL")
+        or f"https://YOUR-HUB{os.environ.get('JUPYTERHUB_BASE_URL', '/')}hub/"
+    )
+    return f"{hub.rstrip('/')}/user-redirect/formgrader"
 
 
 def module_name() -> str:

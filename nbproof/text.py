@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
-__all__ = ["code_parts", "counted", "printable", "readable", "some_of"]
+__all__ = ["code_parts", "counted", "in_utc", "printable", "readable", "some_of"]
 
 
 def readable(text: str) -> str:
@@ -15,6 +16,11 @@ def readable(text: str) -> str:
 def printable(text: str) -> str:
     """For a terminal, and on one line: text with a control character or half a surrogate pair in it is escaped."""
     return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def in_utc(moment: datetime) -> str:
+    """``2026-11-30 23:59 UTC``, of a moment that is in UTC, whether it says so or not."""
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def counted(number: int, noun: str) -> str:

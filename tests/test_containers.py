@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import install
+from nbproof.cli.main import course_parser
 
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
@@ -54,3 +56,36 @@ def test_what_is_left_out_of_the_image_is_what_a_clone_writes() -> None:
 def test_binder_installs_what_the_clone_does() -> None:
     (line,) = (ROOT / ".binder" / "requirements.txt").read_text().splitlines()
     assert (ROOT / ".binder" / line.removeprefix("-r ")).resolve() == ROOT / "requirements.txt"
+
+
+def _docker_lines() -> list[list[str]]:
+    text = (ROOT / "docs" / "engine.md").read_text(encoding="utf-8")
+    return [shlex.split(line, comments=True) for line in re.findall(r"^docker .*$", text, re.MULTILINE)]
+
+
+def test_each_step_of_a_whole_assignment_has_a_command_for_a_container() -> None:
+    start = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8").partition("```\n")[2].partition("```")[0]
+    asked = {shlex.split(line)[3] for line in start.splitlines()}
+    runs = [words for words in _docker_lines() if words[1] == "run"]
+    there = [words[words.index("hooks") + 4 :] for words in runs if "-m" in words]
+    assert {words[0] for words in there} == asked and "formgrader" in asked
+    for words in there:
+        arguments, unknown = course_parser().parse_known_args(words)
+        assert not unknown or arguments.chosen.passes_on, words
+
+
+def test_a_container_is_named_as_it_is_built_keeps_its_volume_and_is_reached_from_this_machine_only() -> None:
+    built, *runs = _docker_lines()
+    assert built[1:] == ["build", "-f", "deploy/Dockerfile", "-t", "hooks", "."]
+    for words in runs:
+        image = words.index("hooks")
+        options, inside = words[3:image], words[image + 1 :]
+        assert words[:3] == ["docker", "run", "--rm"] and options[:2] == ["-v", "hooks:/course"]
+        mounted = [options[at + 1].split(":")[1] for at, word in enumerate(options) if word == "-v"]
+        served = "-p" in options
+        assert served == (not inside or "formgrader" in inside)
+        if served:
+            assert options[options.index("-p") + 1] == "127.0.0.1:8888:8888"
+            assert not inside or inside[-2:] == ["--ip=0.0.0.0", "--no-browser"]
+        for path in (word for word in inside if word.startswith("/")):
+            assert any(path.startswith(place) for place in mounted), path

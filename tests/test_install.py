@@ -150,7 +150,7 @@ def test_without_the_module_venv_the_package_to_install_is_named(
 ) -> None:
     monkeypatch.setattr(install.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(install.SetupError, match="venv or ensurepip is missing"):
-        install.make_environment(AGAIN)
+        install.make_environment("default", AGAIN)
 
 
 def test_a_full_disk_is_told_before_anything_is_downloaded(
@@ -158,7 +158,7 @@ def test_a_full_disk_is_told_before_anything_is_downloaded(
 ) -> None:
     monkeypatch.setattr(install.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 3 * 10**8}))
     with pytest.raises(install.SetupError, match=r"0\.3 GB free"):
-        install.make_environment(AGAIN)
+        install.make_environment("default", AGAIN)
     assert not os.path.exists(install.VENV)
 
 

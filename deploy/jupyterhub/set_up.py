@@ -27,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 CLONE = HERE.parent.parent
 COURSE = "pytorch_hooks"
 """The course's id: in nbgrader_config.py, in the exchange, and the name of the instructor's folder."""
+PINS = "pins.txt"
 TLJH = Path("/opt/tljh")
 OWN = Path("/opt/pytorch-hooks")
 CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
@@ -65,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if not re.fullmatch(r"[A-Za-z_][\w.@-]*[$]?", name, re.ASCII):
                 raise SetUpError(f"{name!r} cannot be a user's name", "--instructor, --students", "choose another name")
         wheels, solutions = made_files(chosen.wheels)
-        install(chosen.env, wheels, chosen.pip)
+        install(chosen.env, wheels, chosen.wheels / PINS, chosen.pip)
         instructor, *students = [user(name) for name in names]
         configure_everybody(chosen.env, chosen.exchange)
         if TLJH in chosen.env.parents:
@@ -113,23 +114,24 @@ def _arguments() -> argparse.ArgumentParser:
 def made_files(folder: Path) -> tuple[list[Path], bytes]:
     """The two wheels, neither of which holds a hidden check, and the zip that only an instructor may have."""
     wheels, zips = sorted(folder.glob("*.whl")), sorted(folder.glob("*-solutions.zip"))
-    if len(wheels) != 2 or len(zips) != 1:
-        raise SetUpError("there have to be two wheels and a zip with solutions", folder, "make wheels")
+    if len(wheels) != 2 or len(zips) != 1 or not (folder / PINS).is_file():
+        raise SetUpError(
+            f"there have to be two wheels, a zip with solutions and {PINS}", folder, "make wheels, in a clone"
+        )
     return wheels, zips[0].read_bytes()
 
 
-def install(env: Path, wheels: Sequence[Path], options: Sequence[str]) -> None:
-    """The course, JupyterLab and nbgrader into the users' environment, so that every user can read it and none can write."""
+def install(env: Path, wheels: Sequence[Path], pins: Path, options: Sequence[str]) -> None:
+    """The course, JupyterLab and nbgrader into the users' environment, so that every user can read it and none can write.
+
+    ``pins``: the versions that the course is tested with.
+    """
     os.umask(0o022)
     python = env / "bin" / "python"
-    pinned: list[str] = []
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(env)], check=True)
-    if not (env / "conda-meta").exists():
-        # Ours alone: the versions that the course is tested with. One that others use as well keeps its own, within ranges.
-        pins = re.findall(r"^[a-z].*==.*$", (CLONE / "requirements.txt").read_text(), re.MULTILINE)
-        (env / "pins.txt").write_text("\n".join(pins) + "\n")
-        pinned = ["-c", str(env / "pins.txt"), "-c", str(CLONE / "constraints.txt")]
+    # Ours alone has what the course is tested with. An environment that others use as well keeps its own, within ranges.
+    pinned = [] if (env / "conda-meta").exists() else ["-c", str(pins)]
     tool, course = wheels if wheels[0].name.startswith("nbproof") else wheels[::-1]
     print(f"installing into {env}: some minutes at the first time", flush=True)
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *options, *pinned]

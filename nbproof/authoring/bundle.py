@@ -11,7 +11,9 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -26,7 +28,9 @@ from nbproof.course_file import the_course
 from nbproof.display.lab import released_lessons
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
+from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.run.intake import lessons_with_source
+from nbproof.text import in_utc
 
 __all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks", "write_wheels"]
 
@@ -89,7 +93,7 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
                 f"{course_command('build')}: it takes it away",
             )
     lessons_with_source(root, chosen)  # without the instructor's notebooks nothing could be proved
-    files = contents_of(root, chosen)
+    files = contents_of(root, chosen, _due_dates(root))
     searched = _prove(root, files)
     path = (out or root / f"{the_course().name}.zip").absolute()
     wheel = class_wheel(root, files)
@@ -134,8 +138,10 @@ def _mark_of(cell: dict[str, Any]) -> str:
     return str(grading_of(cell).get("grade_id") or cell.get("id"))
 
 
-def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
-    """Path within the bundle -> bytes, of all that learners get."""
+def contents_of(
+    root: Path, lessons: Sequence[str], due: Mapping[str, datetime] = MappingProxyType({})
+) -> dict[str, bytes]:
+    """Path within the bundle -> bytes, of all that learners get. ``due``: lesson -> when it is due, in UTC."""
     package, tool = the_course().package, Path(__file__).resolve().parent.parent
     own = [f"{package}/{name}" for name in _package_files(root / package)] if package else list(_OF_THE_COURSE)
     files = {name: (root / name).read_bytes() for name in own}
@@ -157,7 +163,7 @@ def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
     if (root / "pyproject.toml").is_file():
         # What installs the package; the rest of the file is for its developers.
         files["pyproject.toml"] = (root / "pyproject.toml").read_text(encoding="utf-8").split("[tool.ruff]")[0].encode()
-    files["START.html"] = _start_page(root, json.loads(files[f"{beside}outline.json"])).encode()
+    files["START.html"] = _start_page(root, json.loads(files[f"{beside}outline.json"]), due).encode()
     return dict(sorted(files.items()))
 
 
@@ -165,8 +171,12 @@ _FOR_GRADERS = ("source", "release", "lessons", "nbgrader_config.py")
 """What the zip beside the wheels holds: notebooks with hidden checks, and of ``lessons`` the right answers."""
 
 
+_PINNED = ("requirements.txt", "constraints.txt")
+_PIN = re.compile(r"^[A-Za-z].*==.*$", re.MULTILINE)
+
+
 def write_wheels(root: Path, out: Path) -> list[Path]:
-    """Write the tool's wheel, the course's, and the zip for graders and for whoever studies alone; where they lie.
+    """Write the tool's wheel, the course's, the zip for graders and for whoever studies alone, and pins; where they lie.
 
     The course's wheel holds the notebooks that learners get: an environment in which submissions are graded can be read by them.
     Raises UsageError if ``root`` is no clone, CourseError if that wheel would hold what learners must not see.
@@ -187,6 +197,7 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     wheels = (Wheel(project_of(tool), rooms), Wheel(project_of(root), own))
     made = {out / wheel.filename: wheel.data() for wheel in wheels}
     made[out / f"{course.name}-solutions.zip"] = zipped(sorted(_for_graders(root)))
+    made[out / "pins.txt"] = _pins(root).encode()
     try:
         out.mkdir(parents=True, exist_ok=True)
         for path, data in made.items():
@@ -204,6 +215,17 @@ def _for_graders(root: Path) -> Iterable[tuple[str, bytes]]:
         for path in files if (root / name).is_dir() else [root / name]:
             if ".ipynb_checkpoints" not in path.parts:
                 yield path.relative_to(root).as_posix(), path.read_bytes()
+
+
+def _pins(root: Path) -> str:
+    """The versions that the course is tested with, of all that it needs, as pip's option -c takes them."""
+    texts = [(root / name).read_text(encoding="utf-8") for name in _PINNED if (root / name).is_file()]
+    return (
+        "\n".join(
+            ["# The versions that this course is tested with, for pip's option -c", *_PIN.findall("\n".join(texts))]
+        )
+        + "\n"
+    )
 
 
 def _package_files(package: Path) -> list[str]:
@@ -224,7 +246,15 @@ def _requirements(text: str) -> str:
     return "\n".join(["# What the lessons run on. `pip install -r requirements.txt` installs it.", *kept]) + "\n"
 
 
-def _start_page(root: Path, outline: dict[str, dict[str, object]]) -> str:
+def _due_dates(root: Path) -> Mapping[str, datetime]:
+    """When lessons are due for the class; nothing in a folder that no gradebook is configured for. Raises GradingError."""
+    if not (root / "nbgrader_config.py").is_file():
+        return {}
+    with opened_gradebook(root) as book:
+        return due_dates_in(book).lessons if book is not None else {}
+
+
+def _start_page(root: Path, outline: dict[str, dict[str, object]], due: Mapping[str, datetime]) -> str:
     # The template is the course's own; what it is given are titles and numbers of the course's own lessons.
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
@@ -239,6 +269,7 @@ def _start_page(root: Path, outline: dict[str, dict[str, object]]) -> str:
                 "slug": slug, "title": part["title"], "exercises": len(exercises),
                 "minutes": sum(one["minutes"] for one in exercises),
                 "points": _points(root / "release" / slug / f"{slug}.ipynb"),
+                "due": in_utc(due[slug]) if slug in due else "",
             }
         )  # fmt: skip
     picture = root / _PICTURE

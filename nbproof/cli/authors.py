@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,9 +60,10 @@ def _site_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _site(arguments: argparse.Namespace) -> int:
+    # Before what takes seconds to import.
+    print("site: running the lessons; what did not change is shown as before", file=sys.stderr, flush=True)
     from nbproof.terminal import progress
 
-    print("running the lessons, two at a time: what did not change is shown as before", flush=True)
     with progress("site"):
         from nbproof.authoring.shown import Shown
         from nbproof.authoring.site import make_site

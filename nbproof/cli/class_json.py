@@ -43,12 +43,15 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
     }
 
 
-def error_as_json(error: CourseError | None, *, exit_code: int, seconds: float) -> dict[str, Any]:
-    """The JSON of a run that did not come to its end; ``error`` is None if it was interrupted."""
+def error_as_json(
+    error: CourseError | None, reached: Sequence[Score] = (), *, exit_code: int, seconds: float
+) -> dict[str, Any]:
+    """The JSON of a run that did not come to its end, and what it had ``reached``; ``error`` is None if it was interrupted."""
     fact = {"fact": "interrupted", "place": "", "next": "run the same command again to go on"}
     if error is not None:
         fact = {"fact": error.fact, "place": error.place, "next": error.next_command}
-    return {**_head(exit_code, seconds), "error": fact}
+    submissions = [_submission(score) for score in reached]
+    return {**_head(exit_code, seconds), "error": fact, "submissions": submissions}
 
 
 def _head(exit_code: int, seconds: float) -> dict[str, Any]:
@@ -87,6 +90,7 @@ def _submission(score: Score) -> dict[str, Any]:
         "late": score.late,
         "seconds_late": score.seconds_late,
         "only_said_late": score.said_late,
+        "extended": score.extended,
         "waiting_for_marks": score.waiting,
         "recovered": score.verdict.recovered,
         "lost": score.missing,

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from nbproof.cli.live import duration
-from nbproof.command import course_command
+from nbproof.command import course_command, formgrader_place
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import STATUSES, UNCERTAIN, GradedClass, Score
 from nbproof.report.attendance import Attendance, late_lines, lines_of
@@ -94,7 +94,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     waiting = sum(score.waiting for score in scores)
     if waiting:
         line = "1 written answer waits" if waiting == 1 else f"{waiting} written answers wait"
-        say(console, f"{line} for your marks: {course_command('formgrader', told.root)}")
+        say(console, f"{line} for your marks: {formgrader_place(told.root)}")
     say(console, summary_line(told))
     say(console, f"gradebook: {told.graded.gradebook}")
     if told.feedback is not None:

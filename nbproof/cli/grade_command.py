@@ -15,9 +15,10 @@ from rich.console import Console
 
 from nbproof.cli.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
 from nbproof.cli.class_table import Told, is_incomplete, print_class, print_problems, summary_line
+from nbproof.cli.head_start import graded_is_the_demo
 from nbproof.cli.instructors import reading_of
 from nbproof.cli.live import Counting, watching
-from nbproof.collect.roster import is_class_known, members_of
+from nbproof.collect.roster import members_of
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.storage_errors import trouble_with_disk
@@ -33,28 +34,32 @@ from nbproof.terminal import console_for_output, progress, say
 if TYPE_CHECKING:
     from nbproof.collect import Collected
     from nbproof.run.class_run import PoolMaker
+    from nbproof.sandbox.launch import Launched
 
 __all__ = ["grade"]
 
 
-def grade(request: Namespace) -> int:
+def grade(request: Namespace, launched: Launched | None = None) -> int:
     """0 if all is graded, 1 if something could not be, 130 if it was interrupted.
 
-    ``request``: a call of the command. Raises CourseError if nothing, or not all, could be tried.
+    ``request``: a call of the command. ``launched``: the warm interpreter, if it is on its way; whoever started it ends it.
+    Raises CourseError if nothing, or not all, could be tried.
     """
     start = time.perf_counter()
     if request.json:
         refuse_unwritable(request.json)
-    desk = _Desk(request)
+    desk = _Desk(request, launched)
     if request.dry_run:
         return desk.rehearse()
     try:
         told = desk.run(start)
     except CourseError as error:
-        _write(request, error_as_json(error, exit_code=error.exit_code, seconds=time.perf_counter() - start))
+        seconds = time.perf_counter() - start
+        _write(request, error_as_json(error, desk.counting.scores, exit_code=error.exit_code, seconds=seconds))
         raise
     except KeyboardInterrupt:
-        _write(request, error_as_json(None, exit_code=130, seconds=time.perf_counter() - start))
+        seconds = time.perf_counter() - start
+        _write(request, error_as_json(None, desk.counting.scores, exit_code=130, seconds=seconds))
         done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
         without = ", without --force," if request.force else ""
         print(
@@ -84,8 +89,8 @@ def _write(request: Namespace, told: dict[str, object]) -> None:
 
 
 class _Desk:
-    def __init__(self, request: Namespace) -> None:
-        self.request = request
+    def __init__(self, request: Namespace, launched: Launched | None) -> None:
+        self.request, self.launched = request, launched
         self.root: Path = request.course
         # Standard output belongs to the JSON, where it was asked for there.
         self.console = console_for_output(stderr=request.json == "-")
@@ -101,9 +106,7 @@ class _Desk:
     def settle(self) -> None:
         """Where nobody has handed in anything, and no class is known: grade the simulated class, in a folder of its own."""
         request, root = self.request, self.root
-        if request.only or request.uploads or any(path.name[:1] != "." for path in root.glob("submitted/*")):
-            return
-        if not any(root.glob("lessons/*/lesson.py")) or is_class_known(root):
+        if not graded_is_the_demo(request):
             return
         from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
 
@@ -152,6 +155,7 @@ class _Desk:
             intake = self._intake(lessons, known)
             chosen = select(root, intake, lessons, request.only, people_of(root) if request.only else ())
             graded = self._graded(chosen, lessons)
+            self.counting.stopped(graded.scores)  # should anything end it from here on
             with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
                 note_problems(root, graded.scores)
             failed = self._write_feedback(graded) if not request.no_feedback else ()
@@ -228,8 +232,8 @@ class _Desk:
 
                 step = stack.enter_context(progress("grading"))
                 return grade_with_stock_nbgrader(self.root, intake, lessons, request.force, step)
-            launched = None
-            if not request.dask and (request.force or anything_new(self.root, intake)):
+            launched = self.launched
+            if launched is None and not request.dask and (request.force or anything_new(self.root, intake)):
                 from nbproof.sandbox.launch import launch
 
                 launched = launch(self.level or isolation_or_refuse().level)

@@ -11,6 +11,7 @@ from pathlib import Path
 from nbproof.collect.csv_table import Sheet, read_sheet
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
+from nbproof.feedback.handed_back import note_handed_back
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.report.handback import HandedBack, Parcel, hand_back
 from nbproof.report.lms import match
@@ -68,6 +69,7 @@ def hand_back_pages(request: Namespace) -> int:
                 root, request.target, [key for key in keys if key not in failed], records, emails, out=request.out,
                 force=request.force, excel=request.excel, step=step,
             )  # fmt: skip
+        note_handed_back(root, [key for parcel in done.parcels for key in parcel.keys])
     console = console_for_output()
 
     def say(text: str) -> None:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from nbproof.cli.due_dates import due_date_parsers
 from nbproof.command import Command, course_command
 from nbproof.errors import UsageError
 
@@ -37,7 +38,11 @@ def _reading_arguments(command: argparse._ActionsContainer) -> None:
     add("--pattern", metavar="REGEX", help="a regular expression for file names: groups learner (or student_id) and, if you "
         "like, timestamp, lesson, late")  # fmt: skip
     add("--prefer", choices=("latest", "on-time"), help="which of several copies counts (default: latest)")
-    add("--due", metavar="TIME", help="when it was due, UTC (default: the gradebook's due date)")
+    add(
+        "--due",
+        metavar="TIME",
+        help="when it was due, for everybody, as `roster due` reads it (default: due dates and extensions)",
+    )
     add("--dry-run", action="store_true", help="say what would be done, write nothing")
 
 
@@ -129,8 +134,6 @@ def _seed(text: str) -> int:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.grade_command import grade
-
     said = {name for name, value in reading_of(arguments).items() if value and value != "latest"}
     if said and not arguments.uploads:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(said))
@@ -138,7 +141,12 @@ def _grade(arguments: argparse.Namespace) -> int:
             "this says how to read an upload, and there is none", f"{course_command('grade')} {options}",
             f"add --from PATH; to grade one lesson only: {course_command('grade LESSON')}",
         )  # fmt: skip
-    return grade(arguments)
+    from nbproof.cli.head_start import head_start
+
+    with head_start(arguments) as launched:
+        from nbproof.cli.grade_command import grade
+
+        return grade(arguments, launched)
 
 
 def _feedback_arguments(command: argparse.ArgumentParser) -> None:
@@ -281,28 +289,33 @@ def _alone(arguments: argparse.Namespace) -> int:
 
 
 def _roster_arguments(command: argparse.ArgumentParser) -> None:
-    kinds = command.add_subparsers(dest="what", metavar="{add,import,remove}")
+    kinds = command.add_subparsers(dest="what", metavar="{add,import,due,extend,remove}")
     says = "put a learner on the roster"
     one = kinds.add_parser("add", help=says, description=says)
     one.add_argument("learner", metavar="NAME", help="the learner's id: the name of their folder in submitted/")
     one.add_argument("--name", default="", help="the learner's name, as people and file names have it")
     one.add_argument("--email", default="", help="the address that their mails come from")
+    one.add_argument(
+        "--also", action="append", default=[], metavar="OTHER",
+        help="another name or id of theirs; a learner on the roster who is called so is the same from now on",
+    )  # fmt: skip
     says = "put everybody of a table on the roster"
     table = kinds.add_parser("import", help=says, description=says)
     table.add_argument("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it")
+    dates = due_date_parsers(kinds)
     says = "take learners out of the course: folders, gradebook, roster. Says what will go, and asks"
     gone = kinds.add_parser("remove", help=says, description=says)
     gone.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
     gone.add_argument("--yes", action="store_true", help="do not ask")
     gone.add_argument("--with-uploads", action="store_true", help="delete their files in collected/ as well")
-    for each in (one, table, gone):
+    for each in (one, table, *dates, gone):
         each.add_argument(
             "--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)"
         )
     command.epilog = (
-        "Alone, it prints the class, and who has handed in what. The roster is roster.csv in the course's folder; "
-        "`collect --names` and `grade --names` put their learners there. Exit code 0: done; 1: the answer was no; "
-        "2: a wrong call."
+        "Alone, it prints the class, who has handed in what, due dates and extensions. The roster is roster.csv in the "
+        "course's folder; `collect --names` and `grade --names` put their learners there. Exit code 0: done; 1: the answer was "
+        "no; 2: a wrong call."
     )
 
 
@@ -317,7 +330,7 @@ COMMANDS = (
         "collect", _collect, "sort what an LMS handed over into submitted/, by learner and lesson",
         _collect_arguments,
     ),
-    Command("roster", _roster, "show who belongs to the class; add, import, remove learners", _roster_arguments),
+    Command("roster", _roster, "show who belongs to the class; add, import, remove learners; set due dates", _roster_arguments),
     Command("grade", _grade, "grade submitted/ (if it is empty: a simulated class, in demo/)", _grade_arguments),
     Command(
         "feedback", _feedback, "update feedback pages with marks and comments of people; hand them back",

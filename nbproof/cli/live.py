@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from nbproof.marking.results import STATUSES, SubmissionVerdict
+from nbproof.marking.results import STATUSES, Score, SubmissionVerdict
 from nbproof.run.watch import Watch
 from nbproof.terminal import say
 from nbproof.text import counted, some_of
@@ -43,6 +43,8 @@ class Counting(Watch):
         self.total = self.done = self.recovered = self.not_gradable = 0
         self.exercises: Counter[str] = Counter()
         self.now: dict[str, None] = {}
+        self.scores: Sequence[Score] = ()
+        """Of a run that did not come to its end: what it has reached."""
         self._first = 0.0
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
@@ -61,6 +63,10 @@ class Counting(Watch):
         self.recovered += bool(verdict.recovered)
         self.not_gradable += bool(verdict.problem)
         self.exercises.update(one.status for one in verdict.exercises)
+
+    def stopped(self, scores: Sequence[Score]) -> None:
+        """See :class:`Watch`."""
+        self.scores = scores
 
     def left(self) -> str:
         """How long it will still take, if that can be told: what comes before the first has its own pace."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -11,10 +12,12 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
+from nbproof.cli.due_dates import change_due_dates, lines_of_due_dates
 from nbproof.collect.earlier import late_by_word
 from nbproof.collect.gathering import only_collect
+from nbproof.collect.members import Member
 from nbproof.collect.names import plain, why_no_learner
-from nbproof.collect.roster import ROSTER, Member, enrol, members_of, read_names
+from nbproof.collect.roster import ROSTER, enrol, members_of, read_names
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.report.attendance import attend, people_of
@@ -63,13 +66,18 @@ def show_roster(root: Path) -> int:
     say(console, "; ".join(notes))
     for one in found.useless:
         say(console, f"! {printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}")
+    for line in lines_of_due_dates(root):
+        say(console, line)
     if listed:
         say(console, f"roster:    {(root / ROSTER).resolve()}")
     return 0
 
 
-def add_learner(root: Path, learner: str, name: str, email: str) -> int:
-    """Put one learner on the roster, or a name and an address to one who is there."""
+def add_learner(root: Path, learner: str, name: str, email: str, also: Sequence[str] = ()) -> int:
+    """Put one learner on the roster, or a name, an address and other names to one who is there.
+
+    Whoever is on the roster under one of the other names is the same person from now on.
+    """
     if why := why_no_learner(learner):
         raise UsageError(
             f"{learner!r} cannot be a learner's id: {why}",
@@ -77,15 +85,24 @@ def add_learner(root: Path, learner: str, name: str, email: str) -> int:
             f"choose another id, such as: {course_command('roster add jdoe')} --name 'J. Doe'",
         )
     with only_run(root):
-        added, changed = enrol(root, [Member(learner, name, email)])
-    told = (
-        "is now on the roster"
-        if added
-        else "was on the roster, and is changed"
-        if changed
-        else "is already on the roster"
-    )
-    print(f"{learner} {told}: {(root / ROSTER).resolve()}")
+        done = enrol(root, [Member(learner, name, email, tuple(also))], by_hand=True)
+    there = done.ids[learner]
+    called = learner if there == learner else f"{learner}, who is {there} there,"
+    told = "is already on the roster"
+    if done.added:
+        told = "is now on the roster"
+    elif done.changed:
+        told = "was on the roster, and is changed"
+    print(f"{called} {told}: {(root / ROSTER).resolve()}")
+    for gone in done.merged:
+        print(f"{gone} is {there} from now on, and has no line there any more")
+        if (root / "submitted" / gone).is_dir():
+            print(
+                f"note: submitted/{gone} is as it was. Next: collect again what came as {gone}, then "
+                f"{course_command(f'roster remove {shlex.quote(gone)}', root)}"
+            )
+    for note in done.notes:
+        print(f"note: {note}")
     return 0
 
 
@@ -93,15 +110,16 @@ def import_names(root: Path, file: Path) -> int:
     """Put everybody of a table on the roster."""
     roster = read_names(file, course_command("roster import"))
     with only_run(root):
-        added, changed = enrol(root, roster.members)
-    for note in roster.notes:
+        done = enrol(root, roster.members)
+    for note in (*roster.notes, *done.notes):
         print(f"note: {note}")
-    before = len(roster.members) - len(added)
+    before = len(roster.members) - len(done.added)
     print(
-        f"{len(added)} added, {before} were there before, {len(changed)} of them changed: {(root / ROSTER).resolve()}"
+        f"{len(done.added)} added, {before} were there before, {len(done.changed)} of them changed: "
+        f"{(root / ROSTER).resolve()}"
     )
-    if changed:
-        print(f"changed: {', '.join(changed)}")
+    if done.changed:
+        print(f"changed: {', '.join(done.changed)}")
     return 0
 
 
@@ -168,9 +186,16 @@ def run_roster(arguments: Namespace) -> int:
     """Do what ``roster`` was asked for; returns its exit code."""
     root = arguments.course
     if arguments.what == "add":
-        return add_learner(root, arguments.learner, arguments.name, arguments.email)
+        return add_learner(root, arguments.learner, arguments.name, arguments.email, arguments.also)
     if arguments.what == "import":
         return import_names(root, arguments.file)
+    if arguments.what == "due":
+        return change_due_dates(arguments)
+    if arguments.what == "extend":
+        unknown = [learner for learner in arguments.learners if learner not in people_of(root)]
+        if unknown:
+            raise _unknown(root, unknown)
+        return change_due_dates(arguments)
     if arguments.what == "remove":
         return remove_learners(root, arguments.learners, arguments.yes, arguments.with_uploads)
     return show_roster(root)

@@ -177,7 +177,8 @@ class Arrivals:
         parts = (*within, *entry.parts)
         self.step(len(self.pieces), len(self.pieces) + 1, "/".join(parts))
         time, inner = (entry.time, None) if top else (archive.time, entry.time)
-        sender = entry.sender or archive.sender
+        # Of a mail in a mail the outer one's: the inner one is what somebody sent. So is one in an archive.
+        sender = archive.sender or ("" if archive.nested else entry.sender)
         piece = ArrivedPiece(
             parts, "", 0, "", time, inner, top or archive.sure, entry.problem, nested=not top, sender=sender
         )

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cmp_to_key
 
 __all__ = ["Copy", "CopyOrder", "choose", "compare"]
 
 
 @dataclass(frozen=True)
 class CopyOrder:
-    """What says when a copy was handed in; 0 if nothing is known. Times are seconds since 1970."""
+    """What says when a copy was handed in; 0 if nothing is known. Times are seconds since 1970.
+
+    Of copies that two systems handed over only the times of handing in can be compared.
+    """
 
     said: float = 0.0
-    """By the file's name, by a timestamp, by an LMS's archive."""
+    """By an LMS, or a timestamp that no learner wrote: the time of handing in."""
     attempt: int = 0
     """Canvas's counter of hand-ins, plus 1."""
     number: int = 0
     """Canvas's number of the file."""
     disk: float = 0.0
-    """By the file system or an archive's entry: the time of the last change."""
+    """By the file's name, the file system or an archive's entry: the time of the last change."""
     inner: float = 0.0
     """By the entry in a learner's own archive."""
     copied: int = 0
@@ -40,6 +42,8 @@ class Copy:
     here: bool = False
     """It is what lies in submitted/ now."""
     untouched: bool = False
+    system: str = ""
+    """Who handed it over: ``Canvas``, ``Moodle`` ...; empty for a plain folder, and for what a person put there."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +72,25 @@ def compare(one: CopyOrder, other: CopyOrder) -> int:
     return (one.copied > other.copied) - (one.copied < other.copied)
 
 
-def _by_order(one: Copy, other: Copy) -> int:
+def later(one: Copy, other: Copy) -> int:
+    """As ``compare``; what says nothing about handing in decides nothing between two systems."""
+    if one.system != other.system and not (one.order.said and other.order.said):
+        return 0
     return compare(one.order, other.order)
+
+
+def _last(copies: Sequence[Copy]) -> list[Copy]:
+    """Those of which none is known to be later; several where nothing tells."""
+    return [one for one in copies if not any(later(other, one) > 0 for other in copies)] or list(copies)
+
+
+def _first(copies: Sequence[Copy]) -> list[Copy]:
+    return [one for one in copies if not any(later(other, one) < 0 for other in copies)] or list(copies)
+
+
+def _clocks_differ(copies: Sequence[Copy]) -> bool:
+    """Whether several systems handed them over, and one of them does not say when: then nobody knows which was on time."""
+    return len({copy.system for copy in copies}) > 1 and not all(copy.order.said for copy in copies)
 
 
 def _rough(time: float) -> float:
@@ -84,27 +105,21 @@ def choose(copies: Sequence[Copy], *, on_time: bool = False) -> Choice:
     able = [copy for copy in distinct if copy.tier == best]
     # What was handed out and came back with nothing filled in replaces no work, however late it came.
     worked = [copy for copy in able if not copy.untouched] or able
-    ranked = sorted(worked, key=cmp_to_key(_by_order))
-    punctual = [copy for copy in ranked if not copy.late]
-    if on_time and punctual:
-        chosen, pool = punctual[-1], punctual
-    elif on_time:
-        chosen, pool = ranked[0], ranked
-    else:
-        chosen, pool = ranked[-1], ranked
+    punctual = [copy for copy in worked if not copy.late]
+    by_date = on_time and not _clocks_differ(worked)
+    all_late = by_date and not punctual
+    able = _first(worked) if all_late else _last(punctual if by_date else worked)
+    # What lies in submitted/ stays where nothing says that another is later.
+    chosen = next((copy for copy in able if copy.here), able[-1])
+    unclear = [copy for copy in able if copy is not chosen]
     remark = ""
-    unclear = [copy for copy in pool if copy is not chosen and compare(copy.order, chosen.order) == 0]
     if unclear:
-        # What lies in submitted/ stays where nothing says that another is later.
-        group = [chosen, *unclear]
-        chosen = next((copy for copy in group if copy.here), chosen)
-        unclear = [copy for copy in group if copy is not chosen]
         remark = f"nothing says which of {len(unclear) + 1} copies is the last"
-    elif any(copy.tier > best and compare(copy.order, chosen.order) > 0 and copy.tier == 3 for copy in distinct):
+    elif any(copy.tier > best and later(copy, chosen) > 0 and copy.tier == 3 for copy in distinct):
         remark = "a later file cannot be read as this lesson"
     for copy in distinct:
         if copy.key != chosen.key:
-            others[copy.key] = _became(copy, chosen, unclear, on_time)
+            others[copy.key] = _became(copy, chosen, unclear, by_date)
     return Choice(chosen, others, remark)
 
 

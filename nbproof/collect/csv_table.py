@@ -12,10 +12,22 @@ from pathlib import Path
 from nbproof.collect.names import bare
 from nbproof.errors import UsageError
 
-__all__ = ["Sheet", "read_sheet"]
+__all__ = ["Sheet", "quoted", "read_sheet", "unquoted"]
 
 
 _LARGEST = 32 << 20
+
+_FORMULA = re.compile(r"'*[ \ufeff\u200b\u00a0]*[=+\-@\t\r\n＝＋－＠]")
+
+
+def quoted(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula: with an apostrophe in front of what begins like one."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unquoted(text: str) -> str:
+    """What ``quoted`` was given, whatever that was."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 @dataclass(frozen=True)

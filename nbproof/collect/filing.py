@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from datetime import datetime
 
@@ -12,9 +12,10 @@ from nbproof.collect.choosing import Choice, Copy, choose
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.items import COUNTED, Arrived, Item, find_owners, find_times, said_of, sort
 from nbproof.collect.layouts import Pattern, lesson_named
+from nbproof.collect.members import Roster
 from nbproof.collect.outcome import STANDS, Line
 from nbproof.collect.placing import Desk, File, same_bytes
-from nbproof.collect.roster import Roster
+from nbproof.gradebook.reader import DueDates
 from nbproof.text import printable
 
 __all__ = ["File", "file_uploads"]
@@ -30,15 +31,15 @@ def file_uploads(
     pattern: Pattern | None,
     learner: str | None,
     on_time: bool,
-    due: Mapping[str, datetime | None],
+    due: DueDates,
     step: Callable[[int, int, str], None],
 ) -> list[list[File]]:
     """What is to become of every piece, upload by upload, in the order in which they came."""
     lessons = list(book.lessons)
     items = [
         Item(at, piece, folder / piece.kept, said)
-        for at, (_, folder, pieces) in enumerate(arrived)
-        for piece, said in zip(pieces, said_of(pieces, lessons, book.titles, pattern), strict=True)
+        for at, (name, folder, pieces) in enumerate(arrived)
+        for piece, said in zip(pieces, said_of(name, pieces, lessons, book.titles, pattern), strict=True)
     ]
     for done, item in enumerate(items, 1):
         step(done, len(items), item.piece.name)
@@ -88,14 +89,12 @@ def _belong(item: Item, asked: str | None, lessons: list[str]) -> None:
         item.ending = ("no lesson known", f"{several}; --lesson LESSON hands it in all the same")
 
 
-def _be_late(item: Item, due: Mapping[str, datetime | None]) -> None:
-    until = due.get(item.lesson)
+def _be_late(item: Item, due: DueDates) -> None:
+    until = due.of(item.owner.learner, item.lesson)
     item.late = item.time > until if item.time and until else bool(item.said.late)
 
 
-def _choose(
-    items: Sequence[Item], desk: Desk, book: LessonBook, on_time: bool, due: Mapping[str, datetime | None]
-) -> None:
+def _choose(items: Sequence[Item], desk: Desk, book: LessonBook, on_time: bool, due: DueDates) -> None:
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for key, item in enumerate(items):
         if item.lesson and not item.ending[0]:
@@ -106,7 +105,7 @@ def _choose(
                 items[key].ending = ("unreadable", why)
             continue
         copies = [_copy(key, items[key]) for key in keys]
-        held = desk.held(learner, lesson, book, due.get(lesson))
+        held = desk.held(learner, lesson, book, due.of(learner, lesson))
         if held is not None:
             copies.append(held[0])
         choice = choose(copies, on_time=on_time)
@@ -218,7 +217,8 @@ def _line(item: Item, upload: str) -> Line:
     return Line(
         upload=upload, name=item.piece.name, status=status, why=why, learner=item.owner.learner, lesson=item.lesson,
         time=item.time, late=item.late, look=item.look, size=item.piece.size, sha256=item.piece.sha256,
-        kept=item.piece.kept, order=order, account=account, sender=item.piece.sender,
+        kept=item.piece.kept, order=order, account=account, system=item.said.system,
+        sender=item.piece.sender,
     )  # fmt: skip
 
 
@@ -226,4 +226,12 @@ def _copy(key: int, item: Item) -> Copy:
     tier = 2 if item.kind == "checkpoint" else 1 if item.kind == "script" else 0
     if tier == 0 and item.guess.lesson != item.lesson:
         tier = 3
-    return Copy(key, item.piece.sha256, item.order, item.late, tier, untouched=item.guess.untouched)
+    return Copy(
+        key,
+        item.piece.sha256,
+        item.order,
+        item.late,
+        tier,
+        untouched=item.guess.untouched,
+        system=item.said.system,
+    )

@@ -9,21 +9,23 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from nbproof.collect.archives import packing_of
 from nbproof.collect.contents import LessonBook
+from nbproof.collect.due_dates import read_due
 from nbproof.collect.filing import file_uploads
 from nbproof.collect.keeping import Stage
-from nbproof.collect.layouts import Pattern, read_place, read_time
+from nbproof.collect.layouts import Pattern, lms_name
 from nbproof.collect.names import why_no_learner
 from nbproof.collect.outcome import Collected
 from nbproof.collect.placing import Desk, File
-from nbproof.collect.roster import enrol, kept_roster, read_names
+from nbproof.collect.roster import enrol, joined, kept_roster, read_names
 from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import UsageError
+from nbproof.gradebook.reader import DueDates, due_dates_in, opened_gradebook
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = ["collect", "only_collect"]
@@ -48,9 +50,9 @@ def collect(
     """Collect folders, archives and notebooks into ``submitted/`` of the course in ``root``.
 
     ``lesson``: the assignment that the upload belongs to; without it content decides. ``names``: a CSV (``roster``),
-    whose learners are put on the roster that is kept. ``learner``: whose all of it is.
+    whose learners are put on the roster that is kept, as for this upload. ``learner``: whose all of it is.
     ``pattern``: a regular expression for paths (``layouts.Pattern``). ``prefer``: ``latest`` or ``on-time``.
-    ``due``: when it was due, UTC if no zone is said; without it the gradebook's due dates count.
+    ``due``: when it was due for everybody, UTC if no zone is said; without it the gradebook's due dates and extensions count.
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     book = LessonBook(root)
@@ -66,12 +68,17 @@ def collect(
         raise UsageError(
             f"{learner!r} cannot be a learner's id: {why}", "--learner", "choose another id, such as --learner jdoe"
         )
-    roster = read_names(names) if names is not None else kept_roster(root)
+    roster = kept_roster(root)
+    came = read_names(names) if names is not None else None
+    if came is not None:
+        roster = joined(roster, came)
     by_pattern = Pattern(pattern) if pattern is not None else None
     when = _due(due)
     with _disk(root), only_collect(root, dry_run), Stage(root, dry_run) as stage:
         arrived = [stage.take(path, step) for path in asked]
-        dues = dict.fromkeys(book.lessons, when) if when or prefer == "latest" else _gradebook_dues(root, book)
+        dues = DueDates(dict.fromkeys(book.lessons, when) if when else {})
+        if when is None and prefer == "on-time":
+            dues = _gradebook_dues(root)
         desk = Desk(root, dry_run)
         told = file_uploads(
             arrived,
@@ -85,11 +92,11 @@ def collect(
             due=dues,
             step=step,
         )
-        if prefer == "on-time" and not any(dues.values()) and "(?P<late>" not in (pattern or ""):
+        if prefer == "on-time" and not dues.lessons and "(?P<late>" not in (pattern or ""):
             _refuse_without_due(told)
         collected = stage.finish(told, roster, desk, lesson)
-        if names is not None and roster is not None and not dry_run:
-            enrol(root, roster.members)
+        if came is not None and not dry_run:
+            enrol(root, came.members)
         return collected
 
 
@@ -139,7 +146,7 @@ def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
         return
     for path in paths:
         for folder in (Path(place) for place, _, _ in os.walk(path.resolve(), followlinks=False)):
-            if read_place((folder.name, "."), []).system != "nbgrader":
+            if lms_name(folder.name).system != "nbgrader":
                 continue
             if folder.lstat().st_uid != os.getuid() or folder.parent.stat().st_mode & stat.S_IWOTH:
                 raise UsageError(
@@ -175,25 +182,18 @@ def _refuse_no_archive(path: Path) -> None:
 
 def _due(due: datetime | str | None) -> datetime | None:
     if isinstance(due, str):
-        told = read_time(due)
-        if told is None:
-            raise UsageError(
-                f"{due!r} is no time", "--due", "write it as --due '2026-11-20 23:59' (UTC), or with +01:00 at the end"
-            )
-        return told
+        return read_due(due, "--due")
     return due.replace(tzinfo=UTC) if due is not None and due.tzinfo is None else due
 
 
-def _gradebook_dues(root: Path, book: LessonBook) -> Mapping[str, datetime | None]:
+def _gradebook_dues(root: Path) -> DueDates:
     """The due dates that the gradebook knows."""
-    from nbproof.gradebook.reader import opened_gradebook
 
     try:
         with opened_gradebook(root) as gradebook:
-            dues = {one.name: one.duedate for one in (gradebook.assignments if gradebook is not None else ())}
+            return due_dates_in(gradebook) if gradebook is not None else DueDates()
     except GradingError as error:
         raise UsageError(error.fact, error.place, "say when it was due: --due '2026-11-20 23:59'") from None
-    return {name: due.replace(tzinfo=UTC) if (due := dues.get(name)) else None for name in book.lessons}
 
 
 def _refuse_without_due(told: list[list[File]]) -> None:
@@ -201,7 +201,7 @@ def _refuse_without_due(told: list[list[File]]) -> None:
         raise UsageError(
             "nothing says when it was due",
             "--prefer on-time",
-            "add --due '2026-11-20 23:59', or set due dates in formgrader",
+            f"add --due '2026-11-20 23:59', or set it once: {course_command('roster due LESSON 2026-11-20')}",
         )
 
 

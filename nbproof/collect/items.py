@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,10 +12,11 @@ from pathlib import Path
 from nbproof.collect.arrivals import ArrivedPiece
 from nbproof.collect.choosing import CopyOrder
 from nbproof.collect.contents import Guess, LessonBook, looks_like_a_notebook
-from nbproof.collect.layouts import Pattern, Said, is_junk, read_place, read_time, without_copy_marks
+from nbproof.collect.layouts import Pattern, is_junk, is_nobody, lms_name, read_upload, without_copy_marks
+from nbproof.collect.lms_names import Said, read_time
+from nbproof.collect.members import Roster
 from nbproof.collect.owners import Owner, owners
 from nbproof.collect.placing import Desk
-from nbproof.collect.roster import Roster
 
 __all__ = ["COUNTED", "Arrived", "Item", "find_owners", "find_times", "said_of", "sort"]
 
@@ -52,16 +53,21 @@ class Item:
 
 
 def said_of(
-    pieces: Sequence[ArrivedPiece], lessons: list[str], titles: Sequence[str], pattern: Pattern | None
-) -> Iterator[Said]:
-    """What place and name of each piece of an upload say."""
+    upload: str, pieces: Sequence[ArrivedPiece], lessons: list[str], titles: Sequence[str], pattern: Pattern | None
+) -> list[Said]:
+    """What place and name of each piece of an upload say. ``upload``: what the upload itself is called."""
     archives = {piece.parts for piece in pieces if piece.archive}
-    for piece in pieces:
-        if pattern is not None:
-            yield pattern.read(piece.parts) or Said(piece.parts[-1])
-            continue
-        packed = {at for at in range(len(piece.parts)) if piece.parts[: at + 1] in archives}
-        yield read_place(piece.parts, lessons, titles, packed)
+    if pattern is not None:
+        return [pattern.read(piece.parts, archives) or Said(piece.parts[-1]) for piece in pieces]
+    unsafe = {piece.parts for piece in pieces if piece.problem is not None and piece.problem.status == "unsafe path"}
+    said = read_upload([piece.parts for piece in pieces], lessons, titles, archives, unsafe)
+    # One learner's archive by itself, as an LMS calls it.
+    whole = lms_name(upload)
+    if not whole.system or is_nobody(whole.names[0], lessons):
+        return said
+    if any(one.system or len(one.names) > len(one.alone) for one in said):
+        return [replace(one, around=whole.names[0]) for one in said]
+    return [replace(one, names=whole.names, account=whole.account, system=whole.system) for one in said]
 
 
 def sort(item: Item, book: LessonBook) -> None:
@@ -107,33 +113,35 @@ def find_owners(
             for item in own:
                 item.owner = Owner(learner) if not (why := desk.why_not(learner, "")) else Owner(why=why)
             continue
-        if not any(len(item.said.names) > len(item.said.alone) for item in own) and pattern is None:
-            lifted = read_place((name, "x"), [])
-            own_said = [replace(item.said, names=lifted.names, account=lifted.account, system=lifted.system) if lifted.system
-                        else item.said for item in own]  # fmt: skip
-        else:
-            own_said = [item.said for item in own]
         holds = [item.guess.lesson if item.kind in COUNTED else None for item in own]
-        for item, said, owner in zip(
-            own, own_said, owners(own_said, holds, roster, desk.learners, desk.accounts, fallback), strict=True
-        ):
-            item.said, item.owner = said, owner
-            if item.piece.sender and not said.system and pattern is None:
-                owner = item.owner = _sent_by(item.piece.sender, roster)
-            if pattern is not None and not said.names:
+        found = owners([item.said for item in own], holds, roster, desk.learners, desk.accounts, fallback)
+        for item, owner in zip(own, found, strict=True):
+            item.owner = owner
+            if item.piece.sender and not item.said.system and pattern is None:
+                item.owner = _sent_by(item, roster, desk.learners)
+            if pattern is not None and not item.said.names:
                 item.owner = Owner(why="the pattern does not match its name")
             if item.ending[0] == "unsafe path":
                 item.owner = Owner()
-            why = "" if not owner.learner else desk.why_not(owner.learner, "")
+            why = "" if not item.owner.learner else desk.why_not(item.owner.learner, "")
             if why:
                 item.owner = Owner(why=why)
 
 
-def _sent_by(address: str, roster: Roster | None) -> Owner:
-    """The learner whose mail it is, if the roster knows the address."""
+def _sent_by(item: Item, roster: Roster | None, known: Sequence[str]) -> Owner:
+    """The learner whose mail it is, if the roster knows the address, and the folder that it lies in says nothing else."""
+    address = item.piece.sender
+    folder = item.owner if item.said.folders else Owner()
     found = roster.who(address) if roster is not None else frozenset()
     if len(found) == 1:
-        return Owner(next(iter(found)))
+        sender = next(iter(found))
+        if folder.several or folder.learner not in ("", sender):
+            return Owner(
+                why=f"{address} sent it, and it lies with what is {folder.learner or 'others'}'s", several=True
+            )
+        return Owner(sender)
+    if folder.learner in {*known, *(roster.learners if roster is not None else ())}:
+        return folder
     return Owner(why=f"{address} sent it, and the roster has nobody with this address", several=len(found) > 1)
 
 
@@ -145,15 +153,19 @@ def find_times(items: Sequence[Item]) -> None:
     for item in items:
         if item.owner.learner:
             learners[item.upload].add(item.owner.learner)
-    packers = _packers(items)
-    # An archive with the work of one learner may be what that learner packed.
+    # An archive with the work of one learner may be what that learner packed; so is what lies in a clone.
     own = {at for at in packed if len(learners[at]) < 2}
+    clones = {
+        (item.upload, parts[: parts.index(".git")]) for item in items if ".git" in (parts := item.piece.parts)[1:]
+    }
     for item in items:
         if item.kind == "stamp" and not item.ending[0]:
             time = read_time(_short_text(item.path))
             item.ending = ("junk", "it says when the notebook beside it was handed in")
             if item.upload in own:
                 item.ending = ("not believed", "the archive may be the learner's own")
+            elif any((item.upload, item.piece.parts[:at]) in clones for at in range(1, len(item.piece.parts))):
+                item.ending = ("not believed", "it lies in the learner's own repository")
             elif time is not None:
                 stamps[item.upload, item.piece.parts[:-1]] = time
     counts: dict[int, set[datetime]] = defaultdict(set)
@@ -162,51 +174,23 @@ def find_times(items: Sequence[Item]) -> None:
             counts[item.upload].add(item.piece.time)
     for item in items:
         piece, said = item.piece, item.said
-        time = (None if _is_from_a_learners_archive(item, packers) else said.time) or stamps.get(
-            (item.upload, piece.parts[:-1])
-        )
-        # Canvas packs anew for each download: its entries' times are those of the download.
-        trusted = piece.sure and said.system != "Canvas" and (said.system or item.upload not in own)
-        if time is None and trusted and piece.time and len(counts[item.upload]) > 1:
+        time = said.time or stamps.get((item.upload, piece.parts[:-1]))
+        # Canvas packs anew for each download, and an archive in which all is of one moment was packed then: these
+        # are times of a download, not of handing in.
+        handed = piece.sure and said.system != "Canvas" and len(counts[item.upload]) > 1
+        if time is None and handed and (said.system or item.upload not in own):
             time = piece.time
         item.time = time if time and time <= datetime.now(UTC) + timedelta(days=366) else None
+        changed = said.named or piece.time
         copied = re.search(r"\((\d{1,3})\)", said.file)
         item.order = CopyOrder(
-            (item.time or said.named or _NEVER).timestamp(),
+            item.time.timestamp() if item.time else 0.0,
             said.counters[0] + 1 if said.system == "Canvas" else 0,
             said.counters[1],
-            piece.time.timestamp() if piece.time else 0.0,
+            changed.timestamp() if changed else 0.0,
             piece.inner_time.timestamp() if piece.inner_time else 0.0,
             int(copied[1]) if copied else 0,
         )
-
-
-_Place = tuple[int, tuple[str, ...]]
-"""An upload, and a path in it."""
-
-_NEVER = datetime.fromtimestamp(0, UTC)
-
-
-def _packers(items: Sequence[Item]) -> dict[_Place, set[str]]:
-    """Each archive within an upload, and the learners whose work is in it."""
-    found: dict[_Place, set[str]] = {
-        (item.upload, item.piece.parts): set() for item in items if item.piece.archive and item.piece.parts
-    }
-    for item in items:
-        for at in range(1, len(item.piece.parts)):
-            place = (item.upload, item.piece.parts[:at])
-            if place in found and item.owner.learner:
-                found[place].add(item.owner.learner)
-    return found
-
-
-def _is_from_a_learners_archive(item: Item, packers: Mapping[_Place, set[str]]) -> bool:
-    """Whether the name that says the time stands inside an archive with the work of one learner, who may have chosen it."""
-    if item.said.system == "pattern":
-        return False
-    depth = len(item.said.scope.split("/")) if item.said.scope else 0
-    inside = (packers.get((item.upload, item.piece.parts[:at])) for at in range(1, depth + 1))
-    return any(learners is not None and len(learners) < 2 for learners in inside)
 
 
 def _short_text(path: Path) -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from nbproof.collect.arrivals import Arrivals, ArrivedPiece, fingerprint
 from nbproof.collect.earlier import lists_in
+from nbproof.collect.members import Roster
 from nbproof.collect.outcome import TAKEN, Collected, Line, Upload
 from nbproof.collect.placing import Desk, File
-from nbproof.collect.roster import Roster
 from nbproof.command import course_command
 from nbproof.files import replace_file
 
@@ -95,9 +95,7 @@ class Stage:
                 notes.append(f"{called}: the same upload came before, as collected/{upload.folder}{then}")
             lines += placed
         missing = tuple(
-            name
-            for name in (roster.learners if roster and roster.strict else ())
-            if name not in {line.learner for line in lines}
+            name for name in (roster.expected if roster else ()) if name not in {line.learner for line in lines}
         )
         notes += roster.notes if roster else ()
         strangers = sorted({line.learner for line in lines if line.learner} - set(roster.learners if roster else ()))

@@ -1,75 +1,27 @@
-"""What the place and name of a file say: Canvas, Moodle, Classroom, Blackboard, nbgrader, or a plain folder.
+"""Whose a file is, as far as its upload says: the layout of the whole upload, decided once.
 
-Nothing here decides: a file's name says whose it *may* be, which lesson it was handed in for, and when.
+At one depth, the same for all of it, stand the names that an LMS gave, or those of learners as people arrange folders. What lies
+in a learner's own folder or archive says nothing of whose it is, or when it came. Nor does anything here decide who that is:
+names say whose a file *may* be.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import PurePosixPath
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from nbproof.collect.lms_names import ENDINGS, TIME, Said, own_time, read_time, readings
+from nbproof.collect.mail import is_mail, is_mailbox
 from nbproof.collect.names import COPY, NOBODY, TASK, bare
 from nbproof.course_file import the_course
 from nbproof.values.leaf import leaf_words
 
-__all__ = ["Pattern", "Said", "is_junk", "is_nobody", "lesson_named", "read_place", "read_time", "without_copy_marks"]
+__all__ = ["Pattern", "is_junk", "is_nobody", "lesson_named", "lms_name", "read_upload", "without_copy_marks"]
 
-
-@dataclass(frozen=True)
-class Said:
-    """What place and name say of a file."""
-
-    file: str
-    """The name that the learner gave it."""
-    names: tuple[str, ...] = ()
-    """Who it may be of: with an LMS's pattern one name, else every folder's and the file's, outermost first."""
-    folders: int = 0
-    """How many of the names are those of folders."""
-    account: str = ""
-    """The LMS's number of the learner."""
-    lesson: str = ""
-    """The lesson that a folder names, as it is written there."""
-    time: datetime | None = None
-    """When it was handed in, as the LMS or the instructor's pattern says."""
-    late: bool | None = None
-    """What the LMS says; None if it says nothing."""
-    counters: tuple[int, int] = (0, 0)
-    """Canvas's counter of hand-ins (``x-2.ipynb``), and its number of the file, which grows."""
-    system: str = ""
-    scope: str = ""
-    """Where the LMS's own pattern stands: the folder above it, in which its numbers mean something."""
-    hidden: bool = False
-    """The LMS hides whose it is: the name stands for somebody in this one download only."""
-    alone: tuple[tuple[str, str], ...] = ()
-    """Those of the names that a file or an archive bears alone, and where it lies: they are a learner's only where
-    others beside it are named so, or where the learner is known."""
-    named: datetime | None = None
-    """The time in the name that the learner gave it: it puts their copies in order, and dates nothing."""
-
-
-_CANVAS = re.compile(
-    r"(?P<name>[^_]{1,120}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_(?P<file>\d{1,20})_(?P<rest>.+)", re.DOTALL
-)
-_CANVAS_TEXT = re.compile(r"(?P<name>[^_]{1,120}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_text(?P<rest>\.html?)")
-_CANVAS_ANONYMOUS = re.compile(
-    r"(?P<late>LATE_)?(?P<name>anon_[A-Za-z0-9]{5})_(?:(?P<file>\d{1,20})_(?P<rest>.+)|text\.html?)", re.DOTALL
-)
-_MOODLE = re.compile(
-    r"(?P<name>.{1,200}?)_(?P<account>\d{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL
-)
-_BLACKBOARD = re.compile(
-    r"(?P<lesson>.{1,80}?)_(?P<name>[^_]{1,80})_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<rest>.+))?", re.DOTALL
-)
-_EXCHANGE = re.compile(r"(?P<name>[^+]+)\+(?P<lesson>[^+]+)\+(?P<time>\d{4}-[^+]+)(?:\+.*)?", re.DOTALL)
-_CLASSROOM = re.compile(
-    r"(?:(?:Copy of|Copie de|Copia de|Kopie von|Cópia de)\s+)?(?P<name>.{2,120}?) [-–] (?!(?:copy|kopie|copie)\b)(?P<rest>.+)",
-    re.DOTALL | re.IGNORECASE,
-)
 _COPIES = "|".join(sorted(COPY, key=len, reverse=True))
 _COPY_OF = re.compile(
     rf"^(?:(?:{_COPIES})\s*(?:\(\d{{1,3}}\)\s*)?(?:of|de|von|di|da|av|af|van|z|от|из)?(?:\s+|[-_–—]+))+", re.IGNORECASE
@@ -77,92 +29,147 @@ _COPY_OF = re.compile(
 _COPY = re.compile(
     rf"(?:\s*\(\d{{1,3}}\)|\s*\((?:{_COPIES})\)|(?:\s*[-–—]\s*|[-_ ])(?:{_COPIES})\s?\d*)$", re.IGNORECASE
 )
-_ENDINGS = re.compile(
-    r"(?:\.ipynb|\.eml|\.txt|\.json|\.html?|\.py|\.md|\.gz|\.zip|\.tar|\.tgz|\.7z|\.rar|\.xz|\.bz2)+$", re.IGNORECASE
-)
 _ENDING = re.compile(r"\.(?=\w*[A-Za-z])[A-Za-z0-9]{1,5}$")
-_TIME = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)(?:[T_ -]+(\d\d)[-:.h]?(\d\d)(?:[-:.m]?(\d\d))?)?(?!\d)")
-_ANONYMOUS = {"participant", "anonymous", "anon", "teilnehmer", "teilnehmerin", "user", "student"}
+_DEEPEST = 8
+"""Folders around an upload that are looked into."""
+
+Parts = tuple[str, ...]
 
 
-def read_place(
-    parts: tuple[str, ...], lessons: list[str], titles: Sequence[str] = (), packed: Collection[int] = ()
-) -> Said:
-    """Read a file's path within the upload; archives in it count as folders.
+@dataclass(frozen=True)
+class Layout:
+    """At which depth of an upload an LMS's names stand; without a ``system`` it is as people arrange folders."""
 
-    ``titles``: what lessons are called besides. ``packed``: which of the parts are archives.
+    system: str = ""
+    depth: int = 0
+    around: str = ""
+    """The one folder around everything, if that may be a learner's."""
+
+
+def read_upload(
+    paths: Sequence[Parts],
+    lessons: list[str],
+    titles: Sequence[str] = (),
+    archives: Collection[Parts] = (),
+    unsafe: Collection[Parts] = (),
+) -> list[Said]:
+    """What its place in the upload says of each file.
+
+    ``titles``: what lessons are called besides. ``archives``: which of the files are folders here, because they were
+    unpacked. ``unsafe``: paths that lead out of the upload, and have no place in its layout.
     """
-    folders, file = list(parts[:-1]), parts[-1]
-    for at, part in enumerate(parts):
-        rest, scope = parts[at + 1 :], "/".join(parts[:at])
-        if found := _MOODLE.fullmatch(part):
-            name = rest[-1] if rest else found["rest"] or part
-            return _said(found["name"], found["account"], name, "Moodle", scope)
-        if found := _CANVAS_ANONYMOUS.fullmatch(part):
-            own = rest[-1] if rest else found["rest"] or part
-            counters = (0, int(found["file"] or 0))
-            return replace(
-                _said(found["name"], "", own, "Canvas", scope, late=bool(found["late"]), counters=counters), hidden=True
-            )
-        if (found := _CANVAS.fullmatch(part)) or (found := _CANVAS_TEXT.fullmatch(part)):
-            own = found["rest"]
-            counter = re.search(r"-(\d{1,3})(?=(?:\.[^.]+)*$)", own)
-            number = int(found.groupdict().get("file") or 0)
-            return _said(
-                found["name"], found["account"], rest[-1] if rest else own, "Canvas", scope,
-                late=bool(found["late"]), counters=(int(counter[1]) if counter else 0, number),
-            )  # fmt: skip
-        if found := _BLACKBOARD.fullmatch(part):
-            own = rest[-1] if rest else found["rest"] or part
-            return _said(
-                found["name"], "", own, "Blackboard", scope, lesson=found["lesson"], time=read_time(found["time"])
-            )
-        if (found := _EXCHANGE.fullmatch(part)) and (rest or _ENDINGS.search(part)):
-            return _said(
-                found["name"], "", file, "nbgrader", scope, lesson=found["lesson"], time=read_time(found["time"])
-            )
-    if (
-        (found := _CLASSROOM.fullmatch(file))
-        and not lesson_named(found["name"], lessons)
-        and not is_nobody(found["name"])
-    ):
-        return _said(found["name"], "", found["rest"], "Classroom", "/".join(folders))
-    lesson = next((name for part in reversed(folders) if (name := lesson_named(_ENDINGS.sub("", part), lessons))), "")
     called = [*lessons, *titles]
+    around = {parts[:at] for parts in paths for at in range(1, len(parts))}
+    # An archive that was unpacked counts by what is in it; the upload's own is no folder of it at all.
+    left_out = {*unsafe, *(parts for parts in archives if parts not in around)}
+    counted = [parts for parts in paths if not is_junk(parts) and parts not in left_out]
+    layout = _layout(counted, called, lessons, archives)
+    if layout.system:
+        return [_by_lms(parts, layout, called, archives) for parts in paths]
+    return [_by_folders(parts, lessons, called, archives) for parts in paths]
+
+
+def _layout(paths: Sequence[Parts], called: list[str], lessons: list[str], archives: Collection[Parts]) -> Layout:
+    around = ""
+    for depth in range(_DEEPEST):
+        heads: dict[Parts, bool] = {}
+        for parts in paths:
+            if len(parts) > depth:
+                head = parts[: depth + 1]
+                heads[head] = heads.get(head, False) or len(parts) > depth + 1
+        system, named = _most_read(heads, lessons)
+        people = [
+            head for head, below in heads.items()
+            if head not in named and _learner_in(head[-1], called, is_file=not below)[0]
+        ]  # fmt: skip
+        if named and len(named) >= len(people):
+            return Layout(system, depth, around)
+        folders = [head for head, below in heads.items() if below and head not in archives]
+        if not folders or named or len(people) > 1 or (people and people[0] not in folders):
+            return Layout()
+        if people and not around:
+            around = people[0][-1]
+        paths = [parts for parts in paths if parts[: depth + 1] in folders]
+    return Layout()
+
+
+def _most_read(heads: dict[Parts, bool], lessons: list[str]) -> tuple[str, set[Parts]]:
+    """The LMS as whose names most of these can be read, and which. Of several the one whose names begin them: what
+    follows is the learner's.
+    """
+    found: dict[str, set[Parts]] = {}
+    length: Counter[str] = Counter()
+    for head, below in heads.items():
+        for said in _lms_names(head[-1], below, lessons):
+            found.setdefault(said.system, set()).add(head)
+            length[said.system] += len(said.names[0])
+    if not found:
+        return "", set()
+    system = max(found, key=lambda name: (len(found[name]), -length[name]))
+    return system, found[system]
+
+
+def _lms_names(part: str, below: bool, lessons: list[str]) -> list[Said]:
+    """The ways to read a name as an LMS's; a lesson, or a word that is nobody's, is no learner's name."""
+    return [
+        said for said in readings(part, below)
+        if said.system != "Classroom" or not (lesson_named(said.names[0], lessons) or is_nobody(said.names[0]))
+    ]  # fmt: skip
+
+
+def lms_name(part: str, below: bool = True) -> Said:
+    """What one name says, if an LMS gave it: of several readings the one that begins it. Else nothing."""
+    found = [said for said in readings(part, below) if said.system != "Classroom"]
+    return min(found, key=lambda said: len(said.names[0]), default=Said(part))
+
+
+def _by_lms(parts: Parts, layout: Layout, called: list[str], archives: Collection[Parts]) -> Said:
+    depth = layout.depth
+    # Beside what it took out of them, nbgrader's zip_collect keeps the archives that an instructor put there.
+    kept = depth and parts[depth - 1 : depth] == ("archive",) and parts[: depth + 1] in archives
+    if kept and is_nobody(without_copy_marks(parts[depth]), called) and len(parts) > depth + 1:
+        depth += 1
+    if len(parts) > depth:
+        for said in readings(parts[depth], len(parts) > depth + 1):
+            if said.system == layout.system:
+                file = parts[-1] if len(parts) > depth + 1 else said.file
+                scope = "/".join(parts[:depth])
+                return replace(said, file=file, scope=scope, named=own_time(file), around=layout.around)
+    return Said(parts[-1], deviates=layout.system)
+
+
+def _by_folders(parts: Parts, lessons: list[str], called: list[str], archives: Collection[Parts]) -> Said:
+    """What folders and file are called: of what lies in an archive, the archive and what is around it."""
+    file = parts[-1]
+    outermost = next((at for at in range(len(parts) - 1) if parts[: at + 1] in archives), len(parts))
+    folders = parts[: min(outermost + 1, len(parts) - 1)]
+    if outermost < len(parts) and (is_mail(parts[outermost]) or is_mailbox(parts[outermost], b"")):
+        folders = parts[:outermost]
+    lesson = next((name for part in reversed(parts[:-1]) if (name := lesson_named(ENDINGS.sub("", part), lessons))), "")
     names: dict[str, None] = {}
     alone: list[tuple[str, str]] = []
     for at, part in enumerate(folders):
         name, beside = _learner_in(part, called)
-        # A folder that is called like the archive around it is the archive's.
-        wrapped = at - 1 in packed and bare(part) == bare(without_copy_marks(parts[at - 1]))
-        if name and name not in names and part[0] != "." and not wrapped:
+        if name and name not in names and part[0] != ".":
             names[name] = None
-            if at in packed and not beside:
+            if at == outermost and not beside:
                 alone.append((name, f"archives in {'/'.join(parts[:at])}"))
     count = len(names)
-    own, beside = _learner_in(file, called, is_file=True)
-    if own and own not in names:
-        names[own] = None
-        if not beside:
-            alone.append((own, f"files in {'/'.join(folders)}"))
+    if outermost == len(parts):
+        own, beside = _learner_in(file, called, is_file=True)
+        if own and own not in names:
+            names[own] = None
+            if not beside:
+                alone.append((own, f"files in {'/'.join(folders)}"))
     return Said(
-        file, tuple(names), count, lesson=lesson, named=_own_time(file), scope="/".join(folders), alone=tuple(alone)
+        file,
+        tuple(names),
+        count,
+        lesson=lesson,
+        named=own_time(file),
+        scope="/".join(parts[:-1]),
+        alone=tuple(alone),
     )
-
-
-def _said(
-    name: str, account: str, file: str, system: str, scope: str, *, lesson: str = "",
-    time: datetime | None = None, late: bool | None = None, counters: tuple[int, int] = (0, 0),
-) -> Said:  # fmt: skip
-    if bare(name) in _ANONYMOUS and account:
-        name = f"{name} {account}"
-    return Said(
-        file, (" ".join(name.split()),), 0, account, lesson, time, late, counters, system, scope, named=_own_time(file)
-    )  # fmt: skip
-
-
-def _own_time(file: str) -> datetime | None:
-    return read_time(file) if re.search(r"20\d\d-?\d\d-?\d\d[T_ -]+\d\d[-:.h]?\d\d", file) else None
 
 
 def lesson_named(name: str, lessons: list[str]) -> str:
@@ -190,8 +197,8 @@ def _words(name: str) -> list[str]:
 
 def without_copy_marks(name: str) -> str:
     """A file's name without endings, ``(1)``, ``Copy of`` and ``- Copy``."""
-    stem = _COPY_OF.sub("", _ENDINGS.sub("", name))
-    while (shorter := _COPY.sub("", _ENDINGS.sub("", stem))) != stem:
+    stem = _COPY_OF.sub("", ENDINGS.sub("", name))
+    while (shorter := _COPY.sub("", ENDINGS.sub("", stem))) != stem:
         stem = shorter
     return stem.strip()
 
@@ -199,7 +206,7 @@ def without_copy_marks(name: str) -> str:
 def _learner_in(name: str, called: list[str], *, is_file: bool = False) -> tuple[str, bool]:
     """The learner that a name holds, and whether a lesson's stands beside it: ``02_sorting_jane.ipynb``."""
     # An ending that is none of a notebook's: a picture's, a document's.
-    name = _ENDING.sub("", name) if is_file and not _ENDINGS.search(_COPY.sub("", name)) else name
+    name = _ENDING.sub("", name) if is_file and not ENDINGS.search(_COPY.sub("", name)) else name
     stem = without_copy_marks(name)
     if stem.endswith("-checkpoint"):
         stem = stem.removesuffix("-checkpoint")
@@ -210,7 +217,10 @@ def _learner_in(name: str, called: list[str], *, is_file: bool = False) -> tuple
             before, after = stem[: found.start()], stem[found.end() :]
             stem, beside = after if is_nobody(before, called) else before, True
             break
-    stem = without_copy_marks(_TIME.sub("", stem)).strip(" _-–—.+")
+    stem = without_copy_marks(TIME.sub("", stem)).strip(" _-–—.+")
+    if not is_file and name.startswith(stem) and name[len(stem) :].strip(". ") == "":
+        # A folder's own: to some systems it is the same as the one without.
+        stem = name
     return ("", False) if is_nobody(stem, called) else (stem, beside)
 
 
@@ -222,30 +232,6 @@ def is_junk(parts: tuple[str, ...]) -> bool:
     if name.lower() in {"thumbs.db", "desktop.ini", ".ds_store", "icon\r"} or name.startswith(("._", "~$", ".~")):
         return True
     return name.startswith(".") and ".ipynb" not in name.lower()
-
-
-def read_time(text: str) -> datetime | None:
-    """A time as people and systems write it, UTC if no zone is said. None if there is none."""
-    found = _TIME.search(text)
-    if found is None:
-        return None
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
-    try:
-        return datetime(year, month, day, hour, minute, second, tzinfo=_zone(text[found.end() :])).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _zone(text: str) -> tzinfo:
-    """The zone that stands after a time: ``+01:00``, ``+0100``, ``CET``; UTC if none does."""
-    found = re.match(r"[.,\d]*\s*(?:([+-])(\d\d):?(\d\d)|([A-Z]{3,4}))\s*$", text)
-    if found and found[1]:
-        offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
-        return timezone(offset if found[1] == "+" else -offset)
-    try:
-        return ZoneInfo(found[4]) if found and found[4] != "UTC" else UTC
-    except (ZoneInfoNotFoundError, OSError):
-        return UTC
 
 
 class Pattern:
@@ -262,8 +248,19 @@ class Pattern:
         if not {"learner", "student_id"} & set(self._pattern.groupindex):
             raise UsageError("the pattern has no group called learner", text, again)
 
-    def read(self, parts: tuple[str, ...]) -> Said | None:
-        """What the file's name says, or its whole path; None if the pattern does not match."""
+    def read(self, parts: Parts, archives: Collection[Parts] = ()) -> Said | None:
+        """What the file's name says, or its whole path; None if the pattern does not match.
+
+        Of what lies in an archive that matches by itself, the archive: what is in it is the learner's own.
+        """
+        for at in range(1, len(parts)):
+            if parts[:at] in archives and (said := self._said(parts[:at])):
+                return replace(said, file=parts[-1])
+            if parts[:at] in archives and _learner_in(parts[at - 1], [])[0]:
+                return None
+        return self._said(parts)
+
+    def _said(self, parts: Parts) -> Said | None:
         found = self._pattern.match(parts[-1]) or self._pattern.search("/".join(parts))
         if found is None:
             return None

@@ -94,6 +94,8 @@ class Line:
     """What says which of two copies is the later one; compared from the left."""
     account: str = ""
     """The LMS's own number of the learner."""
+    system: str = ""
+    """The LMS that handed it over, if it was one."""
     sender: str = ""
     """Whose mail it was attached to: the address."""
 

@@ -14,7 +14,7 @@ from typing import Any
 from nbproof.collect.choosing import Copy, CopyOrder
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.earlier import lists_in
-from nbproof.collect.layouts import read_time
+from nbproof.collect.lms_names import read_time
 from nbproof.collect.outcome import TAKEN, Line
 from nbproof.files import written_whole
 
@@ -88,11 +88,14 @@ class Desk:
         except (OSError, UnicodeDecodeError):
             time = None
         order, late = CopyOrder(said=time.timestamp() if time else 0.0, disk=path.stat().st_mtime), False
+        system = ""
         if fact and len(fact.get("order") or ()) == 6:
             order, late = CopyOrder(*fact["order"]), bool(fact.get("late"))
+            system = str(fact.get("system") or str(fact.get("account") or "").partition(":")[0])
         late = time > until if time and until else late
         guess = book.guess(path)
-        return Copy(-1, digest, order, late, 0 if guess.lesson == lesson else 3, True, guess.untouched), time
+        tier = 0 if guess.lesson == lesson else 3
+        return Copy(-1, digest, order, late, tier, True, guess.untouched, system), time
 
     def put(self, file: File, here: Path, replaced: Path) -> Line:
         """Do what the file's line says, and return the line. Only notebooks that are taken change anything."""

@@ -108,10 +108,18 @@ class DaskPool:
 
     def apart(self, job: Job) -> SubmissionVerdict:
         """By way of a coordinator of its own, in a fresh process: what ended ours may have been an order or its verdict."""
-        blueprint = replace(self._blueprints[job.submission.lesson])  # without what it has cached
+        from nbproof.marking.blueprint import Damaged
+        from nbproof.run.pool import ReadJob
+
+        submission = job.submission
+        try:
+            read = ReadJob.of(job, self._limits)
+        except (Damaged, OSError) as error:
+            return SubmissionVerdict(submission.learner, submission.lesson, self._seed, (), {}, {}, problem=str(error))
+        blueprint = replace(self._blueprints[submission.lesson])  # without what it has cached
         told = self._cluster
         one = partial(
-            _one_alone, job, blueprint, self._seed, self._given, told.address.text, told.isolation, told.patience
+            _one_alone, read, blueprint, self._seed, self._given, told.address.text, told.isolation, told.patience
         )
         return in_a_process_of_its_own(one)
 

@@ -26,7 +26,8 @@ from nbproof.sandbox.isolation import Isolation
 
 if TYPE_CHECKING:
     from nbproof.marking.blueprint import Blueprint
-    from nbproof.marking.marker import Marker, Order
+    from nbproof.marking.marker import Marker
+    from nbproof.marking.order import Order
     from nbproof.marking.results import SubmissionVerdict
     from nbproof.sandbox.engine import Engine
 

@@ -143,6 +143,7 @@ def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
     lessons = released_lessons(root)
     if lesson is not None and lesson not in lessons:
         raise UsageError(f"no lesson is called {lesson!r}", str(root / "release"), f"choose from: {', '.join(lessons)}")
+    print(f"JupyterLab: opening {lesson or lessons[0]}", flush=True)
     if not (root / "release").is_dir():  # an installed course: a folder of the learner's own, wherever that is
         root = root / the_course().name
         print(f"your copies of the lessons lie in {(root / 'learn').resolve()}")

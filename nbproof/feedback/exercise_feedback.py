@@ -17,6 +17,7 @@ from nbproof.authoring.release import Secrets
 from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
+from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.own_code import harmless, own_line, printed_in, shortened, visible
 from nbproof.gradebook.reader import CellMark, Marks
 from nbproof.marking.results import (
@@ -104,6 +105,8 @@ class Card:
     comment: str = ""
     remark: str = ""
     """What a person did to the marks."""
+    again: str = ""
+    """When it was marked again since it was handed back, and what changed."""
     waits: bool = False
     """Whether a person is still to mark it."""
 
@@ -113,18 +116,22 @@ class Card:
         return self.answer.strip("\n").count("\n") + 1
 
 
-def cards_of(verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets) -> tuple[Card, ...]:
+def cards_of(
+    verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, earlier: Earlier | None = None
+) -> tuple[Card, ...]:
     """A card for each exercise in the lesson's order, then one for each written answer."""
     own = "\n".join(verdict.answers.values())
-    made = _Cards(verdict, marks, secrets, own)
+    made = _Cards(verdict, marks, secrets, own, earlier)
     told = [made.exercise(exercise) for exercise in verdict.exercises]
     told += [made.written(one) for one in verdict.written]
     return tuple(told)
 
 
 class _Cards:
-    def __init__(self, verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, own: str) -> None:
-        self.verdict, self.marks, self.secrets, self.own = verdict, marks, secrets, own
+    def __init__(
+        self, verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, own: str, earlier: Earlier | None
+    ) -> None:
+        self.verdict, self.marks, self.secrets, self.own, self.earlier = verdict, marks, secrets, own, earlier
         self.uncertain = {one.id for one in verdict.exercises if one.status == UNCERTAIN}
 
     def clean(self, text: object, most: int = 2_000) -> str:
@@ -160,6 +167,7 @@ class _Cards:
             exercise_hints().get(exercise.id) if untouched else None, harmless(self._note(exercise.id)),
             "" if untouched else answer, True, "" if passed else self.clean(printed_in(run.outputs), 1_500),
             self._comment(exercise.id, *(test.grade_id for test in exercise.tests)), _remark(given), waits=waits,
+            again=self._again(*(test.grade_id for test in exercise.tests)),
         )  # fmt: skip
 
     def written(self, one: WrittenAnswer) -> Card:
@@ -178,10 +186,19 @@ class _Cards:
             "A person reads this answer. Its points come with their marks." if waits
             else "" if one.answered else "Nothing was written here.",
             note=harmless(self._note(one.id)), answer=text, code=False, comment=self._comment(one.id), waits=waits,
+            again=self._again(one.id),
         )  # fmt: skip
 
     def _mark(self, name: str) -> CellMark | None:
         return self.marks.cells.get(name) if self.marks else None
+
+    def _again(self, *names: str) -> str:
+        """``Marked again on 2026-11-24: 2 instead of 0.``, of all that belongs to one exercise."""
+        if self.earlier is None:
+            return ""
+        known = [name for name in names if name in self.earlier.before]
+        before, after = (sum(one[name] for name in known) for one in (self.earlier.before, self.earlier.after))
+        return f"Marked again on {self.earlier.day}: {after:.4g} instead of {before:.4g}." if before != after else ""
 
     def _comment(self, *names: str) -> str:
         texts = [self.marks.comments[name] for name in names if self.marks and name in self.marks.comments]

@@ -23,9 +23,10 @@ from nbproof.feedback.own_code import coloured, harmless
 from nbproof.gradebook.reader import Marks
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.journal import journal_of
-from nbproof.text import code_parts, counted
+from nbproof.text import code_parts, counted, in_utc
 
 if TYPE_CHECKING:
+    from nbproof.feedback.handed_back import Earlier
     from nbproof.feedback.pages import Task
 
 __all__ = [
@@ -101,7 +102,7 @@ def page_of(root: Path, task: Task) -> str:
     verdict = graded_verdict(root, task.learner, task.lesson, task.marks)
     journal = journal_of(root, task.learner, task.lesson)
     graded = next((path.stat().st_mtime for path in (journal, journal.parent) if path.exists()), None)
-    return feedback_page(verdict, task.marks, _secrets(str(root), task.lesson), task.digest, graded)
+    return feedback_page(verdict, task.marks, _secrets(str(root), task.lesson), task.digest, graded, task.earlier)
 
 
 @lru_cache(maxsize=32)
@@ -112,20 +113,20 @@ def _secrets(root: str, lesson: str) -> Secrets:
 
 
 def feedback_page(
-    verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, digest: str, graded: float | None = None
-) -> str:
-    """The page of one submission. ``graded``: when, in seconds since 1970."""
-    cards = cards_of(verdict, marks, secrets)
+    verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, digest: str, graded: float | None = None,
+    earlier: Earlier | None = None,
+) -> str:  # fmt: skip
+    """The page of one submission. ``graded``: when, in seconds since 1970. ``earlier``: what was marked again since."""
+    cards = cards_of(verdict, marks, secrets, earlier)
     penalty = marks.penalty if marks else 0.0
     score = max(0.0, sum(card.score for card in cards) - penalty)
-    late = _late(marks.seconds_late) if marks and marks.seconds_late > 0 else ""
     tested = [card for card in cards if card.code]
     solved = sum(card.score >= card.max_score for card in tested)
     return _render(
         "feedback.html.j2", digest, lesson=harmless(verdict.lesson, 200), learner=harmless(verdict.learner, 200),
         title=title_of(verdict.lesson), problem="", cards=cards, score=score,
         most=sum(card.max_score for card in cards), waits=sum(card.max_score for card in cards if card.waits), solved=solved,
-        tasks=len(tested), damage=harmless(getattr(verdict, "damage", ""), 500), penalty=penalty, late=late, seed=verdict.seed,
+        tasks=len(tested), damage=harmless(getattr(verdict, "damage", ""), 500), when=_when(marks), seed=verdict.seed,
         graded=_moment(graded), helps=any(exercise_named(one.id) for one in verdict.exercises),
         goal="Everything is right." if cards and all(card.score >= card.max_score for card in cards) else "",
     )  # fmt: skip
@@ -163,9 +164,7 @@ def row_of(lesson: str, marks: Marks | None) -> Row:
     if waits:
         told.append(f"{waits:g} {'point is' if waits == 1 else 'points are'} still to be given by a person.")
     if marks.penalty:
-        told.append(
-            f"Handed in {_late(marks.seconds_late)}: {marks.penalty:g} point{'' if marks.penalty == 1 else 's'} taken off."
-        )
+        told.append(f"Handed in {_lateness(marks)}")
     if marks.comments:
         told.append("With comments of your instructor.")
     kind = "passed" if marks.score >= marks.max_score else "partly" if marks.score else "open"
@@ -182,6 +181,28 @@ def overview_page(learner: str, rows: Sequence[Row]) -> str:
 
 def _render(template: str, digest: str, **values: Any) -> str:
     return _templates().get_template(template).render(digest=digest, **values)
+
+
+def _when(marks: Marks | None) -> str:
+    """When it was handed in, when it was due, how late that was, and what it costs; as far as that is known."""
+    if marks is None:
+        return ""
+    due = f"due {in_utc(marks.due)}{', with your extension' if marks.extended else ''}" if marks.due else ""
+    came = f"handed in {in_utc(marks.handed_in)}" if marks.handed_in else ""
+    told = ", ".join(part for part in (came, due) if part)
+    dates = f"{told[0].upper()}{told[1:]}." if told else ""
+    if marks.seconds_late <= 0 and not marks.penalty:
+        return dates
+    return f"{dates} That is {_lateness(marks)}" if came and due else f"{dates} Handed in {_lateness(marks)}".strip()
+
+
+def _lateness(marks: Marks) -> str:
+    """How late it was, and what that costs."""
+    # Who was late only by an LMS's word has a second of lateness, and no time of handing in.
+    late = "late" if marks.handed_in is None and marks.seconds_late <= 1 else _late(marks.seconds_late)
+    if not marks.penalty:
+        return f"{late}; no points are taken off for that."
+    return f"{late}: {marks.penalty:.4g} point{'' if marks.penalty == 1 else 's'} taken off."
 
 
 def _late(seconds: float) -> str:

@@ -15,12 +15,13 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
+from nbproof.feedback.handed_back import Earlier, note_marked_again
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import Marks, read_marks
 from nbproof.interrupt import for_this_process_only
@@ -33,6 +34,7 @@ __all__ = [
     "Task",
     "chosen_submissions",
     "page_path",
+    "page_task",
     "print_feedback",
     "task_of",
     "write_feedback",
@@ -53,6 +55,8 @@ class Task:
     marks: Marks | None = None
     problem: str = ""
     """Why the submission could not be graded; empty if it was."""
+    earlier: Earlier | None = None
+    """What was marked again since it was handed back; None if nothing was."""
 
 
 @dataclass(frozen=True)
@@ -134,11 +138,13 @@ def write_feedback(
     from nbproof.feedback.page import digest_in
 
     let_matplotlib_write(root)
-    marks = read_marks(root, {lesson for _, lesson in pairs}, {learner for learner, _ in pairs})
+    marks = _as_told(root, read_marks(root, {lesson for _, lesson in pairs}, {learner for learner, _ in pairs}))
+    again = note_marked_again(root, marks)
 
     tasks, unchanged = [], 0
     for learner, lesson in pairs:
-        task = task_of(root, learner, lesson, marks.get((learner, lesson)), problems.get((learner, lesson), ""))
+        key = (learner, lesson)
+        task = task_of(root, learner, lesson, marks.get(key), problems.get(key, ""), again.get(key))
         if not force and digest_in(page_path(root, learner, lesson)) == task.digest:
             unchanged += 1
         else:
@@ -156,17 +162,37 @@ def write_feedback(
     return Feedback(tuple(pair for pair, reason in sorted(outcome.items()) if not reason), unchanged, tuple(failed))
 
 
-def task_of(root: Path, learner: str, lesson: str, marks: Marks | None, problem: str = "") -> Task:
+def page_task(root: Path, learner: str, lesson: str, marks: Marks | None) -> Task:
+    """What is to be written for one submission alone."""
+    key = (learner, lesson)
+    told = _as_told(root, {key: marks} if marks is not None else {})
+    return task_of(root, learner, lesson, told.get(key), earlier=note_marked_again(root, told).get(key))
+
+
+def _as_told(root: Path, marks: Mapping[tuple[str, str], Marks]) -> dict[tuple[str, str], Marks]:
+    """Without times of handing in that nobody told: an LMS may call it late and not say when, and the gradebook needs a time."""
+    return {
+        (learner, lesson): one
+        if (root / "submitted" / learner / lesson / "timestamp.txt").is_file()
+        else replace(one, handed_in=None)
+        for (learner, lesson), one in marks.items()
+    }
+
+
+def task_of(
+    root: Path, learner: str, lesson: str, marks: Marks | None, problem: str = "", earlier: Earlier | None = None
+) -> Task:
     """What is to be written for a submission, with the digest of all that it is made from."""
     from nbproof.feedback.page import made_of
 
-    seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
+    changed = (earlier.before, earlier.after, earlier.day) if earlier is not None else ()
+    seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0{changed!r}\0".encode("utf-8", "backslashreplace"))
     journal = journal_of(root, learner, lesson)
     for path in () if problem else (journal, journal.with_name(f"{lesson}.ipynb")):
         with contextlib.suppress(OSError):
             seen.update(path.read_bytes())
             break
-    return Task(learner, lesson, seen.hexdigest(), marks, problem)
+    return Task(learner, lesson, seen.hexdigest(), marks, problem, earlier)
 
 
 def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, PageTrouble], None, None]:
@@ -283,7 +309,7 @@ def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str
     if not learners:
         return []
     lessons = {path.parent.name for learner in learners for path in (root / "feedback" / learner).glob("*/*.html")}
-    marks = read_marks(root, lessons, set(learners))
+    marks = _as_told(root, read_marks(root, lessons, set(learners)))
     failed = []
     for learner in learners:
         own = sorted(path.parent.name for path in (root / "feedback" / learner).glob("*/*.html"))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from nbproof.marking.results import SubmissionVerdict
 
-__all__ = ["CellMark", "Marks", "marks_in", "opened_gradebook", "read_marks"]
+__all__ = ["CellMark", "DueDates", "Marks", "due_dates_in", "marks_in", "opened_gradebook", "read_marks"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,10 @@ class Marks:
     seconds_late: float = 0.0
     handed_in: datetime | None = None
     """In UTC."""
+    due: datetime | None = None
+    """For this learner, in UTC."""
+    extended: bool = False
+    """Whether that is later than for the class."""
 
     @property
     def total(self) -> float:
@@ -71,6 +75,32 @@ class Marks:
     def agrees_with(self, verdict: SubmissionVerdict) -> bool:
         """Whether every score of the verdict has arrived. nbgrader commits a new submission before its scores."""
         return all(self.cells[name].auto == score for name, score in verdict.scores.items() if name in self.cells)
+
+
+@dataclass(frozen=True)
+class DueDates:
+    """When lessons are due, in UTC."""
+
+    lessons: Mapping[str, datetime] = field(default_factory=dict)
+    """For the class; a lesson without a due date is not there."""
+    extensions: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
+    """(learner, lesson) -> when it is due for those who have an extension."""
+
+    def of(self, learner: str, lesson: str) -> datetime | None:
+        """When a lesson is due for a learner; None if it never is."""
+        return self.extensions.get((learner, lesson), self.lessons.get(lesson))
+
+
+def due_dates_in(book: Any) -> DueDates:
+    """Every due date and extension of a gradebook."""
+    from nbgrader.api import SubmittedAssignment
+
+    lessons = {one.name: one.duedate.replace(tzinfo=UTC) for one in book.assignments if one.duedate is not None}
+    extended = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.extension.isnot(None))
+    extensions = {
+        (one.student_id, one.name): lessons[one.name] + one.extension for one in extended if one.name in lessons
+    }
+    return DueDates(lessons, dict(sorted(extensions.items())))
 
 
 @contextlib.contextmanager
@@ -108,7 +138,10 @@ def read_marks(
 
 
 def marks_in(book: Any, lesson: str) -> dict[str, Marks]:
-    """Learner -> marks, for all submissions of a lesson. Some queries a lesson: nbgrader's objects would ask once a cell."""
+    """Learner -> marks, for all submissions of a lesson. Some queries a lesson: nbgrader's objects would ask once a cell.
+
+    An extension makes a submission before anything was handed in: as long as nothing else is known of it, it is left out.
+    """
     from nbgrader.api import BaseCell, Comment, Grade, GradeCell, SubmittedAssignment, SubmittedNotebook, TaskCell
     from sqlalchemy.orm import undefer
 
@@ -143,13 +176,19 @@ def marks_in(book: Any, lesson: str) -> dict[str, Marks]:
     for submission, name, text in written:
         if str(text).strip():
             comments[submission][name] = str(text).strip()
-    most = float(assignment.max_score)
+    most, dated = float(assignment.max_score), assignment.duedate is not None
     submissions = query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id == assignment.id)
     return {
         # Cells in a fixed order: pages know by it whether something has changed.
         one.student_id: Marks(
             most, dict(sorted(cells[one.id].items())), dict(sorted(comments[one.id].items())),
-            float(one.late_submission_penalty or 0.0), float(one.total_seconds_late), one.timestamp,
+            float(one.late_submission_penalty or 0.0), float(one.total_seconds_late) if dated else 0.0, one.timestamp,
+            one.duedate if dated else None, dated and one.extension is not None,
         )
         for one in submissions.options(undefer(SubmittedAssignment.late_submission_penalty))
+        if one.extension is None or one.timestamp is not None or _is_marked(cells[one.id].values(), comments[one.id])
     }  # fmt: skip
+
+
+def _is_marked(cells: Iterable[CellMark], comments: Collection[str]) -> bool:
+    return bool(comments) or any(one.auto is not None or one.given is not None or one.listed for one in cells)

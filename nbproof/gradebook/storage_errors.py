@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,15 @@ from nbproof.command import nbgrader_command, with_extra
 from nbproof.errors import CourseError
 from nbproof.sandbox.exceptions import GradingError
 
-__all__ = ["is_busy", "is_one_files", "is_one_submissions", "masked", "trouble_with_disk", "trouble_with_gradebook"]
+__all__ = [
+    "is_busy",
+    "is_one_files",
+    "is_one_submissions",
+    "masked",
+    "not_logged",
+    "trouble_with_disk",
+    "trouble_with_gradebook",
+]
 
 _DISK = {
     errno.ENOSPC: "the disk is full",
@@ -53,9 +62,10 @@ def masked(db_url: str) -> str:
 
 @contextlib.contextmanager
 def trouble_with_gradebook(db_url: str) -> Iterator[None]:
-    """Whatever the database raises in this block comes out as a GradingError."""
+    """Whatever the database raises in this block comes out as a GradingError, and nbgrader logs nothing of it."""
     try:
-        yield
+        with not_logged():
+            yield
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise _told(error, db_url) from None
     except ModuleNotFoundError as error:
@@ -65,6 +75,18 @@ def trouble_with_gradebook(db_url: str) -> Iterator[None]:
             f"the gradebook's driver is not installed: {error}", masked(db_url),
             f"{with_extra('postgres')}, {_KEPT}",
         ) from None  # fmt: skip
+
+
+@contextlib.contextmanager
+def not_logged() -> Iterator[None]:
+    """nbgrader logs what it raises, with a traceback to the terminal; what is raised is told in words."""
+    logger = logging.getLogger("tornado.application")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def is_one_submissions(error: Exception) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -35,7 +33,8 @@ from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.graded_notebook import time_in
-from nbproof.gradebook.reader import Marks, marks_in
+from nbproof.gradebook.reader import DueDates, Marks, due_dates_in, marks_in
+from nbproof.gradebook.storage_errors import not_logged
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, SubmissionVerdict
 from nbproof.sandbox.exceptions import GradingError
@@ -159,6 +158,46 @@ class Writer:
             return at_least
         return due if at_least is not None and before == at_least else None
 
+    def due_dates(self) -> DueDates:
+        """All that the gradebook knows."""
+        return due_dates_in(self._gradebook)
+
+    def set_due(self, lesson: str, when: datetime | None) -> None:
+        """Set or take away the class's due date. Whoever has a later one of their own keeps it; other extensions end."""
+        extensions = self.due_dates().extensions
+        self._gradebook.update_or_create_assignment(lesson, duedate=when)
+        self._dues.pop(lesson, None)
+        for (learner, name), until in extensions.items():
+            if name == lesson:
+                self.extend(lesson, learner, until if when is not None and until > when else None)
+
+    def extend(self, lesson: str, learner: str, until: datetime | None) -> None:
+        """Set one learner's own due date of a registered lesson, later than the class's; None takes it away.
+
+        nbgrader keeps an extension with the submission, so an empty one is made if nothing was handed in yet.
+        """
+        book, empty = self._gradebook, learner not in self.held(lesson)
+        if until is not None:
+            self._know(learner)
+            try:
+                book.find_submission(lesson, learner)
+            except MissingEntry:
+                for notebook in book.add_submission(lesson, learner).notebooks:
+                    for grade in notebook.grades:
+                        grade.needs_manual_grade = False  # there is nothing to mark
+            more = until - self.due_dates().lessons[lesson]
+            book.grant_extension(lesson, learner, minutes=more / timedelta(minutes=1))
+        elif empty:
+            book.remove_submission(lesson, learner)
+        else:
+            book.grant_extension(lesson, learner)
+
+    def _know(self, learner: str) -> None:
+        try:
+            self._gradebook.find_student(learner)
+        except MissingEntry:
+            self._gradebook.add_student(learner)
+
     def write(
         self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path,
         earlier: Mapping[str, str] | None = None,
@@ -169,7 +208,7 @@ class Writer:
         that is still the same, does not wait for a person again.
         """
         try:
-            with _not_logged():
+            with not_logged():
                 self._write(verdict, blueprint, submitted, earlier or {})
         except BaseException as error:
             # Whatever comes next must not find half of this in the session.
@@ -186,10 +225,7 @@ class Writer:
         # First: asking makes the session forget what it was told and has not written.
         scores, names = verdict.scores, self._names(verdict.lesson)
         uncertain = {test.grade_id for one in verdict.exercises if one.status == UNCERTAIN for test in one.tests}
-        try:
-            book.find_student(verdict.learner)
-        except MissingEntry:
-            book.add_student(verdict.learner)
+        self._know(verdict.learner)
         submission = self._submission(verdict, submitted)
         for notebook in submission.notebooks:
             for grade in notebook.grades:
@@ -233,18 +269,6 @@ class Writer:
         return submission
 
 
-@contextlib.contextmanager
-def _not_logged() -> Iterator[None]:
-    """nbgrader logs what it raises, with a traceback to the terminal; what is raised is told in words."""
-    logger = logging.getLogger("tornado.application")
-    before = logger.disabled
-    logger.disabled = True
-    try:
-        yield
-    finally:
-        logger.disabled = before
-
-
 def _stamp(learner: str, lesson: str, submitted: Path) -> Path:
     """In ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it; whatever lies deeper a learner packed."""
     homes = (one for one in reversed(submitted.parents) if (one.parent.name, one.name) == (learner, lesson))
@@ -256,7 +280,7 @@ def _create_whole(db_url: str, course_id: str) -> None:
     place = Path(db_url.removeprefix("sqlite:///"))
     if not db_url.startswith("sqlite:///") or place.exists():
         return
-    with written_whole(place) as fresh, _not_logged():
+    with written_whole(place) as fresh, not_logged():
         fresh.unlink(missing_ok=True)
         create_tables(f"sqlite:///{fresh}")
         Gradebook(f"sqlite:///{fresh}", course_id).close()

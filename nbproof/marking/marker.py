@@ -8,14 +8,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from nbproof.errors import CourseError
-from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, Rebuilt, read_attachments, read_file
+from nbproof.marking.blueprint import Blueprint, Rebuilt
 from nbproof.marking.judge import Judge
+from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
 from nbproof.recover.fast_path import as_handed_in
@@ -27,7 +26,7 @@ from nbproof.recover.waiting import in_files
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 
-__all__ = ["Marker", "Order", "answers_in", "order_of", "read_answers"]
+__all__ = ["Marker", "answers_in", "read_answers"]
 
 
 _SECONDS = 30.0
@@ -91,32 +90,6 @@ def answers_in(blueprint: Blueprint, data: bytes) -> Rebuilt:
     found = found_in(blueprint.handout, data)
     own = read_back(blueprint.handout, found["own"])
     return Rebuilt(found["answers"], found["recovered"], found["lost"], found["damage"], own, tuple(found["newer"]))
-
-
-@dataclass(frozen=True)
-class Order:
-    """What a marker needs to know of one submission. Can be sent to another machine."""
-
-    learner: str
-    lesson: str
-    data: bytes
-    """The notebook as it was handed in."""
-    files: dict[str, bytes] = field(default_factory=dict)
-    """The submission's own data files by relative path."""
-    only: tuple[str, ...] = ()
-    """Exercises to be tested, all if it is empty."""
-    skip: tuple[str, ...] = ()
-    """Exercises whose cells do not run, because they are known to do harm."""
-
-
-def order_of(
-    learner: str, lesson: str, notebook: Path, limits: GradingLimits, only: tuple[str, ...] = (),
-    skip: tuple[str, ...] = (),
-) -> Order:  # fmt: skip
-    """Read a submission's notebook, and what lies beside it. Raises Damaged or OSError."""
-    data = read_file(notebook, limits.notebook_mb << 20)
-    files = read_attachments(notebook.parent, notebook, limits.attachment_mb << 20)
-    return Order(learner, lesson, data, files, only, skip)
 
 
 class Marker:

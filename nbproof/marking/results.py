@@ -220,7 +220,9 @@ class Score:
     """For being late; taken off ``score`` already."""
     seconds_late: float = 0.0
     said_late: bool = False
-    """The LMS calls it late, and does not say when it came: then ``seconds_late`` is 1 if a due date is known, else 0."""
+    """The LMS calls it late, and does not say when it came: ``seconds_late`` is 1 if it was due, and not extended, else 0."""
+    extended: bool = False
+    """Whether the learner had more time than the class."""
     verdict: SubmissionVerdict = _NOTHING
     """In short; of what is not graded, one that says nothing."""
     grader_failed: bool = False

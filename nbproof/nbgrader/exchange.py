@@ -18,6 +18,7 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import ignore_patterns
 
+from nbproof.feedback.handed_back import note_handed_back
 from nbproof.nbgrader.next_step import step_before
 
 __all__ = ["CollectFromOwners", "ReleaseFeedbackOrSay"]
@@ -138,3 +139,7 @@ class ReleaseFeedbackOrSay(ExchangeReleaseFeedback):  # type: ignore[misc]
             do = step_before("feedback", Path(self.coursedir.root), self.coursedir.assignment_id)
             self.fail(f"There is no feedback to release in {self.src_path}\n  next: {do}")
         super().copy_files()
+        left_out = set((self.coursedir.student_id_exclude or "").split(","))
+        learners = {Path(page).parent.parent.name for page in glob.glob(os.path.join(self.src_path, "*.html"))}
+        released = [(learner, str(self.coursedir.assignment_id)) for learner in sorted(learners - left_out)]
+        note_handed_back(Path(self.coursedir.root), released)

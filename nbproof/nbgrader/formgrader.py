@@ -17,7 +17,7 @@ from nbconvert.preprocessors import Preprocessor
 from nbgrader.coursedir import CourseDirectory
 
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, kind_of, name_of
-from nbproof.command import course_command
+from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.display.lab import start_server
 from nbproof.errors import UsageError
 from nbproof.nbgrader_setup import course_config
@@ -31,6 +31,10 @@ _EXCHANGE = ("assignment_list", "course_list")
 def open_formgrader(root: Path, extra: list[str]) -> int:
     """Start a Jupyter server in the course's folder and open formgrader; returns when it ends."""
     course_config(root)
+    if there := formgrader_on_a_hub():
+        # A server of its own would listen where no browser of the hub's users comes to.
+        print(f"on a hub, formgrader is a page of your own server: {there}")
+        return 0
     if not any(root.glob("source/*/*.ipynb")):
         raise UsageError(
             "there are no lessons to mark", f"{(root / 'source').resolve()} is empty", course_command("build")

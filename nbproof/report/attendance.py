@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbproof.collect.earlier import Useless, useless
-from nbproof.collect.roster import Member, members_of
+from nbproof.collect.members import Member
+from nbproof.collect.roster import members_of
 from nbproof.gradebook.reader import opened_gradebook
 from nbproof.marking.results import Score
 from nbproof.report.records import people_in
@@ -86,7 +87,10 @@ def latecomers(late: Iterable[Score]) -> str:
     """Who was how late, the latest first, and what it costs; of whom only the LMS tells that, together."""
     told, together = [], defaultdict[str, list[str]](list)
     for one in sorted(late, key=lambda one: (-one.seconds_late, one.learner)):
-        how, cost = how_late(one.seconds_late, one.said_late), f" (-{one.penalty:g})" if one.penalty else ""
+        how, cost = (
+            how_late(one.seconds_late, one.said_late, one.extended),
+            f" (-{one.penalty:g})" if one.penalty else "",
+        )
         if one.said_late:
             together[how].append(one.learner + cost)
         else:
@@ -95,10 +99,14 @@ def latecomers(late: Iterable[Score]) -> str:
     return "; ".join([*lists, *(f"{some(names)} {how}" for how, names in together.items())])
 
 
-def how_late(seconds: float, said: bool = False) -> str:
-    """In words. ``said``: only the LMS's word tells of it."""
+def how_late(seconds: float, said: bool = False, extended: bool = False) -> str:
+    """In words. ``said``: only the LMS's word tells of it. ``extended``: the learner had more time than the class."""
+    if said and seconds > 0:
+        return "at least 1 s (the LMS says late, not when)"
+    if said and extended:
+        return "(the LMS says so, not when: perhaps within the extension)"
     if said:
-        return "at least 1 s (the LMS says late, not when)" if seconds > 0 else "(the LMS says so, no due date is set)"
+        return "(the LMS says so, no due date is set)"
     minutes = int(seconds // 60)
     parts = [(minutes // 1440, "d"), (minutes // 60 % 24, "h"), (minutes % 60, "min")]
     told = [f"{count} {unit}" for count, unit in parts if count][:2]

@@ -236,7 +236,7 @@ def _hand_ins(findings: Findings) -> list[dict[str, Any]]:
             state = "nothing" if work is None else "not graded" if work.problem else "late" if late else "handed in"
             found.append({
                 "learner": person.id, "lesson": lesson.slug, "state": state,
-                "late": how_late(work.seconds_late, work.said_late) if work is not None and late else "",
+                "late": how_late(work.seconds_late, work.said_late, work.extended) if work is not None and late else "",
                 "seconds_late": work.seconds_late if work else 0.0, "late_penalty": work.penalty if work else 0.0,
                 "problem": work.problem if work else "",
             })  # fmt: skip

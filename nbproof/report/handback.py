@@ -34,7 +34,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from nbproof.collect.earlier import lists_in
-from nbproof.collect.layouts import Said, read_place
+from nbproof.collect.lms_names import Said, readings
 from nbproof.collect.outcome import STANDS
 from nbproof.errors import CourseError
 from nbproof.feedback.pages import page_path
@@ -90,15 +90,16 @@ def systems_of(root: Path) -> dict[str, set[str]]:
 
 
 def _said(fact: Mapping[str, Any]) -> Said:
-    """What the LMS called the file. The outermost name is the LMS's, all below it are the learner's own."""
+    """What the LMS called the file. Whose number it is was settled when it was collected; the outermost name with it counts."""
     parts = [part for part in str(fact.get("name", "")).split("/") if part]
-    said = read_place(tuple(parts), []) if parts else Said("")
+    # One learner's archive by itself: its own name has the number.
     upload = str(fact.get("upload", "")).rpartition("/")[2]
-    if not said.system and upload:
-        # One learner's archive by itself: its own name has the numbers.
-        said = read_place((upload, "x"), [])
-    # Whose number it is was settled when it was collected.
-    return said if f"{said.system}:{said.account}" == fact.get("account") else Said("")
+    places = [(part, at + 1 < len(parts)) for at, part in enumerate(parts)] + [(upload, True)]
+    for part, below in places:
+        for said in readings(part, below):
+            if said.account and f"{said.system}:{said.account}" == fact.get("account"):
+                return said
+    return Said("")
 
 
 def _moodle(said: Said) -> Address:

@@ -19,6 +19,7 @@ from nbproof.gradebook.reader import marks_in, opened_gradebook
 from nbproof.marking.results import Score, SubmissionVerdict
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import JOURNAL, journal_of, journalled_verdict, problems_of
+from nbproof.text import in_utc
 
 __all__ = [
     "ClassExercise",
@@ -208,13 +209,14 @@ def _with_gradebook(
             for assignment in book.assignments:
                 if assignment.name not in lessons:
                     continue
-                due[assignment.name] = "" if assignment.duedate is None else f"{assignment.duedate:%Y-%m-%d %H:%M} UTC"
+                due[assignment.name] = "" if assignment.duedate is None else in_utc(assignment.duedate)
                 for learner, marks in marks_in(book, assignment.name).items():
                     work = works.get((learner, assignment.name), Score(learner, assignment.name))
                     if not work.problem or work.waits:
                         works[learner, assignment.name] = replace(
                             work, score=marks.score, max_score=marks.max_score, penalty=marks.penalty,
-                            pending=marks.pending, seconds_late=marks.seconds_late, problem="", waits=False,
+                            pending=marks.pending, seconds_late=marks.seconds_late, extended=marks.extended, problem="",
+                            waits=False,
                         )  # fmt: skip
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         return people, works, {}, [

@@ -14,6 +14,7 @@ from typing import Any
 from nbproof.collect.earlier import lists_in
 from nbproof.collect.roster import members_of, strike_off
 from nbproof.errors import CourseError
+from nbproof.feedback.handed_back import forget_handed_back
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import opened_gradebook
 from nbproof.run.journal import RunState, forget_problems
@@ -94,6 +95,7 @@ def remove(root: Path, learners: Collection[str], with_uploads: bool = False) ->
         staying = _out_of_lists(root, gone, with_uploads)
         strike_off(root, gone)
         forget_problems(root, gone)
+        forget_handed_back(root, gone)
         _out_of_state(root, gone)
     except OSError as error:
         raise CourseError(

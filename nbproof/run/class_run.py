@@ -67,12 +67,35 @@ class ClassRun:
     _busy_until: float = 0.0
     _dropped: set[Key] = field(default_factory=set)
     """Of lessons whose reference answers fail."""
+    _changed: dict[Key, str] = field(default_factory=dict)
+    """What was handed in anew while the run went on -> digest of the bytes that were marked."""
 
     def go(
         self, intake: Intake, made: PoolMaker, force: bool, exercises: frozenset[str], whole_class: bool
     ) -> GradedClass:
         """Plan, mark, write; see :func:`nbproof.run.batch.grade_class`."""
         self._journal, self._in_progress = Journal(self.root), InProgress(self.root)
+        try:
+            return self._whole(intake, made, force, exercises, whole_class)
+        except BaseException:
+            # Whatever ends it: should the gradebook fail now, what ended the run is told all the same.
+            with contextlib.suppress(Exception):
+                self.watch.stopped(self._reached(intake))
+            raise
+
+    def _reached(self, intake: Intake) -> list[Score]:
+        """What has its verdict, and the gradebook holds all of it; and what cannot be graded."""
+        held = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in self._done}}
+        reached = set(self._problems)
+        for (learner, lesson), one in self._done.items():
+            have = held[lesson].get(learner)
+            if have is not None and have.agrees_with(one.verdict):
+                reached.add((learner, lesson))
+        return [score for score in self._scores(intake) if (score.learner, score.lesson) in reached]
+
+    def _whole(
+        self, intake: Intake, made: PoolMaker, force: bool, exercises: frozenset[str], whole_class: bool
+    ) -> GradedClass:
         work, reasons = self._plan(intake, force, exercises)
         plain: dict[str, int] = {}
         self.watch.planned(len(work), len(self._done), reasons)
@@ -130,7 +153,10 @@ class ClassRun:
         concerned = sorted({one.submission.lesson for one in work})
         first = self.references.jobs(concerned)
         jobs = [
-            GatedJob(one.submission, one.handed_in, one.only, one.skip, self.references.unfit, self._in_progress)
+            GatedJob(
+                one.submission, one.handed_in, one.only, one.skip, self.references.unfit, self._in_progress,
+                self.state.key, self._changed,
+            )
             for one in work
         ]  # fmt: skip
         asked = {id(job): one for job, one in zip(jobs, work, strict=True)}
@@ -159,6 +185,8 @@ class ClassRun:
             self._dropped.add(key)
             self._in_progress.done(*key)
             return
+        if key in self._changed:
+            one = Work(one.submission, self._changed[key], Kind.WHOLE)
         if verdict.problem:
             self._problems[key] = Ungraded(verdict.problem, verdict.grader_failed)
         else:
@@ -255,7 +283,7 @@ class ClassRun:
             scores.append(
                 replace(
                     self._done[key], score=have.score, waiting=have.waiting, pending=have.pending, penalty=have.penalty,
-                    seconds_late=have.seconds_late, said_late=key in self.writer.late,
+                    seconds_late=have.seconds_late, said_late=key in self.writer.late, extended=have.extended,
                 )
             )  # fmt: skip
         return scores

@@ -7,6 +7,7 @@ reports that are written later.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -23,6 +24,7 @@ __all__ = [
     "RunState",
     "Ungraded",
     "forget_problems",
+    "handed_in_of",
     "journal_of",
     "journalled_verdict",
     "note_problems",
@@ -33,6 +35,7 @@ __all__ = [
 JOURNAL = ".verdict.json"
 """In the folder of a submission that a run has graded to its end."""
 _MOST_BYTES = 64 << 20
+_HANDED_IN = re.compile(rb'\{"handed_in": "(\w+)"')
 
 
 class RunState:
@@ -101,6 +104,16 @@ def journalled_verdict(root: Path, learner: str, lesson: str) -> SubmissionVerdi
     """What a run has found of a submission; None if it has not, or if that cannot be read."""
     read = _read(journal_of(root, learner, lesson))
     return read[1] if read is not None else None
+
+
+def handed_in_of(root: Path, learner: str, lesson: str) -> str:
+    """Digest of what was handed in and graded; empty if no run of ours has graded it. The journal begins with it."""
+    try:
+        with journal_of(root, learner, lesson).open("rb") as file:
+            found = _HANDED_IN.match(file.read(300))
+    except OSError:
+        return ""
+    return found[1].decode() if found else ""
 
 
 def _read(path: Path) -> tuple[dict[str, Any], SubmissionVerdict] | None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = ["only_run"]
@@ -26,6 +25,10 @@ def only_run(root: Path) -> Iterator[None]:
         path.parent.mkdir(exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
+        from nbproof.gradebook.storage_errors import (
+            trouble_with_disk,
+        )  # which knows databases, and takes long to import
+
         raise trouble_with_disk(error, root) or GradingError(
             f"no lock can be made: {error.strerror}",
             str(path.absolute()),

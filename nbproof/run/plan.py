@@ -19,15 +19,27 @@ from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, Damaged, read_attachments, read_file
+from nbproof.marking.blueprint import Blueprint, Damaged
 from nbproof.marking.manual_answers import written_in
+from nbproof.marking.order import Order, order_of
 from nbproof.marking.results import FAULTS, ExerciseVerdict, SubmissionVerdict
 from nbproof.run.digests import BASIS, LessonState
 from nbproof.run.intake import Intake, Submission
 from nbproof.run.journal import Entry
 from nbproof.text import counted
 
-__all__ = ["Kind", "Selection", "Work", "entry_of", "exercises_of", "handed_in_digest", "plan", "select", "told"]
+__all__ = [
+    "Kind",
+    "Selection",
+    "Work",
+    "digest_of_order",
+    "entry_of",
+    "exercises_of",
+    "handed_in_digest",
+    "plan",
+    "select",
+    "told",
+]
 
 
 class Kind(Enum):
@@ -58,14 +70,17 @@ class Work:
 
 def handed_in_digest(one: Submission, key: str, limits: GradingLimits) -> str:
     """Changes with any byte that was handed in. ``key``: of the course's journals, so that nobody else can make it."""
-    parts = [key.encode()]
     try:
-        parts.append(read_file(one.path, limits.notebook_mb << 20))
-        files = read_attachments(one.path.parent, one.path, limits.attachment_mb << 20)
-        parts += [part for name, data in files.items() for part in (os.fsencode(name), data)]
+        order = order_of(one.learner, one.lesson, one.path, limits)
     except (Damaged, OSError) as error:
-        parts.append(str(error).encode(errors="replace"))
-    return digest_of(*parts)
+        return digest_of(key.encode(), str(error).encode(errors="replace"))
+    return digest_of_order(order, key)
+
+
+def digest_of_order(order: Order, key: str) -> str:
+    """The same, of bytes that have been read."""
+    files = (part for name, data in order.files.items() for part in (os.fsencode(name), data))
+    return digest_of(key.encode(), order.data, *files)
 
 
 def plan(

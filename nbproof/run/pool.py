@@ -5,13 +5,14 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged
-from nbproof.marking.marker import Marker, Order, order_of
+from nbproof.marking.marker import Marker
+from nbproof.marking.order import Order, order_of
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.intake import Submission
 from nbproof.run.suspects import in_a_process_of_its_own
@@ -21,7 +22,7 @@ from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.launch import Launched
 from nbproof.sandbox.machine import room_here
 
-__all__ = ["Job", "LocalPool", "Pool"]
+__all__ = ["Job", "LocalPool", "Pool", "ReadJob"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,22 @@ class Job:
         """Read what was handed in. Raises Damaged or OSError."""
         one = self.submission
         return order_of(one.learner, one.lesson, one.path, limits, self.only, self.skip)
+
+
+@dataclass(frozen=True)
+class ReadJob(Job):
+    """A job whose bytes have been read where its verdict will be filed, to be sent to another process."""
+
+    read: Order = field(kw_only=True)
+
+    @classmethod
+    def of(cls, job: Job, limits: GradingLimits) -> ReadJob:
+        """Raises Damaged or OSError."""
+        return cls(job.submission, job.digest, read=job.order(limits))
+
+    def order(self, limits: GradingLimits) -> Order:
+        """What was read."""
+        return self.read
 
 
 class Pool(Protocol):
@@ -96,21 +113,21 @@ class LocalPool:
 
     def apart(self, job: Job) -> SubmissionVerdict:
         """In a fresh process of this machine, with an engine of its own."""
+        one = job.submission
+        try:
+            order = job.order(self._limits)
+        except (Damaged, OSError) as error:
+            return SubmissionVerdict(one.learner, one.lesson, self._seed, (), {}, {}, problem=str(error))
         given = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
-        blueprint = replace(self._blueprints[job.submission.lesson])  # without what it has cached
-        return in_a_process_of_its_own(partial(_one_alone, job, blueprint, self._seed, given, self._isolation))
+        blueprint = replace(self._blueprints[one.lesson])  # without what it has cached
+        return in_a_process_of_its_own(partial(_one_alone, order, blueprint, self._seed, given, self._isolation))
 
 
 def _one_alone(
-    job: Job, blueprint: Blueprint, seed: int, given: dict[str, float], isolation: Isolation
+    order: Order, blueprint: Blueprint, seed: int, given: dict[str, float], isolation: Isolation
 ) -> SubmissionVerdict:
-    limits = GradingLimits(**given)
-    with Engine(limits, isolation) as engine:
-        marker = Marker(engine, {blueprint.lesson: blueprint}, seed)
-        try:
-            return marker.mark(job.order(limits))
-        except (Damaged, OSError) as error:
-            return marker.refuse(job.submission.learner, job.submission.lesson, str(error))
+    with Engine(GradingLimits(**given), isolation) as engine:
+        return Marker(engine, {blueprint.lesson: blueprint}, seed).mark(order)
 
 
 def _once_more(marker: Marker, order: Order) -> SubmissionVerdict:

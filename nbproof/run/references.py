@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
@@ -22,11 +22,12 @@ from nbproof.cells import name_of
 from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, Rebuilt, fill_in
-from nbproof.marking.marker import Order
+from nbproof.marking.order import Order
 from nbproof.marking.results import FAULTS, SubmissionVerdict
 from nbproof.run.digests import LessonState, environment
 from nbproof.run.intake import Submission
 from nbproof.run.journal import RunState
+from nbproof.run.plan import digest_of_order
 from nbproof.run.pool import Job
 from nbproof.run.suspects import InProgress, Standing, note_of
 from nbproof.sandbox.exceptions import GradingError
@@ -72,6 +73,10 @@ class GatedJob(Job):
 
     unfit: Mapping[str, str] = field(default_factory=dict)
     notes: InProgress | None = None
+    key: str = ""
+    """Of the course's journals."""
+    changed: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Shared by all jobs: (learner, lesson) -> digest of what was read, if it is no longer what was planned for."""
 
     def begin(self) -> None:
         """Note it: should the run be killed, the next one knows what it was at."""
@@ -82,7 +87,14 @@ class GatedJob(Job):
         """Raises Damaged also if the lesson is unfit: nothing runs then."""
         if self.submission.lesson in self.unfit:
             raise Damaged("its lesson's reference answers fail")
-        return super().order(limits)
+        order, whose = super().order(limits), (self.submission.learner, self.submission.lesson)
+        digest = digest_of_order(order, self.key)
+        if digest == self.digest:
+            self.changed.pop(whose, None)
+            return order
+        # Folders that are synchronised change while a run goes on. What was planned for other bytes says nothing of these.
+        self.changed[whose] = digest
+        return replace(order, only=(), skip=())
 
 
 def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:

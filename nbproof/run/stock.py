@@ -86,7 +86,9 @@ def _grade(api: NbGraderAPI, root: Path, submission: Submission, state: _State, 
         return Score(learner, lesson, *old, how="unchanged")
     outcome = api.autograde(lesson, learner, force=True, create=True)
     if outcome["success"]:
-        state.note(key, digest)
+        # What changed meanwhile, as in a folder that is synchronised, is graded again by the next run.
+        if submission.digest(_source(root, lesson)) == digest:
+            state.note(key, digest)
         score = _score(api, learner, lesson)
         if score is not None:
             return Score(learner, lesson, *score)

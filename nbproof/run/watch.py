@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Score, SubmissionVerdict
 
 __all__ = ["Watch"]
 
@@ -20,3 +20,6 @@ class Watch:
 
     def marked(self, name: str, verdict: SubmissionVerdict) -> None:
         """``learner/lesson`` has its verdict, and it is written down."""
+
+    def stopped(self, scores: Sequence[Score]) -> None:
+        """The run ends before its end; what it has reached, and the gradebook holds."""

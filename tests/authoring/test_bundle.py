@@ -145,6 +145,18 @@ def test_some_lessons_only(tmp_path: Path) -> None:
         page = archive.read(f"{NAME}/START.html").decode()
     assert "02_tensor_hooks" in page
     assert "03_module_hooks" not in page
+    assert "due " not in page.partition("The lessons")[2]
+
+
+def test_the_page_says_when_lessons_are_due(copied: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    shutil.copy(ROOT / "nbgrader_config.py", copied)
+    assert main(["roster", "due", "02_tensor_hooks", "2026-11-20", "--course", str(copied)]) == 0
+    made = bundle(copied, out=tmp_path_factory.mktemp("out") / "b.zip")
+    with zipfile.ZipFile(made.path) as archive:
+        page = archive.read(f"{NAME}/START.html").decode()
+    assert re.findall(r"<code class=\"soft\">(\w+)</code><br><strong>due ([^<]+)<", page) == [
+        ("02_tensor_hooks", "2026-11-20 23:59 UTC")
+    ]
 
 
 def test_equal_contents_give_equal_bytes(unpacked: Path, tmp_path: Path) -> None:

@@ -272,8 +272,9 @@ def test_a_site_is_made_of_what_there_is(
     page = (tmp_path / "site/lessons" / f"{SLUG}.html").read_text(encoding="utf-8")
     assert "Some outputs are missing on this page" in page and "Here the run ended" in page
     assert not (tmp_path / "site/lessons/04_apply.html").exists()
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("running the lessons")
+    told = capsys.readouterr()
+    assert told.err.startswith("site: running the lessons")
+    lines = told.out.splitlines()
     assert sum(line.startswith("! ") for line in lines) == 3
     assert any("nowhere" in line for line in lines) and any("04_apply has no chapter" in line for line in lines)
     assert lines[-1].startswith(f"not run to the end: {SLUG} (cell {place}); next: ") and "site" in lines[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from nbproof.cli.main import main
 from nbproof.errors import UsageError
 from nbproof.nbgrader_setup import course_config
+from nbproof.run.lock import only_run
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -69,6 +71,53 @@ def test_outside_a_course_every_command_says_so(
     assert told.startswith("error: ")
     assert str(tmp_path) in told
     assert "  next: " in told
+
+
+@pytest.mark.parametrize(
+    ("words", "heavy", "said"),
+    [
+        (["grade", "--stock", "--unsafe"], ("nbgrader", "nbformat", "sqlalchemy"), "grading: "),
+        (["site"], ("nbformat", "jinja2", "nbproof.authoring.site"), "site: "),
+    ],
+    ids=["grade", "site"],
+)
+def test_a_command_says_what_it_does_before_it_imports_for_seconds(
+    words: list[str], heavy: tuple[str, ...], said: str
+) -> None:
+    """Run as a user would, until the first of these imports: it is refused, so that nothing else happens."""
+    program = f"""
+import sys
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name in {heavy!r}:
+            sys.stderr.flush()
+            import os
+            os._exit(77)
+sys.meta_path.insert(0, Refused())
+from nbproof.cli.main import main
+main({[*words, "--course", str(ROOT)]!r})
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 77, done.stderr
+    assert done.stderr.startswith(said)
+
+
+def test_who_comes_second_is_told_before_anything_is_imported_for_seconds(tmp_path: Path) -> None:
+    (tmp_path / "source" / "a").mkdir(parents=True)
+    (tmp_path / "source" / "a" / "a.ipynb").write_text("{}")
+    (tmp_path / "submitted" / "ada").mkdir(parents=True)
+    (tmp_path / "course.toml").write_text('says = "a"\n')
+    program = f"""
+import sys
+from nbproof.cli.main import main
+code = main(["grade", "--course", {str(tmp_path)!r}])
+sys.exit(9 if "sqlalchemy" in sys.modules or "nbgrader" in sys.modules else code)
+"""
+    with only_run(tmp_path):
+        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert f"another run is grading this course (process {os.getpid()}" in done.stderr
+    assert "next: wait until it has ended" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["progress", "roster", "feedback", "check"])

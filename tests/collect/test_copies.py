@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from nbproof.collect import Collected, collect
 from nbproof.collect.choosing import Copy, CopyOrder, choose, compare
 from nbproof.errors import UsageError
 from tests.collect.conftest import Collecting
-from tests.collect.uploads import folder_of, notebook, zipped
+from tests.collect.uploads import everything, folder_of, notebook, zipped
 
 A, B, C = (notebook("01_first", letter) for letter in "abc")
 BLANK = notebook("01_first")
@@ -204,8 +205,9 @@ def test_a_time_that_a_learner_may_have_packed_is_told_and_not_believed(
         ({"jane/2026-01-01 10-00.ipynb": A, "bob/x.ipynb": B}, "folder"),
         # Inside the learner's archive stands what looks like another system's.
         ({"jane_1_6_hw.zip": zipped({"hw_jane_attempt_2026-01-01-10-00-00_x.ipynb": A}), "bob_2_7_x.ipynb": B}, "upload.zip"),
-        ({"jane.zip": zipped({"hw_jane_attempt_2026-01-01-10-00-00_x.ipynb": A}), "bob.ipynb": B}, "folder"),
-        ({"jane.zip": zipped({"jane+01_first+2026-01-01 10:00:00 UTC/01_first.ipynb": A}), "bob.ipynb": B}, "folder"),
+        ({"jane.zip": zipped({"hw_jane_attempt_2026-01-01-10-00-00_x.ipynb": A}), "bob.zip": zipped({"x.ipynb": B})}, "folder"),
+        ({"jane.zip": zipped({"jane+01_first+2026-01-01 10:00:00 UTC/01_first.ipynb": A}),
+          "bob.zip": zipped({"x.ipynb": B})}, "folder"),
     ],
 )  # fmt: skip
 def test_a_time_in_a_name_that_the_learner_gave_dates_nothing(
@@ -259,6 +261,46 @@ def test_what_a_person_put_there_is_not_replaced_without_a_reason(collecting: Co
     collected = collecting({"p_jane_attempt_2026-11-06-10-00-00_x.ipynb": C})
     assert _taken(course) == C
     assert "replaces the copy of 2026-11-05 10:00" in collected.placed[0].why
+
+
+TWO_LMSS = {
+    "canvas.zip": {"jane_1_5_x.ipynb": A, "bob_2_6_x.ipynb": B},
+    "moodle.zip": {"jane_7_assignsubmission_file_/x.ipynb": B, "eve_8_assignsubmission_file_/x.ipynb": B},
+    "blackboard.zip": {"w_jane_attempt_2026-11-09-11-00-00_x.ipynb": C, "w_eve_attempt_2026-11-09-10-00-00_x.ipynb": C},
+}
+"""What jane handed in to each, and somebody else beside her."""
+
+
+def _as_downloaded(path: Path, files: dict[str, bytes], days: list[int]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for (name, data), day in zip(files.items(), days, strict=True):
+            archive.writestr(zipfile.ZipInfo(name, (2026, 11, day, 10, 0, 0)), data)
+    return path
+
+
+@pytest.mark.parametrize("prefer", ["latest", "on-time"])
+@pytest.mark.parametrize("canvas_first", [True, False])
+@pytest.mark.parametrize("other", ["moodle.zip", "blackboard.zip"])
+def test_the_time_of_a_download_decides_nothing_between_two_lmss(
+    other: str, canvas_first: bool, prefer: str, course: Path, tmp_path: Path
+) -> None:
+    uploads = [
+        _as_downloaded(tmp_path / "canvas.zip", TWO_LMSS["canvas.zip"], [20, 20]),
+        _as_downloaded(tmp_path / other, TWO_LMSS[other], [9, 12]),
+    ]
+    first, second = uploads if canvas_first else uploads[::-1]
+    assert not collect(course, [first], prefer=prefer, due=DUE).needs_person
+    mine = _taken(course)
+    collected = collect(course, [second], prefer=prefer, due=DUE)
+    assert [(line.learner, line.status) for line in collected.needs_person] == [("jane", "order unknown")]
+    assert _taken(course) == mine, "nobody's copy is replaced before a person has decided"
+    assert len([data for data in everything(course / "collected").values() if data in (A, B, C)]) >= 3
+
+
+def test_two_lmss_that_say_when_are_compared(course: Path, tmp_path: Path) -> None:
+    for name, days in (("moodle.zip", [9, 12]), ("blackboard.zip", [20, 20])):
+        assert not collect(course, [_as_downloaded(tmp_path / name, TWO_LMSS[name], days)]).needs_person
+    assert _taken(course) == C, "handed in an hour later"
 
 
 def test_the_order_of_two_copies_is_the_same_from_both_sides() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shlex
 from email.message import EmailMessage
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 
 from nbproof.cli.main import main
 from nbproof.collect.contents import LessonBook
+from nbproof.collect.members import Member, Roster
 from nbproof.collect.names import bare, plain, why_no_learner
-from nbproof.collect.roster import Roster, read_names
+from nbproof.collect.roster import _write, enrol, kept_roster, members_of, read_names
 from nbproof.errors import UsageError
 from tests.collect.conftest import Collecting
 from tests.collect.uploads import everything, notebook, tarred, zipped
@@ -190,12 +192,12 @@ def test_a_dry_run_keeps_no_names(collecting: Collecting, course: Path, tmp_path
 
 @pytest.mark.parametrize("table", [HANDMADE, CANVAS, PARTICIPANTS, WORKSHEET, GERMAN, NBGRADER])
 def test_what_is_kept_says_the_same_as_the_table_that_came(table: str, course: Path, tmp_path: Path) -> None:
-    from nbproof.collect.roster import enrol, kept_roster
-
     came = _read(tmp_path, table)
-    assert enrol(course, came.members) == (["jd1", "br2"], [])
+    done = enrol(course, came.members)
+    assert (done.added, done.changed) == (("jd1", "br2"), ())
     first = (course / "roster.csv").read_bytes()
-    assert enrol(course, came.members) == ([], [])
+    again = enrol(course, came.members)
+    assert (again.added, again.changed) == ((), ())
     assert (course / "roster.csv").read_bytes() == first, "again changes nothing"
     kept = kept_roster(course)
     assert kept is not None and kept.learners == came.learners and not kept.strict
@@ -412,3 +414,133 @@ def test_a_hostile_mail_is_listed_and_its_neighbours_are_taken(
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_about_the_lessons_is_none(name: str) -> None:
     assert not LessonBook(ROOT).guess(ROOT / name).lesson
+
+
+TWO_SYSTEMS = {
+    "Canvas": 'Student,ID,SIS User ID,SIS Login ID,Section\n"Doe, Jane",123,4711,jd1,A\n"Röe, Bob",124,4712,br2,A\n',
+    "Moodle, with ID numbers": "First name,Last name,ID number,Email address\nJane,Doe,4711,jane@u.edu\nZoe,Zed,4713,z@u.edu\n",
+    "Moodle, with usernames": "First name,Last name,Username,Email address\nJane,Doe,jd1,jane@u.edu\nZoe,Zed,zz3,z@u.edu\n",
+    "by hand": "learner,email,number\njanedoe,jane@u.edu,123\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("second", [name for name in TWO_SYSTEMS if name != "Canvas"])
+@pytest.mark.parametrize("canvas_first", [True, False])
+def test_equal_ids_of_two_systems_are_one_person(second: str, canvas_first: bool, course: Path, tmp_path: Path) -> None:
+    tables = [TWO_SYSTEMS["Canvas"], TWO_SYSTEMS[second]]
+    for table in tables if canvas_first else tables[::-1]:
+        enrol(course, _read(tmp_path, table).members)
+    kept = kept_roster(course)
+    assert kept is not None
+    (jane,) = kept.who("Jane Doe") | kept.who("", "123")
+    for name in ("jd1", "4711" if "ID numbers" in second else "jd1", "jane@u.edu"):
+        assert kept.who(name) == {jane}, name
+    assert len([one for one in kept.learners if one not in ("br2", "zz3", "4713")]) == 1
+
+
+def test_a_number_of_canvas_and_a_number_of_matriculation_may_be_equal(course: Path, tmp_path: Path) -> None:
+    enrol(course, _read(tmp_path, CANVAS).members)
+    enrol(course, _read(tmp_path, "First name,Last name,Username,ID number\nEve,Noe,en9,123\nAl,Poe,ap8,125\n").members)
+    kept = kept_roster(course)
+    assert kept is not None
+    assert set(kept.learners) == {"jd1", "br2", "en9", "ap8"}
+    assert kept.who("", "123") == {"jd1"}, "what a file of Canvas bears is Canvas's number"
+
+
+def test_two_learners_of_one_name_are_named_with_the_command_that_makes_them_one(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "canvas.csv").write_text('Student,ID,SIS Login ID\n"Doe, Jane",123,jd1\n"Noe, Eve",125,en9\n')
+    (tmp_path / "moodle.csv").write_text(
+        "First name,Last name,Email address\nJane,Doe,jane@home.org\nAl,Poe,al@home.org\n"
+    )
+    assert main(["roster", "import", str(tmp_path / "canvas.csv"), "--course", str(course)]) == 0
+    assert "may be one person" not in capsys.readouterr().out
+    assert main(["roster", "import", str(tmp_path / "moodle.csv"), "--course", str(course)]) == 0
+    (note,) = [line for line in capsys.readouterr().out.splitlines() if "may be one person" in line]
+    words = shlex.split(note[note.index(" -m course ") + len(" -m course ") :])
+    assert words[:5] == ["roster", "add", "jd1", "--also", "jane@home.org"]
+    assert main(words) == 0
+    kept = kept_roster(course)
+    assert kept is not None
+    assert kept.learners == ("jd1", "en9", "al@home.org")
+    assert kept.who("jane@home.org") == kept.who("", "123") == {"jd1"}
+
+
+def test_a_table_of_a_few_names_is_added_to_the_class(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    enrol(course, _read(tmp_path, PARTICIPANTS).members)
+    nicks = tmp_path / "nicks.csv"
+    nicks.write_text("learner,nick\njd1,Janey\nzz3,Zed\n")
+    files = {"Janey/x.ipynb": A, "Bob Röe/x.ipynb": B, "Zed/x.ipynb": A}
+    collected = collecting(files, names=nicks)
+    assert not collected.needs_person
+    assert {path.name for path in (course / "submitted").iterdir()} == {"jd1", "br2", "zz3"}
+    assert collected.missing == (), "nothing is expected of those whom the table does not name"
+
+
+def test_a_learner_gets_other_names_by_hand(collecting: Collecting, course: Path) -> None:
+    add = ["roster", "add", "jd1", "--name", "Jane Doe", "--also", "Janey", "--also", "0815", "--course", str(course)]
+    assert main(add) == 0
+    collecting({"Janey/x.ipynb": A, "bob/x.ipynb": B}, "one.zip")
+    collecting({"whoever_0815_5_02_other.ipynb": notebook("02_other", 1), "bob_2_6_x.ipynb": B}, "two.zip")
+    assert {path.name for path in (course / "submitted/jd1").iterdir()} == {"01_first", "02_other"}
+
+
+EXPORTS = {
+    "French": "Prénom,Nom de famille,Numéro d'identification,Adresse de courriel\n",
+    "French, 2": "Prénom,Nom,Nom d'utilisateur,Institution,Adresse de courriel\n",
+    "Spanish": "Nombre,Apellido(s),Número de ID,Dirección de correo\n",
+    "Italian": "Nome,Cognome,Codice identificativo,Indirizzo email\n",
+    "Portuguese": "Nome,Sobrenome,Número de identificação,Endereço de email\n",
+    "Dutch": "Voornaam,Achternaam,ID-nummer,E-mailadres\n",
+    "Polish": "Imię,Nazwisko,Numer ID,Adres e-mail\n",
+    "Catalan": "Nom,Cognoms,Número ID,Adreça electrònica\n",
+    "Czech": "Křestní jméno,Příjmení,Identifikační číslo,E-mailová adresa\n",
+    "a language that no table has": "Primus,Secundus,Tertius,Quartus\n",
+}
+
+
+@pytest.mark.parametrize("language", EXPORTS)
+def test_moodles_participants_in_any_language(language: str, tmp_path: Path) -> None:
+    middle = ("U1,", "U1,") if "Institution" in EXPORTS[language] else ("", "")
+    rows = f"Jane,Doe,jd1,{middle[0]}jane@u.edu\nBob,Röe,br2,{middle[1]}bob@u.edu\n"
+    roster = _read(tmp_path, EXPORTS[language] + rows)
+    assert roster.learners == ("jd1", "br2")
+    assert roster.members[0].name == "Jane Doe" and roster.members[1].email == "bob@u.edu"
+    for name in ("Jane Doe", "Doe, Jane", "jane@u.edu"):
+        assert roster.who(name) == {"jd1"}, name
+
+
+@pytest.mark.parametrize(
+    ("head", "word"),
+    [
+        ("Identifiant,Nom complet,Adresse de courriel,Statut,Note", "Participant"),
+        ("Identificador,Nombre completo,Dirección de correo,Estado,Calificación", "Participante"),
+        ("ID,Volledige naam,E-mailadres,Status,Cijfer", "Deelnemer"),
+        ("Tunniste,Koko nimi,Sähköpostiosoite,Tila,Arvosana", "Osallistuja"),
+    ],
+)
+def test_moodles_grading_worksheet_in_any_language(head: str, word: str, course: Path, tmp_path: Path) -> None:
+    rows = f"{word} 123,Jane Doe,jane@u.edu,S,-\n{word} 124,Bob Röe,bob@u.edu,S,-\n"
+    roster = _read(tmp_path, f"{head}\n{rows}")
+    assert roster.learners == ("jane@u.edu", "bob@u.edu")
+    assert roster.who("somebody", "124") == roster.who("Bob Roe") == {"bob@u.edu"}
+    assert not [one for one in enrol(course, roster.members).members if one.also], "the number is this download's"
+
+
+FORMULAS = ["=HYPERLINK(1)", "+1", "-x", "@x", "'=1", "''@", "＝1", "' =2", "'x", "x=1", "\t=x"]
+
+
+def test_a_roster_holds_no_formula_and_gives_back_what_it_was_given(course: Path) -> None:
+    members = [
+        Member(f"={at}", sign, f"={at}@u.edu", (f"{sign.strip()} {at} or so",)) for at, sign in enumerate(FORMULAS)
+    ]
+    _write(course, members)
+    with (course / "roster.csv").open(encoding="utf-8", newline="") as file:
+        cells = [cell for row in list(csv.reader(file))[1:] for cell in row]
+    assert not [cell for cell in cells if cell.strip()[:1] in tuple("=+-@\t＝＋－＠")]
+    told = {member.learner: member for member in members_of(course)}
+    assert [told[one.learner] for one in members] == members
+    before = (course / "roster.csv").read_bytes()
+    enrol(course, members_of(course))
+    assert (course / "roster.csv").read_bytes() == before

@@ -25,7 +25,7 @@ from nbproof.dask.pool import Cluster, DaskPool, connect
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.marking.marker import Order
+from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class

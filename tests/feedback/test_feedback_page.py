@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import bs4
 import pytest
@@ -13,6 +14,7 @@ import torch
 
 from nbproof.authoring.release import Secrets
 from nbproof.display.help import all_hints, exercise_hints, steps
+from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.page import Row, feedback_page, overview_page, refusal_page, row_of
 from nbproof.gradebook.reader import CellMark, Marks
 from nbproof.marking import results
@@ -37,10 +39,13 @@ def exercise(name: str = "weight_grad", status: str = "failed", **test: object) 
     return ExerciseVerdict(name, status, sentence, (made,), made.hint)
 
 
-def page(*exercises: ExerciseVerdict, marks: Marks | None = None, secrets: Secrets = NOTHING, **fields: object) -> str:
+def page(
+    *exercises: ExerciseVerdict, marks: Marks | None = None, secrets: Secrets = NOTHING, earlier: Earlier | None = None,
+    **fields: object,
+) -> str:  # fmt: skip
     answers = {one.id: f"# {one.id}\nanswer = 1" for one in exercises}
     verdict = SubmissionVerdict("ada", LESSON, 7, exercises, **{"answers": answers, "runs": {}, **fields})  # type: ignore[arg-type]
-    return feedback_page(verdict, marks, secrets, "digest", 1_772_466_000.0)
+    return feedback_page(verdict, marks, secrets, "digest", 1_772_466_000.0, earlier)
 
 
 def words(tree: bs4.Tag | None) -> str:
@@ -211,12 +216,50 @@ def test_manual_marks_comments_and_lateness(looked_at: Look) -> None:
     tree = looked_at(page(exercise(), marks=marks))
     told = words(tree)
     assert "1 of 2 points" in told, "1.5, less 0.5 for being late"
-    assert "Handed in 2 hours late: 0.5 points taken off." in told
+    assert "Handed in 2026-03-02 00:00 UTC. Handed in 2 hours late: 0.5 points taken off." in told
     assert "Your instructor says Half. See <b>me</b>" in told
     assert "gave the points of this exercise by hand" in told
     assert tree.select_one(".card")["class"] == ["card", "partly"]  # type: ignore[index]
     assert tree.b is None
     assert "no points are taken off" in words(looked_at(page(exercise(), marks=replace(marks, penalty=0.0))))
+
+
+@pytest.mark.parametrize(
+    ("marks", "told"),
+    [
+        (
+            {
+                "handed_in": datetime(2026, 11, 22, 10),
+                "due": datetime(2026, 11, 20, 23, 59, 59),
+                "seconds_late": 122_401.0,
+            },
+            "Handed in 2026-11-22 10:00 UTC, due 2026-11-20 23:59 UTC. That is 1 day late; no points are taken off for that.",
+        ),
+        (
+            {"handed_in": datetime(2026, 11, 22, 10), "due": datetime(2026, 11, 30, 23, 59, 59), "extended": True},
+            "Handed in 2026-11-22 10:00 UTC, due 2026-11-30 23:59 UTC, with your extension.",
+        ),
+        (
+            {"due": datetime(2026, 11, 20, 23, 59, 59), "seconds_late": 1.0, "penalty": 1.0},
+            "Due 2026-11-20 23:59 UTC. Handed in late: 1 point taken off.",
+        ),
+    ],
+    ids=["late", "within an extension", "the LMS says late, and not when"],
+)
+def test_a_page_says_when_it_was_handed_in_and_when_it_was_due(
+    looked_at: Look, marks: dict[str, Any], told: str
+) -> None:
+    cells = {"test_weight_grad": mark("test_weight_grad", 2.0)}
+    assert f"solved. {told} " in f"{words(looked_at(page(exercise(), marks=Marks(2.0, cells, {}, **marks))))} "
+
+
+def test_what_was_marked_again_says_so_and_nothing_else_does(looked_at: Look) -> None:
+    cells = {"test_weight_grad": mark("test_weight_grad", 2.0)}
+    again = Earlier("x", before={"test_weight_grad": 0.0}, after={"test_weight_grad": 2.0}, day="2026-11-24")
+    text = page(exercise(), exercise("fan_out"), marks=Marks(4.0, cells, {}), earlier=again)
+    told = [words(card) for card in looked_at(text).select(".card")]
+    assert "Marked again on 2026-11-24: 2 instead of 0." in told[0]
+    assert "Marked again" not in told[1]
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,14 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from sqlalchemy import create_engine, inspect, text
 
+from nbproof.cli.main import main
 from nbproof.collect import collect
 from nbproof.errors import CourseError
 from nbproof.gradebook.writer import create_tables
 from nbproof.marking.results import GradedClass
 from nbproof.nbgrader_setup import course_config
+from nbproof.report.findings import as_data, find
+from nbproof.report.records import read_class
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
@@ -95,6 +98,32 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: P
     assert third.graded == ()
     assert {score.learner: score.penalty for score in third.scores}["early"] == 1
     assert _grade(late_class, pool).rewritten == ()
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_an_extension_counts_for_one_learner_before_and_after_handing_in(
+    late_class: Path, pool: PoolMaker, hand_in: Callable[..., Path]
+) -> None:
+    def told(graded: GradedClass) -> dict[str, tuple[float, float]]:
+        return {one.learner: (one.seconds_late, one.penalty) for one in graded.scores}
+
+    (late_class / "roster.csv").write_text("learner\nearly\nlate\nzoe\n")
+    assert main(["roster", "extend", "zoe", LESSON, "2026-03-03", "--course", str(late_class)]) == 0
+    before = told(_grade(late_class, pool))
+    assert before == {"early": (0, 0), "late": (43200, 1), "later": (604800, 4), "excused": (604800, 0)}
+    records = read_class(late_class, [LESSON])
+    assert ("zoe", LESSON) not in records.works, "an extension is no hand-in"
+    assert main(["roster", "extend", "late", LESSON, "2026-03-02 18:00", "--course", str(late_class)]) == 0
+    (hand_in("zoe", RIGHT).parent / "timestamp.txt").write_text("2026-03-03 23:59:59 UTC")
+    again = _grade(late_class, pool)
+    assert again.graded == (("zoe", LESSON),)
+    assert told(again) == {**before, "zoe": (0, 0), "late": (4 * 3600, 0.33)}
+    assert {one.learner for one in again.scores if one.extended} == {"zoe", "late"}
+    (late_class / "submitted" / "zoe" / LESSON / "timestamp.txt").write_text("2026-03-04 00:00:00 UTC")
+    assert told(_grade(late_class, pool))["zoe"] == (1, 0)
+    data = as_data(find(read_class(late_class, [LESSON])), "")
+    assert [one["seconds_late"] for one in data["hand_ins"] if one["learner"] == "zoe"] == [1]
 
 
 @pytest.mark.filterwarnings("ignore")

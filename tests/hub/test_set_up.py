@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -23,13 +24,17 @@ SLUG = "01_module_anatomy"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a class's hub runs on Linux")
 
 
-@pytest.fixture(scope="module")
-def set_up() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("set_up", ROOT / "deploy" / "jupyterhub" / "set_up.py")
+def _loaded(root: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("set_up", root / "deploy" / "jupyterhub" / "set_up.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def set_up() -> ModuleType:
+    return _loaded(ROOT)
 
 
 def test_it_needs_no_package() -> None:
@@ -77,8 +82,34 @@ def test_students_stand_one_on_a_line(set_up: ModuleType, tmp_path: Path) -> Non
 
 
 def test_without_wheels_it_says_how_to_make_them(set_up: ModuleType, tmp_path: Path) -> None:
-    with pytest.raises(set_up.SetUpError, match=r"(?s)two wheels.*next: make wheels"):
+    with pytest.raises(set_up.SetUpError, match=r"(?s)two wheels.*pins.txt.*next: make wheels"):
         set_up.made_files(tmp_path)
+
+
+def test_dist_and_deploy_alone_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copied to the hub's machine without a clone, as docs/jupyterhub.md offers: up to the first user that it would make."""
+    shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
+    dist = tmp_path / "dist"
+    dist.mkdir()
+    for name in ("nbproof-1-py3-none-any.whl", "course-1-py3-none-any.whl", "course-solutions.zip", "pins.txt"):
+        (dist / name).write_bytes(b"numpy==2.4.6\n")
+    copied, asked = _loaded(tmp_path), []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    def user(name: str) -> None:
+        raise copied.SetUpError("far enough", name, "nothing")
+
+    monkeypatch.setattr(copied.subprocess, "run", run)
+    monkeypatch.setattr(copied.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(copied, "user", user)
+    assert copied.main(["--instructor", "prof", "--env", str(tmp_path / "env")]) == 1
+    installed = [command for command in asked if "pip" in command]
+    assert len(installed) == 3
+    for command in installed:
+        assert command[command.index("-c") + 1] == str(dist / "pins.txt")
 
 
 def test_pytorch_s_own_server_is_asked_for_two_packages_once(
@@ -91,7 +122,7 @@ def test_pytorch_s_own_server_is_asked_for_two_packages_once(
         return subprocess.CompletedProcess(command, int(set_up.CPU_WHEELS in command))
 
     monkeypatch.setattr(set_up.subprocess, "run", run)
-    set_up.install(tmp_path, [Path("nbproof-1.whl"), Path("course-1.whl")], [])
+    set_up.install(tmp_path, [Path("nbproof-1.whl"), Path("course-1.whl")], Path("pins.txt"), [])
     (there,) = [command for command in asked if set_up.CPU_WHEELS in command]
     assert there[there.index("--retries") + 1] == "1" and there[-2:] == ["torch", "torchvision"]
     assert "cannot be reached: going on with PyPI's" in capsys.readouterr().out

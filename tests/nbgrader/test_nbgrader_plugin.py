@@ -251,6 +251,11 @@ def test_formgraders_buttons_work_in_a_fresh_clone(course: Path, hand_in: HandIn
     assert "class Shapes" not in page
     _worked(api.release_feedback(LESSON))
     assert len(_released(course)) == 3
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        gradebook.find_grade("test_first", LESSON, LESSON, "ben").manual_score = 0.5
+        gradebook.db.commit()
+    _worked(api.generate_feedback(LESSON, "ben"))
+    assert "0.5 instead of 0." in (course / "feedback" / "ben" / LESSON / f"{LESSON}.html").read_text()
     assert (course / "feedback/ben" / LESSON / "submission_secret.txt").read_text() == "ab" * 64
     # Nobody has said when Ada handed in, and nothing has made that up.
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:

@@ -15,7 +15,7 @@ from rich.console import Console
 from nbproof.cli.class_json import class_as_json
 from nbproof.cli.class_table import MANY, Told, is_incomplete, print_class
 from nbproof.cli.main import main
-from nbproof.cli.report_command import _tell_absent
+from nbproof.cli.report_table import tell_absent
 from nbproof.collect import collect
 from nbproof.marking.results import GradedClass, Score
 from nbproof.report.attendance import attend, how_late, late_lines, lines_of, people_of
@@ -142,6 +142,11 @@ def test_how_late_in_words(seconds: float, told: str) -> None:
     assert how_late(seconds) == told
 
 
+def test_what_the_lms_calls_late_may_be_within_an_extension() -> None:
+    one = Score("ada", "01_first", 4, 4, said_late=True, extended=True)
+    assert late_lines([one]) == ["(l) late: 01_first: ada (the LMS says so, not when: perhaps within the extension)"]
+
+
 def test_a_list_in_collected_that_is_broken_harms_nobody(course: Path) -> None:
     for number, text in enumerate(
         ("{", "[]", '{"files": [1]}', '{"files": [{"learner": 5, "status": "damaged"}]}', "[" * 9999)
@@ -169,7 +174,7 @@ def test_beside_a_grade_file_the_late_are_told_together(course: Path, capsys: py
     findings = SimpleNamespace(
         lessons=[lesson], records=SimpleNamespace(works={(w.learner, w.lesson): w for w in late})
     )
-    _tell_absent(findings, SimpleNamespace(lessons=["01_first"]), quiet=False)  # type: ignore[arg-type]
+    tell_absent(findings, SimpleNamespace(columns=["01_first"]), quiet=False)  # type: ignore[arg-type]
     assert capsys.readouterr().out == "  01_first: late: br, jd (the LMS says so, no due date is set)\n"
 
 
@@ -180,3 +185,8 @@ def test_names_that_an_lms_turns_round_are_first_and_last_names(course: Path) ->
         ("Jane", "Doe"), ("Bob Roe", ""), ("Lee, Kim, Dr.", ""),
     ]  # fmt: skip
     assert people["jd"].called == "jd (Jane Doe)"
+
+
+def test_no_word_of_a_due_date_where_an_extension_may_be_the_reason() -> None:
+    """With an extension a due date is set, and the seconds are 0 all the same."""
+    assert "due date" not in how_late(0.0, said=True, extended=True)

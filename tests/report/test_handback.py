@@ -15,7 +15,7 @@ import pytest
 
 from nbproof.cli.main import main
 from nbproof.collect import collect
-from nbproof.collect.layouts import read_place
+from nbproof.collect.layouts import lms_name
 from nbproof.marking.results import Score
 from nbproof.report import handback as module
 from nbproof.run.journal import note_problems
@@ -172,7 +172,7 @@ def test_canvas_takes_each_page_for_the_latest_attempt(course: Path, capsys: pyt
     ],
 )  # fmt: skip
 def test_names_that_an_lms_would_read_otherwise(system: str, name: str) -> None:
-    said = read_place((name,), [])
+    said = lms_name(name, below=False)
     assert said.system == system
     file = (module._moodle(said) if system == "Moodle" else module._canvas(said)) + "05_links_feedback.html"
     assert not set(file) & set('/\\:*?"<>|') and file.isprintable() and len(file) < 160

@@ -16,12 +16,15 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from nbproof.cli.class_json import error_as_json
+from nbproof.cli.live import Counting
 from nbproof.errors import CourseError, UsageError
 from nbproof.marking.results import GradedClass
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import Intake, Submission, take_in
 from nbproof.run.plan import select
+from nbproof.run.pool import Pool
 from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT
 
@@ -94,6 +97,53 @@ def test_only_what_changed_is_graded_again(course: Path, grade: Grade, hand_in: 
 
 
 @pytest.mark.filterwarnings("ignore")
+@needs_isolation
+@pytest.mark.parametrize(
+    "before", [{}, {"first": "def first(x):\n    return x"}], ids=["never graded", "graded in part"]
+)
+def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(
+    course: Path, pool: PoolMaker, hand_in: Callable[..., Path], before: dict[str, str]
+) -> None:
+    """Folders that are synchronised change between planning and reading: the verdict is on what was read."""
+    hand_in("ada", {**RIGHT, **before})
+    intake = take_in(course, [LESSON], [LESSON])
+    force = {"force": True, "exercises": frozenset(["second"])} if before else {}
+    if before:
+        grade_class(course, intake, [LESSON], pool=pool)
+
+    def late(*given: object) -> Pool:
+        hand_in("ada", {})  # everything is planned by now, and nothing read for marking
+        return pool(*given)  # type: ignore[arg-type]
+
+    (score,) = grade_class(course, intake, [LESSON], pool=late, **force).scores  # type: ignore[arg-type]
+    assert (score.score, score.how) == (0, "graded")
+    (same,) = grade_class(course, intake, [LESSON], pool=pool).scores
+    assert (same.score, same.how) == (0, "unchanged")
+    hand_in("ada", {**RIGHT, **before})
+    (anew,) = grade_class(course, intake, [LESSON], pool=pool).scores
+    assert (anew.score, anew.how) == (FULL - (POINTS["first"] if before else 0), "graded")
+
+
+@needs_isolation
+def test_a_run_that_is_interrupted_tells_what_it_had_graded(
+    course: Path, pool: PoolMaker, hand_in: Callable[..., Path]
+) -> None:
+    for learner in ("ada", "ben", "cleo"):
+        hand_in(learner, RIGHT)
+    hand_in("ada", {})
+    watch, numbers = Counting(), iter([1, 2])
+
+    def step(done: int, of: int, name: str) -> None:
+        if next(numbers) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool, watch=watch, step=step)
+    data = error_as_json(None, watch.scores, exit_code=130, seconds=1)
+    told = {one["learner"]: (one["how"], one["score"], len(one["exercises"])) for one in data["submissions"]}
+    assert told == {"ada": ("graded", 0, len(POINTS)), "ben": ("graded", FULL, len(POINTS))}
+
+
 @needs_isolation
 def test_seeds_are_fresh_and_can_be_repeated(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)

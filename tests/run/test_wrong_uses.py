@@ -12,6 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from sqlalchemy.exc import OperationalError
 
 from nbproof.errors import CourseError
 from nbproof.marking.results import GradedClass
@@ -20,6 +23,7 @@ from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import Intake, Submission, take_in
 from nbproof.run.lock import only_run
+from nbproof.sandbox.exceptions import GradingError
 from tests import needs_isolation
 from tests.conftest import LESSON, RIGHT
 
@@ -134,6 +138,27 @@ def test_a_verdict_that_cannot_be_written_is_its_own_problem(
     assert told["ada"] == told["eve"] == ""
     assert "cannot be written" in told["ben"]
     assert "the gradebook does not take it" in told[odd]
+
+
+def test_a_disk_that_is_full_while_a_lesson_is_registered_is_told_once(
+    course: Path, pool: PoolMaker, hand_in: Callable[..., Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    """nbgrader logs what a database says, with a traceback of sixty lines."""
+    hand_in("ada", RIGHT)
+    (course / "gradebook.db").unlink()
+
+    def full(connection: object, cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("INSERT INTO source_cell"):
+            raise OperationalError(statement, {}, sqlite3.OperationalError("database or disk is full"))
+
+    event.listen(Engine, "before_cursor_execute", full)
+    try:
+        with pytest.raises(GradingError, match="the disk is full") as told:
+            grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+    finally:
+        event.remove(Engine, "before_cursor_execute", full)
+    assert "free some space" in told.value.next_command
+    assert [record.name for record in caplog.records if record.exc_info] == []
 
 
 @pytest.mark.nightly

@@ -1,0 +1,70 @@
+"""What `grade` does before it imports for seconds: it says what it does, looks whether it may, and starts the warm interpreter.
+
+That one imports for seconds as well, beside this process. Nothing heavy is imported here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from nbproof.authoring.simulate import DEMO
+from nbproof.errors import CourseError
+from nbproof.run.intake import anything_new, lessons_with_source, take_in
+from nbproof.run.lock import only_run
+from nbproof.sandbox.isolation import isolation_or_refuse
+from nbproof.sandbox.launch import Launched, launch
+
+__all__ = ["graded_is_the_demo", "head_start"]
+
+
+@contextlib.contextmanager
+def head_start(request: Namespace) -> Iterator[Launched | None]:
+    """The warm interpreter on its way, if this run will surely need it on this machine. It is ended with this block.
+
+    Raises GradingError at once if another run is grading the course.
+    """
+    root: Path = request.course
+    if not request.quiet and any(root.glob("source/*/*.ipynb")):
+        print("grading: looking through what was handed in", file=sys.stderr, flush=True)
+    folder = root / DEMO if graded_is_the_demo(request) else root
+    # A lock that nobody has made, nobody holds. Where JSON is wanted, the run itself is refused, and writes it.
+    if (folder / ".course" / "lock").exists() and not request.json:
+        with only_run(folder):
+            pass  # taken again, and kept, when everything is imported
+    launched = _launched(request, folder)
+    try:
+        yield launched
+    finally:
+        if launched is not None:
+            launched.end()
+
+
+def graded_is_the_demo(request: Namespace) -> bool:
+    """Whether nobody has handed in anything, and no class is known: then the simulated class is graded."""
+    root: Path = request.course
+    if request.only or request.uploads or any(path.name[:1] != "." for path in root.glob("submitted/*")):
+        return False
+    if not any(root.glob("lessons/*/lesson.py")):
+        return False
+    from nbproof.collect.roster import is_class_known
+
+    return not is_class_known(root)
+
+
+def _launched(request: Namespace, folder: Path) -> Launched | None:
+    """None if nothing is to be marked here, as far as a quick look tells, or if something is wrong: the run itself says what."""
+    if request.dask or request.stock or request.dry_run:
+        return None
+    try:
+        known = lessons_with_source(request.course, [])
+        intake = take_in(folder, lessons_with_source(request.course, request.names_of_lessons), known)
+        nobody_yet = not intake.submissions and (folder != request.course or bool(request.uploads))
+        if nobody_yet or (intake.submissions and (request.force or anything_new(folder, intake))):
+            return launch(isolation_or_refuse(request.unsafe, request.isolation).level)
+    except (CourseError, OSError):
+        pass
+    return None

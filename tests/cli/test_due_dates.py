@@ -1,0 +1,134 @@
+"""``roster due`` and ``roster extend``: what is said, what nbgrader's gradebook holds, what collecting makes of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook, MissingEntry
+
+from nbproof.cli.main import main
+from nbproof.collect import collect
+from nbproof.collect.due_dates import read_due
+from nbproof.errors import UsageError
+from nbproof.nbgrader_setup import course_config
+from tests.collect.uploads import zipped
+from tests.conftest import LESSON, RIGHT
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
+
+
+def _book(course: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{course / 'gradebook.db'}", course_config(course).CourseDirectory.course_id)
+
+
+def _due_of(course: Path, learner: str) -> datetime:
+    with _book(course) as book:
+        found: datetime = book.find_submission(LESSON, learner).duedate
+        return found
+
+
+@pytest.fixture
+def roster(course: Path) -> Callable[..., int]:
+    """The command on a course with ada and bob in its class, of whom nobody has handed in."""
+    (course / "roster.csv").write_text("learner,name,email\nada,Ada A,\nbob,Bob B,\n")
+    return lambda *words: main(["roster", *words, "--course", str(course)])
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-20", "2026-11-20T23:59:59"),
+        ("2026-11-20 18:00", "2026-11-20T18:00:00"),
+        ("2026-11-20T18:00:30Z", "2026-11-20T18:00:30"),
+        ("2026-11-20 23:59 UTC", "2026-11-20T23:59:00"),
+        ("2026-11-20 18:00+01:00", "2026-11-20T17:00:00"),
+        ("2026-07-20 Europe/Berlin", "2026-07-20T21:59:59"),
+    ],
+)
+def test_a_day_alone_means_its_last_second_and_no_zone_means_utc(text: str, moment: str) -> None:
+    assert read_due(text, "--due") == datetime.fromisoformat(moment).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["soon", "2026-13-01", "2026-11-20 25:00", "2026-11-20 18:00 XYZ", "20.11.2026", "", "0001-01-01 00:00 +14:00"],
+)
+def test_what_is_no_time_is_refused_with_one_that_is(text: str) -> None:
+    with pytest.raises(UsageError, match=r"(?s)is no time.*--due.*2026-11-20"):
+        read_due(text, "--due")
+
+
+def test_a_learner_gets_more_time_before_anything_was_handed_in(
+    course: Path, roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert roster("due", LESSON, "2026-11-20") == 0
+    assert roster("extend", "ada", LESSON, "2026-11-30") == 0
+    assert (
+        "ada: " + LESSON + " is due 2026-11-30 23:59 UTC; for the class 2026-11-20 23:59 UTC" in capsys.readouterr().out
+    )
+    assert _due_of(course, "ada") == datetime(2026, 11, 30, 23, 59, 59)
+    assert roster() == 0
+    told = capsys.readouterr().out
+    assert f"due:       {LESSON}: 2026-11-20 23:59 UTC" in told
+    assert f"extension: {LESSON}: ada until 2026-11-30 23:59 UTC" in told
+    assert roster("extend", "ada", LESSON, "none") == 0
+    with _book(course) as book, pytest.raises(MissingEntry):
+        book.find_submission(LESSON, "ada")
+    assert roster("extend", "ada", LESSON, "none") == 0, "there is none to take away, and that is no error"
+
+
+def test_a_later_due_date_of_the_class_moves_nobody_s_own(
+    course: Path, roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    roster("due", LESSON, "2026-11-20")
+    roster("extend", "ada", LESSON, "2026-11-30")
+    roster("extend", "bob", LESSON, "2026-11-21")
+    assert roster("due", LESSON, "2026-11-25") == 0
+    assert "note: bob has no extension any more" in capsys.readouterr().out
+    assert _due_of(course, "ada") == datetime(2026, 11, 30, 23, 59, 59)
+    roster("due", LESSON, "none")
+    capsys.readouterr()
+    roster()
+    assert "extension" not in capsys.readouterr().out
+
+
+def test_what_cannot_be_is_said_with_the_next_command(
+    roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert roster("extend", "ada", LESSON, "2026-11-30") == 2
+    assert f"roster due {LESSON} 2026-11-20" in capsys.readouterr().err
+    roster("due", LESSON, "2026-11-20")
+    capsys.readouterr()
+    for words, said in (
+        (("extend", "adda", LESSON, "2026-11-30"), "did you mean ada?"),
+        (("extend", "ada", LESSON, "2026-11-20"), "not later than for the class"),
+        (("extend", "ada", "09_none", "2026-11-30"), "no lesson is called '09_none'"),
+        (("due", LESSON, "soon"), "'soon' is no time"),
+    ):
+        assert roster(*words) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_on_time_goes_by_the_learner_s_own_date(
+    course: Path, roster: Callable[..., int], hand_in: Callable[..., Path], tmp_path: Path
+) -> None:
+    shutil.copytree(course / "source", course / "release")
+    first, second = (
+        hand_in("x", {**RIGHT, "third": f"def third(x):\n    return x * {n}"}).read_bytes() for n in (4, 5)
+    )
+    shutil.rmtree(course / "submitted")
+    roster("due", LESSON, "2026-11-20")
+    roster("extend", "ada", LESSON, "2026-11-30")
+    files = {
+        f"{LESSON}_{who}_2026-11-{day}.ipynb": data
+        for who in ("ada", "bob") for day, data in (("19", first), ("29", second))
+    }  # fmt: skip
+    (tmp_path / "up.zip").write_bytes(zipped(files))
+    pattern = r"(?P<lesson>.+)_(?P<learner>[a-z]+)_(?P<timestamp>[0-9-]+)"
+    collect(course, [tmp_path / "up.zip"], prefer="on-time", pattern=pattern)
+    taken = {who: (course / "submitted" / who / LESSON / f"{LESSON}.ipynb").read_bytes() for who in ("ada", "bob")}
+    assert taken == {"ada": second, "bob": first}
