@@ -472,30 +472,25 @@ class TimesNumbers(Check):
     """Of one more model each layer gets its start, and the others keep their numbers."""
 
     def probe(self, nb, case):
-        model = case.build("hidden model", _one_of_each)
+        model, factor = case.build("hidden model", _one_of_each), case.integer("hidden factor", 2, 999)
         with torch.no_grad():
             for name, one in model.named_parameters():
                 one.copy_(case.tensor(f"before {name}", *one.shape))
         linear, conv, norm, embedding = model.apply(nb.function("init_by_type"))
-        spreads = [
-            case.integer(f"hidden factor {index}", 2, 999) * model[index].weight.std().item() for index in (0, 1)
-        ]
         return {
-            "spread of the weights, times a number": spreads,
-            "biases, plus numbers": [
-                one.bias + case.tensor("hidden summand", *one.bias.shape) for one in (linear, conv, norm)
-            ],
-            "weight of the batch norm, times numbers": norm.weight * case.tensor("hidden scale", 6),
+            "spread of the weights, times a number": [factor * one.weight.std().item() for one in (linear, conv)],
+            "biases, plus a number": [one.bias + factor for one in (linear, conv, norm)],
+            "weight of the batch norm, times a number": norm.weight * factor,
             "weight of the embedding": embedding.weight,
         }
 
     def truth(self, case):
-        right = (math.sqrt(2 / (30 + 150)), math.sqrt(2 / (20 * 4)))
-        spreads = [case.integer(f"hidden factor {index}", 2, 999) * one for index, one in enumerate(right)]
+        factor = case.integer("hidden factor", 2, 999)
+        spreads = [factor * math.sqrt(2 / (30 + 150)), factor * math.sqrt(2 / (20 * 4))]
         return {
             "spread of the weights, times a number": Close(spreads, rtol=0.1),  # of 4,000 random numbers
-            "biases, plus numbers": [case.tensor("hidden summand", size) for size in (150, 50, 6)],
-            "weight of the batch norm, times numbers": case.tensor("hidden scale", 6),
+            "biases, plus a number": [torch.full((size,), float(factor)) for size in (150, 50, 6)],
+            "weight of the batch norm, times a number": torch.full((6,), float(factor)),
             "weight of the embedding": case.tensor("before 3.weight", 3, 4),
         }
 
