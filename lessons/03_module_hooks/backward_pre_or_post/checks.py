@@ -417,3 +417,55 @@ class ExactlyZero(Check):
 
 
 check("backward_pre_or_post", InFront, FromHere, SeveralInputsAndOutputs, AroundTheModule, InfinityAndRemoval, ExactlyZero)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class WithAWayAround(nn.Module):
+    """A layer, a block with a way around it, and a layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.enter, self.leave = nn.Linear(4, 3), nn.Linear(3, 2)
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid(), nn.Linear(3, 3))
+
+    def forward(self, x):
+        h = self.enter(x)
+        return self.leave(h + self.block(h))
+
+
+class StoppedOnce(Check):
+    """One pass is stopped at a block, the next, without the hook, is not."""
+
+    poison = POISON
+
+    def backward(self, case, number, run):
+        run(case.tensor(f"hidden x {number}", 5, 4)).backward(case.tensor(f"hidden upstream {number}", 5, 2))
+
+    def probe(self, nb, case):
+        found = {}
+        for name in ("stop_in_front", "stop_from_here"):
+            net = case.build("hidden net", WithAWayAround)
+            handle = nb.function(name)(net.block)
+            self.backward(case, 1, net)
+            handle.remove()
+            self.backward(case, 2, net)
+            found |= {f"{name}: {key}.grad": parameter.grad for key, parameter in net.named_parameters()}
+        return found
+
+    def truth(self, case):
+        found = {}
+        for name in ("stop_in_front", "stop_from_here"):
+            net = case.build("hidden net", WithAWayAround)
+
+            def stopped(x, net=net, name=name):
+                h = net.enter(x)
+                around = net.block(h.detach()) if name == "stop_in_front" else net.block(h).detach()
+                return net.leave(h + around)
+
+            self.backward(case, 1, stopped)
+            self.backward(case, 2, net)
+            found |= {f"{name}: {key}.grad": parameter.grad for key, parameter in net.named_parameters()}
+        return found
+
+
+check("backward_pre_or_post", StoppedOnce)
