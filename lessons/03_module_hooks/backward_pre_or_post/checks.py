@@ -420,17 +420,9 @@ check("backward_pre_or_post", InFront, FromHere, SeveralInputsAndOutputs, Around
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class WithAWayAround(nn.Module):
-    """A layer, a block with a way around it, and a layer."""
-
-    def __init__(self):
-        super().__init__()
-        self.enter, self.leave = nn.Linear(4, 3), nn.Linear(3, 2)
-        self.block = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid(), nn.Linear(3, 3))
-
-    def forward(self, x):
-        h = self.enter(x)
-        return self.leave(h + self.block(h))
+def block_in_a_net():
+    block = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid(), nn.Linear(3, 3))
+    return nn.Sequential(nn.Linear(4, 3), block, nn.Linear(3, 2))
 
 
 class StoppedOnce(Check):
@@ -438,33 +430,30 @@ class StoppedOnce(Check):
 
     poison = POISON
 
-    def backward(self, case, number, run):
-        run(case.tensor(f"hidden x {number}", 5, 4)).backward(case.tensor(f"hidden upstream {number}", 5, 2))
+    def learn(self, case, number, net, block):
+        """A backward pass through `net`, in which there is a way around the block."""
+        h = net[0](case.tensor(f"hidden x {number}", 5, 4))
+        net[2](h + block(h)).backward(case.tensor(f"hidden upstream {number}", 5, 2))
 
     def probe(self, nb, case):
         found = {}
         for name in ("stop_in_front", "stop_from_here"):
-            net = case.build("hidden net", WithAWayAround)
-            handle = nb.function(name)(net.block)
-            self.backward(case, 1, net)
+            net = case.build("hidden net", block_in_a_net)
+            handle = nb.function(name)(net[1])
+            self.learn(case, 1, net, net[1])
             handle.remove()
-            self.backward(case, 2, net)
-            found |= {f"{name}: {key}.grad": parameter.grad for key, parameter in net.named_parameters()}
+            self.learn(case, 2, net, net[1])
+            found |= {f"{name}: net.{key}.grad": one.grad for key, one in net.named_parameters()}
         return found
 
     def truth(self, case):
+        in_front, from_here = (case.build("hidden net", block_in_a_net) for _ in range(2))
+        self.learn(case, 1, in_front, lambda h: in_front[1](h.detach()))
+        self.learn(case, 1, from_here, lambda h: from_here[1](h).detach())
         found = {}
-        for name in ("stop_in_front", "stop_from_here"):
-            net = case.build("hidden net", WithAWayAround)
-
-            def stopped(x, net=net, name=name):
-                h = net.enter(x)
-                around = net.block(h.detach()) if name == "stop_in_front" else net.block(h).detach()
-                return net.leave(h + around)
-
-            self.backward(case, 1, stopped)
-            self.backward(case, 2, net)
-            found |= {f"{name}: {key}.grad": parameter.grad for key, parameter in net.named_parameters()}
+        for name, net in {"stop_in_front": in_front, "stop_from_here": from_here}.items():
+            self.learn(case, 2, net, net[1])
+            found |= {f"{name}: net.{key}.grad": one.grad for key, one in net.named_parameters()}
         return found
 
 
