@@ -170,13 +170,13 @@ class ForwardRunsOnce(Check):
             return (x1 + x2) * len(runs)
 
         with other_forward(nb.module("add"), counting) as add:
-            return {"output": add(case.tensor("x1", 3), case.tensor("x2", 3))}
+            return {"output": add(case.tensor("hidden x1", 3), case.tensor("hidden x2", 3))}
 
     def truth(self, case):
-        return {"output": case.tensor("x1", 3) + case.tensor("x2", 3) + 5}
+        return {"output": case.tensor("hidden x1", 3) + case.tensor("hidden x2", 3) + 5}
 
     def mistakes(self, case):
-        x1, x2 = case.tensor("x1", 3), case.tensor("x2", 3)
+        x1, x2 = case.tensor("hidden x1", 3), case.tensor("hidden x2", 3)
         return {"recomputes_output": {"output": (x1 + x2) * 2 + 5}}
 
 

@@ -197,19 +197,19 @@ class GradientsOfAnyForward(Check):
 
     def probe(self, nb, case):
         nb.list("answer").clear()
-        x1, x2 = case.tensor("x1", 2, 3, requires_grad=True), case.tensor("x2", 3, requires_grad=True)
+        x1, x2 = case.tensor("hidden x1", 2, 3, requires_grad=True), case.tensor("hidden x2", 3, requires_grad=True)
         with other_forward(nb.module("model"), lambda self, x1, x2: x1**2 * x2 * self.W) as model:
-            model(x1, x2).backward(case.tensor("upstream", 2, 3))
+            model(x1, x2).backward(case.tensor("hidden upstream", 2, 3))
         return {"answer": nb.list("answer"), "x1.grad": x1.grad, "x2.grad": x2.grad}
 
     def truth(self, case):
-        x1, x2 = case.tensor("x1", 2, 3, requires_grad=True), case.tensor("x2", 3, requires_grad=True)
-        upstream = case.tensor("upstream", 2, 3)
+        x1, x2 = case.tensor("hidden x1", 2, 3, requires_grad=True), case.tensor("hidden x2", 3, requires_grad=True)
+        upstream = case.tensor("hidden upstream", 2, 3)
         g1, g2 = torch.autograd.grad(x1**2 * x2 * Model().W, (x1, x2), upstream)
         return {"answer": [g1, g2, upstream], "x1.grad": g1, "x2.grad": g2}
 
     def mistakes(self, case):
-        x1, x2, upstream = case.tensor("x1", 2, 3), case.tensor("x2", 3), case.tensor("upstream", 2, 3)
+        x1, x2, upstream = case.tensor("hidden x1", 2, 3), case.tensor("hidden x2", 3), case.tensor("hidden upstream", 2, 3)
         return {
             "reads_globals": {"answer": Matches(holds_nan, "NaN")},
             "formula_of_visible_forward": {"answer": [upstream * x2 * 5, upstream * x1 * 5, upstream]},

@@ -417,3 +417,44 @@ class ExactlyZero(Check):
 
 
 check("backward_pre_or_post", InFront, FromHere, SeveralInputsAndOutputs, AroundTheModule, InfinityAndRemoval, ExactlyZero)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def block_in_a_net():
+    block = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid(), nn.Linear(3, 3))
+    return nn.Sequential(nn.Linear(4, 3), block, nn.Linear(3, 2))
+
+
+class StoppedOnce(Check):
+    """One pass is stopped at a block, the next, without the hook, is not."""
+
+    poison = POISON
+
+    def learn(self, case, number, net, block):
+        """A backward pass through `net`, in which there is a way around the block."""
+        h = net[0](case.tensor(f"hidden x {number}", 5, 4))
+        net[2](h + block(h)).backward(case.tensor(f"hidden upstream {number}", 5, 2))
+
+    def probe(self, nb, case):
+        found = {}
+        for name in ("stop_in_front", "stop_from_here"):
+            net = case.build("hidden net", block_in_a_net)
+            handle = nb.function(name)(net[1])
+            self.learn(case, 1, net, net[1])
+            handle.remove()
+            self.learn(case, 2, net, net[1])
+            found |= {f"{name}: net.{key}.grad": one.grad for key, one in net.named_parameters()}
+        return found
+
+    def truth(self, case):
+        in_front, from_here = (case.build("hidden net", block_in_a_net) for _ in range(2))
+        self.learn(case, 1, in_front, lambda h: in_front[1](h.detach()))
+        self.learn(case, 1, from_here, lambda h: from_here[1](h).detach())
+        found = {}
+        for name, net in {"stop_in_front": in_front, "stop_from_here": from_here}.items():
+            self.learn(case, 2, net, net[1])
+            found |= {f"{name}: net.{key}.grad": one.grad for key, one in net.named_parameters()}
+        return found
+
+
+check("backward_pre_or_post", StoppedOnce)

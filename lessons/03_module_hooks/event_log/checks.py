@@ -355,3 +355,49 @@ class SharedByTwoModels(Check):
 
 
 check("event_log", OneRun, OnData, ReusedModules, TwoModelsTwoRuns, UntidyModels, SharedByTwoModels)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def named_parts(names, *parts):
+    net = nn.Sequential()
+    for name, part in zip(names, parts, strict=True):
+        net.add_module(name, part)
+    return net
+
+
+def brackets(module, name=""):
+    """What one forward logs: each module is a pair of brackets around its parts."""
+    inside = []
+    for key, child in module.named_children():
+        inside += brackets(child, f"{name}.{key}" if name else key)
+    return [("forward_pre", name), *inside, ("forward", name)]
+
+
+class NamesOfOthers(Check):
+    """Two forwards, then two backwards, of a model with other names, are logged."""
+
+    poison = POISON
+    claims = ("log",)  # the answer itself
+
+    def nested(self, case):
+        names = case.words("hidden names", 6)
+        inner = named_parts(names[:2], nn.Linear(4, 3), nn.Sigmoid())
+        middle = named_parts(names[2:4], inner, nn.Linear(3, 4))
+        return named_parts(names[4:], nn.Softplus(), middle)
+
+    def probe(self, nb, case):
+        model = self.nested(case)
+        log = nb.function("event_log")(model)
+        outputs = [model(case.tensor(f"hidden x {number}", 2, 4, requires_grad=True)) for number in (1, 2)]
+        for output in outputs:
+            output.sum().backward()
+        return {"log": log}
+
+    def truth(self, case):
+        forward = brackets(self.nested(case))
+        mirror = {"forward": "backward_pre", "forward_pre": "backward"}
+        backward = [(mirror[kind], name) for kind, name in reversed(forward)]
+        return {"log": forward * 2 + backward * 2}
+
+
+check("event_log", NamesOfOthers)

@@ -378,3 +378,40 @@ def no_number(got):
 
 
 check("first_layer", OnTheFirstLayer, InTheMiddle, EveryLayerOfAnother, TwoPasses, TwiceInOneForward, SmallAndLarge)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def net_for_pictures():
+    return nn.Sequential(nn.Conv2d(2, 3, 2), nn.Softplus(), nn.Flatten(), nn.Linear(12, 2))
+
+
+class OnPictures(Check):
+    """In a net for pictures, each list has the norms of each pass."""
+
+    poison = POISON
+    batches = (2, 1, 3)
+    claims = ("sizes of Conv2d", "sizes of Softplus")  # the answer itself
+
+    def probe(self, nb, case):
+        net = case.build("hidden net", net_for_pictures)
+        behind, first = nb.function("gradient_sizes")(net[1]), nb.function("gradient_sizes")(net[0])
+        for batch in self.batches:
+            pictures = case.tensor(f"hidden pictures {batch}", batch, 2, 3, 3)
+            net(pictures).backward(case.tensor(f"hidden upstream {batch}", batch, 2))
+        return {"sizes of Conv2d": first, "sizes of Softplus": behind}
+
+    def truth(self, case):
+        net = case.build("hidden net", net_for_pictures)
+        first, behind = [], []
+        for batch in self.batches:
+            between = net[0](case.tensor(f"hidden pictures {batch}", batch, 2, 3, 3))
+            later = net[1](between)
+            upstream = case.tensor(f"hidden upstream {batch}", batch, 2)
+            gradients = torch.autograd.grad(net[3](net[2](later)), (between, later), upstream)
+            one, other = (in_any_form(gradient.norm().item(), 1e-4, 1e-6) for gradient in gradients)
+            first.append((None, one))
+            behind.append((one, other))
+        return {"sizes of Conv2d": first, "sizes of Softplus": behind}
+
+
+check("first_layer", OnPictures)

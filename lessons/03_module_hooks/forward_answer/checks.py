@@ -130,11 +130,11 @@ class OtherForwardOtherShapes(Check):
     def probe(self, nb, case):
         nb.list("answer").clear()
         with other_forward(nb.module("add"), lambda self, x1, x2: x1**2 * x2) as add:
-            output = add(case.tensor("x1", 2, 3), case.tensor("x2", 3))
+            output = add(case.tensor("hidden x1", 2, 3), case.tensor("hidden x2", 3))
         return {"answer": nb.list("answer"), "output": output}
 
     def truth(self, case):
-        x1, x2 = case.tensor("x1", 2, 3), case.tensor("x2", 3)
+        x1, x2 = case.tensor("hidden x1", 2, 3), case.tensor("hidden x2", 3)
         return {"answer": [x1, x2, x1**2 * x2], "output": x1**2 * x2}
 
     def mistakes(self, case):

@@ -332,3 +332,36 @@ check(
     "hook_lifecycle",
     InsideAndAfterwards, AfterAnError, AfterTheStopButton, AfterExit, OnlyItsOwn, NotAModule, WhateverTheList,
 )  # fmt: skip
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class InAnotherNet(Check):
+    """In another net the hook acts in the block only; an error comes out."""
+
+    poison = POISON
+
+    def net(self, case):
+        return case.build("hidden net", lambda: nn.Sequential(nn.Linear(4, 5), nn.Sigmoid(), nn.Linear(5, 5)))
+
+    def probe(self, nb, case):
+        net, x = self.net(case), case.tensor("hidden x", 2, 4)
+        came_out = "nothing"
+        try:
+            with nb.function("hooked")([net[2], net[0]], lambda module, args, output: output * case.tensor("hidden gain", 5)):
+                inside = net(x)
+                raise LookupError(case.words("hidden error", 1)[0])
+        except LookupError as error:
+            came_out = str(error)
+        return {"output inside": inside, "output afterwards": net(x), "what came out of the block": came_out}
+
+    def truth(self, case):
+        net, x, gain = self.net(case), case.tensor("hidden x", 2, 4), case.tensor("hidden gain", 5)
+        inside = net[2](net[1](net[0](x) * gain)) * gain
+        return {
+            "output inside": inside,
+            "output afterwards": net(x),
+            "what came out of the block": case.words("hidden error", 1)[0],
+        }
+
+
+check("hook_lifecycle", InAnotherNet)

@@ -255,11 +255,11 @@ class OtherInPlaceOperations(Check):
     places = ("SiLU", "+=", "*=")
 
     def run(self, case, start, name, inplace):
-        layer = case.build(name, nn.Linear, 3, 4)
+        layer = case.build(f"hidden {name}", nn.Linear, 3, 4)
         entries = start(layer)
-        h = layer(case.tensor(f"x {name}", 2, 3))
+        h = layer(case.tensor(f"hidden x {name}", 2, 3))
         kept = h if not inplace else None
-        shift, upstream = case.tensor("shift", 4), case.tensor(f"upstream {name}", 2, 4)
+        shift, upstream = case.tensor("hidden shift", 4), case.tensor(f"hidden upstream {name}", 2, 4)
         if name == "SiLU":
             h = nn.functional.silu(h, inplace=inplace)
         elif name == "+=":

@@ -10,7 +10,8 @@ def at_other_inputs(got):
     (weight, product), (first, second) = ([one.tensor() for one in report] for report in got)
     if any(one.shape != (1,) or one.dtype != torch.float32 for one in (weight, product, first, second)):
         return "other shapes or dtypes"  # their product could take any amount of memory
-    fit = weight.item() == 5.0 and torch.allclose(product * 25, first * second)
+    W = Model().W.item()
+    fit = weight.item() == W and torch.allclose(product * W**2, first * second)
     return None if fit else "something else"
 
 
@@ -57,3 +58,23 @@ class TwoReports(Check):
 
 
 check("legacy_autopsy", TwoReports)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class BothReports(Check):
+    """`answer` holds what the deprecated hook showed, then the true gradients of the inputs."""
+
+    constant = "two reports at given inputs: whoever runs the given code sees them"
+    cases = 1  # the inputs are given
+    secret = True
+
+    def probe(self, nb, case):
+        return {"answer": nb.list("answer")}
+
+    def truth(self, case):
+        x1, x2, W = (torch.tensor([value]) for value in (2.0, 3.0, 5.0))
+        of_product, of_W = W, x1 * x2  # by the product rule
+        return {"answer": [[of_product, of_W], [x2 * W, x1 * W]]}
+
+
+check("legacy_autopsy", BothReports)

@@ -261,3 +261,43 @@ class InEveryCall(Check):
 
 
 check("rescale_argument", ByPlace, ByName, AnyForwardWithGradients, EachModuleItsFactor, InEveryCall)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Blend(torch.nn.Module):
+    """Another forward of `x1` and `x2`, with a weight."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.rand(4) + 0.5)
+
+    def forward(self, x1, x2):
+        return x1 * torch.sigmoid(x2) - self.weight * x2
+
+
+class TwoKnobs(Check):
+    """Another module, turned down twice: each factor counts until its handle is removed."""
+
+    poison = ("module", "model", "add", "x1", "x2")
+
+    def knobs(self, case):
+        return case.integer("hidden factor 1", 11, 19) / 10, case.integer("hidden factor 2", 21, 29) / 10
+
+    def probe(self, nb, case):
+        module, rescale = case.build("hidden blend", Blend), nb.function("rescale_argument")
+        x1, x2 = case.tensor("hidden x1", 3, 4), case.tensor("hidden x2", 3, 4, requires_grad=True)
+        handle, _ = (rescale(module, factor) for factor in self.knobs(case))
+        both = module(x2=x2, x1=x1)
+        both.backward(case.tensor("hidden upstream", 3, 4))
+        handle.remove()
+        return {"output, by name": both, "x2.grad": x2.grad, "output, one handle removed": module(x1, x2)}
+
+    def truth(self, case):
+        free, (one, other) = case.build("hidden blend", Blend), self.knobs(case)
+        x1, x2 = case.tensor("hidden x1", 3, 4), case.tensor("hidden x2", 3, 4, requires_grad=True)
+        both = free(x1, other * one * x2)
+        (of_x2,) = torch.autograd.grad(both, x2, case.tensor("hidden upstream", 3, 4), retain_graph=True)
+        return {"output, by name": both, "x2.grad": of_x2, "output, one handle removed": free(x1, other * x2)}
+
+
+check("rescale_argument", TwoKnobs)

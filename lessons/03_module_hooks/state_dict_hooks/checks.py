@@ -295,3 +295,39 @@ class NestedAndUntouched(Check):
 
 
 check("state_dict_hooks", OldCheckpoint, InsideAModel, LookAlikes, NewAndBroken, ParameterAndDeepChild, NestedAndUntouched)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TwoCheckpoints(Check):
+    """Two old checkpoints load in turn; a neighbour is called by the old name today."""
+
+    poison = POISON
+
+    def saved(self, case, number, *names):
+        """A checkpoint of the two layers, under these names."""
+        tensors = case.tensor(f"hidden weight {number}", 4, 3), case.tensor(f"hidden other weight {number}", 2, 4)
+        return dict(zip(names, tensors, strict=True))
+
+    def probe(self, nb, case):
+        old, new = case.words("hidden names", 2)
+        layers = nn.Linear(3, 4, bias=False), nn.Linear(4, 2, bias=False)
+        model = nn.Sequential(nn.ModuleDict({old: layers[0]}), nn.ModuleDict({new: layers[1]}))
+        nb.function("accept_old_name")(model[1], old, new)
+        found = {}
+        for number in (1, 2):
+            told = load_and_say(model, self.saved(case, number, f"0.{old}.weight", f"1.{old}.weight"))
+            found[f"load_state_dict says, checkpoint {number}"] = told["load_state_dict says"]
+            found[f"state_dict after checkpoint {number}"] = {key: one.clone() for key, one in told["state_dict"].items()}
+        return found
+
+    def truth(self, case):
+        old, new = case.words("hidden names", 2)
+        found = {}
+        for number in (1, 2):
+            found[f"load_state_dict says, checkpoint {number}"] = FINE
+            right = self.saved(case, number, f"0.{old}.weight", f"1.{new}.weight")
+            found[f"state_dict after checkpoint {number}"] = right
+        return found
+
+
+check("state_dict_hooks", TwoCheckpoints)

@@ -179,20 +179,20 @@ class AnyForwardSumsToOne(Check):
     poison = ("x1", "x2", "output")
 
     def probe(self, nb, case):
-        x1 = case.tensor("x1", 2, 3, positive=True, requires_grad=True)
-        x2 = case.tensor("x2", 2, 3, positive=True, requires_grad=True)
+        x1 = case.tensor("hidden x1", 2, 3, positive=True, requires_grad=True)
+        x2 = case.tensor("hidden x2", 2, 3, positive=True, requires_grad=True)
         with other_forward(nb.module("model"), lambda self, x1, x2: x1**2 * x2 * self.W) as model:
-            model(x1, x2).backward(case.tensor("upstream", 2, 3))
+            model(x1, x2).backward(case.tensor("hidden upstream", 2, 3))
         return {"x1.grad": x1.grad, "x2.grad": x2.grad}
 
     def truth(self, case):
-        x1 = case.tensor("x1", 2, 3, positive=True, requires_grad=True)
-        x2 = case.tensor("x2", 2, 3, positive=True, requires_grad=True)
-        g1, g2 = torch.autograd.grad(x1**2 * x2 * Model().W, (x1, x2), case.tensor("upstream", 2, 3))
+        x1 = case.tensor("hidden x1", 2, 3, positive=True, requires_grad=True)
+        x2 = case.tensor("hidden x2", 2, 3, positive=True, requires_grad=True)
+        g1, g2 = torch.autograd.grad(x1**2 * x2 * Model().W, (x1, x2), case.tensor("hidden upstream", 2, 3))
         return {"x1.grad": g1 / (g1 + g2), "x2.grad": g2 / (g1 + g2)}
 
     def mistakes(self, case):
-        x1, x2 = case.tensor("x1", 2, 3, positive=True), case.tensor("x2", 2, 3, positive=True)
+        x1, x2 = case.tensor("hidden x1", 2, 3, positive=True), case.tensor("hidden x2", 2, 3, positive=True)
         return {
             "formula_of_visible_forward": {"x1.grad": x2 / (x1 + x2), "x2.grad": x1 / (x1 + x2)},
             "only_the_sum_is_right": sums_to_one(self.truth(case)),
