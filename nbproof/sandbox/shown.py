@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nbproof.course_file import the_course
 
-__all__ = ["Shown", "import_path", "is_closed", "shown", "visible_folders"]
+__all__ = ["VisibleTree", "import_path", "is_closed", "shown", "visible_folders"]
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 _NEVER = ("/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/srv", "/sys", "/var")
@@ -25,7 +25,7 @@ _OF_A_COURSE = ("nbgrader_config.py", "gradebook.db", "submitted", "autograded")
 
 
 @dataclass(frozen=True)
-class Shown:
+class VisibleTree:
     """What the sandbox shows, read-only."""
 
     whole: tuple[str, ...]
@@ -39,7 +39,7 @@ def visible_folders() -> list[str]:
     return list(_visible(tuple(import_path())))
 
 
-def shown() -> Shown:
+def shown() -> VisibleTree:
     """What a sandbox shows: those folders, without the course's files that know what is wanted."""
     whole, listed = list[str](), list[str]()
     withheld = {os.path.realpath(path) for path in the_course().withheld}
@@ -54,7 +54,7 @@ def shown() -> Shown:
             continue
         listed.append(path)
         waiting += [os.path.join(path, name) for name in os.listdir(path)]
-    return Shown(tuple(sorted(whole)), tuple(sorted(listed)))
+    return VisibleTree(tuple(sorted(whole)), tuple(sorted(listed)))
 
 
 def import_path() -> list[str]:
