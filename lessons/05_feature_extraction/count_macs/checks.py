@@ -415,3 +415,42 @@ class AnyModel(WholeBatch):
 check(
     "count_macs", WholeBatch, AnyConvolution, UsedOrNot, NoHookLeft, AfterAnError, EachCallAfresh, BigNumbers, ManyTokens, AnyModel
 )  # fmt: skip
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Camera(nn.Module):
+    """A convolution, a layer that runs several times, and one that does not run."""
+
+    def __init__(self, channels, size, times):
+        super().__init__()
+        self.lens, self.times = nn.Conv2d(2, channels, (2, 3), stride=2, bias=False), times
+        self.film, self.spare = nn.Linear(size, size), nn.Linear(size, 4)
+
+    def forward(self, x):
+        x = self.lens(x)
+        for _ in range(self.times):
+            x = torch.tanh(self.film(x))
+        return x
+
+
+class Pictures(Check):
+    """The number is that of all MACs of one call, for the whole batch."""
+
+    def sizes(self, case):
+        names = {"pictures": (2, 19), "channels": (3, 17), "rows": (2, 13), "columns": (3, 15), "times": (2, 7)}
+        return [case.integer(f"{name} of the camera", *ends) for name, ends in names.items()]
+
+    def probe(self, nb, case):
+        pictures, channels, rows, columns, times = self.sizes(case)
+        model = case.build("a camera", Camera, channels, columns, times)
+        x = case.tensor("what it sees", pictures, 2, 2 * rows, 2 * columns + 1)
+        return {"MACs of a camera": whole(nb.function("count_macs")(model, x))}
+
+    def truth(self, case):
+        pictures, channels, rows, columns, times = self.sizes(case)
+        places = pictures * channels * rows * columns
+        macs = places * (2 * 2 * 3) + times * places * columns
+        return {"MACs of a camera": AnyOf(macs, float(macs))}
+
+
+check("count_macs", Pictures)

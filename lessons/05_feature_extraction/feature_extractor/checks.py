@@ -426,3 +426,51 @@ class AnyModel(Check):
 
 
 check("feature_extractor", NestedNames, OnResNet, CalledAgain, TwoAtOnce, TrainingMode, LeftAsItIs, AnyModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class House(nn.Module):
+    """Layers in a dict, two of them on one input, and a layer outside that has the name of one inside."""
+
+    def __init__(self, floor, room):
+        super().__init__()
+        self.names = (floor, room)
+        rooms = {room: nn.Sequential(nn.Linear(4, 5), nn.Tanh()), floor: nn.Linear(4, 5)}
+        self.add_module(floor, nn.ModuleDict(rooms))
+        self.add_module(room, nn.Linear(5, 3))
+
+    def forward(self, x):
+        floor, room = self.names
+        rooms = getattr(self, floor)
+        return getattr(self, room)(rooms[room](x) - rooms[floor](x))
+
+
+class AroundTheHouse(Check):
+    """Each call returns the outputs of the layers that were named, for its own input."""
+
+    def house(self, case):
+        model = case.build("a house", House, *case.words("names in the house", 2))
+        return model, [case.tensor("by day", 3, 4), case.tensor("by night", 2, 6, 4)]
+
+    def probe(self, nb, case):
+        model, inputs = self.house(case)
+        floor, room = model.names
+        asked = case.shuffled("asked for", [room, f"{floor}.{room}.0", f"{floor}.{floor}"])
+        extractor = nb.function("FeatureExt")(model, asked)
+        # A later call may change an earlier dict, so each is copied at once.
+        return {f"features of call {number}": snapshot(extractor(x)) for number, x in enumerate(inputs)}
+
+    def truth(self, case):
+        model, inputs = self.house(case)
+        floor, room = model.names
+        rooms, wanted = getattr(model, floor), {}
+        for number, x in enumerate(inputs):
+            inner, other = rooms[room][0](x), rooms[floor](x)
+            outer = getattr(model, room)(torch.tanh(inner) - other)
+            wanted[f"features of call {number}"] = close(
+                {f"{floor}.{room}.0": inner, f"{floor}.{floor}": other, room: outer}
+            )
+        return wanted
+
+
+check("feature_extractor", AroundTheHouse)

@@ -292,3 +292,67 @@ class AnyModel(Check):
 
 
 check("hooks_or_fx", Steps, OtherFunctions, NotTraceable, AnotherInput, AnyModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Braid(nn.Module):
+    """Two layers, one of which runs twice, and an operator that is used twice."""
+
+    def __init__(self, left, right):
+        super().__init__()
+        self.names = (left, right)
+        self.add_module(left, nn.Linear(3, 3))
+        self.add_module(right, nn.Linear(3, 3))
+
+    def forward(self, x):
+        left, right = (getattr(self, name) for name in self.names)
+        x = left(x) - right(x)
+        return (x - left(x)).tanh()
+
+
+class Knot(Braid):
+    """The same layers, and a question to a tensor, so it cannot be traced."""
+
+    def forward(self, x):
+        left, right = (getattr(self, name) for name in self.names)
+        x = left(x)
+        return right(x if x.sum() > 0 else x * 2).relu_()
+
+
+class BraidAndKnot(Check):
+    """The value is that of the step that was named, be it a module or not."""
+
+    def hair(self, case):
+        names = case.words("strands", 2)
+        return (
+            case.build("braid", Braid, *names).eval(),
+            case.build("knot", Knot, *names).eval(),
+            case.tensor("hair", 4, 3),
+        )
+
+    def probe(self, nb, case):
+        braid, knot, x = self.hair(case)
+        left, right = braid.names
+        value_at = nb.function("value_at")
+        steps = case.shuffled("steps of a braid", [left, f"{left}_1", "sub", "sub_1", "tanh"])
+        return {
+            "values in a braid": {step: value_at(braid, step, x) for step in steps},
+            "values in a knot": {step: value_at(knot, step, x) for step in (right, left)},
+        }
+
+    def truth(self, case):
+        braid, knot, x = self.hair(case)
+        (left, right), (one, two) = braid.names, (getattr(braid, name) for name in braid.names)
+        minus = one(x) - two(x)
+        values = {left: one(x), "sub": minus, f"{left}_1": one(minus), "sub_1": minus - one(minus)}
+        values["tanh"] = torch.tanh(values["sub_1"])
+        one, two = (getattr(knot, name) for name in knot.names)
+        given = one(x) if one(x).sum() > 0 else one(x) * 2
+        known = {"values in a braid": values, "values in a knot": {left: one(x), right: two(given)}}
+        return {
+            field: {step: Close(value.detach(), rtol=1e-4, atol=1e-4) for step, value in found.items()}
+            for field, found in known.items()
+        }
+
+
+check("hooks_or_fx", BraidAndKnot)

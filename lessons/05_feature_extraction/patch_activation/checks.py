@@ -369,3 +369,58 @@ class OnlyThatOutput(Patched):
 
 
 check("patch_activation", Patched, NoHookLeft, SomeChannels, EachCallItsOwn, InputsAsTheyWere, OnlyThatOutput, AnyModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Echo(nn.Module):
+    """A sound goes through one layer, and through a second one and around it; what the second one puts out is written over."""
+
+    def __init__(self, source, wall, ear):
+        super().__init__()
+        self.names = (source, wall, ear)
+        self.add_module(source, nn.Conv1d(2, 5, 3, padding=1))
+        self.add_module(wall, nn.Sequential(nn.Conv1d(5, 5, 1)))
+        self.add_module(ear, nn.Linear(5, 3))
+
+    def forward(self, x):
+        source, wall, ear = (getattr(self, name) for name in self.names)
+        sound = source(x)
+        return ear((wall(sound).mul_(4) + sound).mean(2))
+
+
+class PatchedEcho(Check):
+    """The answer is the corrupted run's, with the channels of the clean one in that layer."""
+
+    def echo(self, case):
+        model, size = case.build("an echo", Echo, *case.words("places", 3)), case.shape("sounds", 2, 3, 8)
+        channels = case.shuffled("channels of the echo", range(5))
+        return (
+            model,
+            case.tensor("a clean sound", size[0], 2, size[1]),
+            case.tensor("a corrupted sound", size[0], 2, size[1]),
+            channels,
+        )
+
+    def probe(self, nb, case):
+        model, clean, corrupted, channels = self.echo(case)
+        source, wall, _ = model.names
+        patch = nb.function("patch_activation")
+        return {
+            "answer, by the second layer": patch(model, f"{wall}.0", clean, corrupted, channels[:2]),
+            "answer, by the first layer": patch(model, source, clean, corrupted, channels[2:]),
+        }
+
+    def truth(self, case):
+        model, clean, corrupted, channels = self.echo(case)
+        source, wall, ear = (getattr(model, name) for name in model.names)
+        sound, second = source(corrupted), wall(source(corrupted))
+        second[:, channels[:2]] = wall(source(clean))[:, channels[:2]]
+        first = source(corrupted)
+        first[:, channels[2:]] = source(clean)[:, channels[2:]]
+        return {
+            "answer, by the second layer": close(ear((second * 4 + sound).mean(2))),
+            "answer, by the first layer": close(ear((wall(first) * 4 + first).mean(2))),
+        }
+
+
+check("patch_activation", PatchedEcho)

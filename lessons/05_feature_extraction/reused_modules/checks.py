@@ -324,3 +324,48 @@ class RunsOnce(EveryCall):
 
 
 check("reused_modules", Predicted, EveryCall, UnderTwoNames, RunsOnce, CalledAgain, NestedAndInPlace, AnyModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Stairs(nn.Module):
+    """A flight of two layers that is climbed several times, with a rest now and then."""
+
+    def __init__(self, flight, rest, times):
+        super().__init__()
+        self.names, self.times = (flight, rest), times
+        self.add_module(rest, nn.ReLU(inplace=True))
+        self.add_module(flight, nn.Sequential(nn.Linear(3, 3), nn.Tanh()))
+
+    def forward(self, x):
+        flight, rest = (getattr(self, name) for name in self.names)
+        for _ in range(self.times):
+            x = flight(flight(x)) * 2
+            x = rest(x)
+        return x
+
+
+class UpTheStairs(Check):
+    """There is one pair for each call, in the order in which the hooks fire."""
+
+    def stairs(self, case):
+        words, times = case.words("stairs", 2), case.integer("flights", 2, 9)
+        return case.build("stairs", Stairs, *words, times), case.tensor("a climber", 2, 3)
+
+    def probe(self, nb, case):
+        return {"calls on the stairs": nb.function("record_calls")(*self.stairs(case))}
+
+    def truth(self, case):
+        model, x = self.stairs(case)
+        (flight, rest), wanted = model.names, []
+        first, _ = getattr(model, flight)
+        for _ in range(model.times):
+            for _ in range(2):
+                inner = first(x)
+                x = torch.tanh(inner)
+                wanted += [(f"{flight}.0", inner), (f"{flight}.1", x), (flight, x)]
+            x = torch.relu(x * 2)
+            wanted.append((rest, x))
+        return {"calls on the stairs": [[name, Close(value.detach(), rtol=1e-4, atol=1e-4)] for name, value in wanted]}
+
+
+check("reused_modules", UpTheStairs)

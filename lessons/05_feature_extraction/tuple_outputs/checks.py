@@ -384,3 +384,57 @@ class AnyModel(Check):
 
 
 check("tuple_outputs", LstmAndAttention, NoneAndDicts, InPlaceAfterwards, EveryPart, AnyModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Parcel(nn.Module):
+    """A layer that packs tensors in lists, dicts and tuples, under words of the seed."""
+
+    def __init__(self, outer, inner):
+        super().__init__()
+        self.words, self.fc = (outer, inner), nn.Linear(5, 2)
+
+    def forward(self, x):
+        outer, inner = self.words
+        score = self.fc(x)
+        return [{outer: ("heavy", score, [None, x * 2])}, {inner: {outer: score.sum(1)}}]
+
+
+class Post(nn.Module):
+    """Two layers that return several things, and write over them afterwards."""
+
+    def __init__(self, box, van, *words):
+        super().__init__()
+        self.names = (box, van)
+        self.add_module(box, nn.GRU(3, 5, batch_first=True))
+        self.add_module(van, Parcel(*words))
+
+    def forward(self, x):
+        steps, _ = getattr(self, self.names[0])(x)
+        packed = getattr(self, self.names[1])(steps)
+        return packed[0][self.get_submodule(self.names[1]).words[0]][1].mul_(2)
+
+
+class PartsOfAParcel(Check):
+    """Every tensor is there, under its place, as it was."""
+
+    def post(self, case):
+        model = case.build("the post", Post, *case.words("post", 4))
+        return model, case.tensor("letters", *case.shape("letters", 2, 2, 5), 3)
+
+    def probe(self, nb, case):
+        model, x = self.post(case)
+        return {"tensors": nb.function("every_tensor")(model, case.shuffled("stops", model.names), x)}
+
+    def truth(self, case):
+        model, x = self.post(case)
+        box, van = model.names
+        outer, inner = getattr(model, van).words
+        steps, last = getattr(model, box)(x)
+        score = getattr(model, van).fc(steps)
+        tensors = {f"{box}.0": steps, f"{box}.1": last, f"{van}.0.{outer}.1": score}
+        tensors |= {f"{van}.0.{outer}.2.1": steps * 2, f"{van}.1.{inner}.{outer}": score.sum(1)}
+        return {"tensors": close(tensors)}
+
+
+check("tuple_outputs", PartsOfAParcel)

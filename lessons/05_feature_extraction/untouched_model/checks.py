@@ -381,3 +381,53 @@ class UsedAgain(Afterwards):
 
 
 check("untouched_model", Inside, Afterwards, EachInItsOwnMode, AfterAnError, WhatTheBlockDoes, AnyError, WhereNothingIsRecorded, AnyModel, UsedAgain)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TwoGuests(Check):
+    """Inside, the hooks run in eval mode; after each block the model is as the block found it."""
+
+    def hosts(self, case):
+        model = case.build(
+            "a host", lambda: nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.BatchNorm1d(5), nn.Linear(5, 3))
+        )
+        model[2].eval()
+        return model, case.tensor("what the guests see", 6, 4), case.tensor("what the hosts see", 7, 4)
+
+    def probe(self, nb, case):
+        model, seen, later = self.hosts(case)
+        add, look = case.tensor("what a guest adds", 5), nb.function("looking_at")
+        with look(model, {"0": lambda module, args, output: output + add}):
+            with look(model, {"3": lambda module, args, output: output * 3}):
+                both = model(seen)
+            one = model(seen)
+        output = model(later)
+        if output.requires_grad:
+            output.backward(case.tensor("what the hosts ask", 7, 3))
+        return {
+            "with both guests": both,
+            "with one guest": one,
+            "afterwards": output,
+            "gradient afterwards": model[0].weight.grad,
+        }
+
+    def truth(self, case):
+        model, seen, later = self.hosts(case)
+        add = case.tensor("what a guest adds", 5)
+        with torch.no_grad():
+            value = (model[0](seen) + add) / (
+                1 + model[1].eps
+            )  # twice 1 / sqrt(1 + eps), as no statistics have been gathered
+            one = model[3](value)
+        output = model(later)
+        (gradient,) = torch.autograd.grad(output, model[0].weight, case.tensor("what the hosts ask", 7, 3))
+        close = {
+            "with both guests": one * 3,
+            "with one guest": one,
+            "afterwards": output,
+            "gradient afterwards": gradient,
+        }
+        return {field: Close(value.detach(), rtol=1e-4, atol=1e-4) for field, value in close.items()}
+
+
+check("untouched_model", TwoGuests)

@@ -314,3 +314,50 @@ class AnyModel(Check):
 
 
 check("verbose_net", OneLineAChild, OnResNet, CalledAgain, TwoAtOnce, AnyModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Gate(nn.Module):
+    """Two layers side by side, and a third on their product, which is registered first."""
+
+    def __init__(self, last, left, right):
+        super().__init__()
+        self.names = (last, left, right)
+        self.add_module(last, nn.Linear(5, 3))
+        self.add_module(left, nn.Linear(4, 5))
+        self.add_module(right, nn.Sequential(nn.Linear(4, 5), nn.Tanh()))
+
+    def forward(self, x):
+        last, left, right = (getattr(self, name) for name in self.names)
+        return last(left(x) * right(x))
+
+
+class SideBySide(Check):
+    """Each call prints one line for each child, and returns what the model returns."""
+
+    def gate(self, case):
+        model = case.build("a gate", Gate, *case.words("children of the gate", 3))
+        more, fewer = case.shape("rows", 2, 6, 19)
+        return model, [case.tensor("more rows", more, 4), case.tensor("fewer rows", fewer, 2, 4)]
+
+    def probe(self, nb, case):
+        model, inputs = self.gate(case)
+        verbose, brought = nb.function("VerboseNet")(model), {}
+        for number, x in enumerate(inputs):
+            with printed_lines() as lines:
+                output = verbose(x)
+            brought |= {f"what call {number} prints": lines, f"what call {number} returns": output}
+        return brought
+
+    def truth(self, case):
+        model, inputs = self.gate(case)
+        last, left, right = (getattr(model, name) for name in model.names)
+        wanted = {}
+        for number, x in enumerate(inputs):
+            sizes = dict(zip(model.names, ((*x.shape[:-1], size) for size in (3, 5, 5))))
+            wanted[f"what call {number} prints"] = lines_for(sizes)
+            wanted[f"what call {number} returns"] = Close(last(left(x) * right(x)), rtol=1e-4, atol=1e-4)
+        return wanted
+
+
+check("verbose_net", SideBySide)

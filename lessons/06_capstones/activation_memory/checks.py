@@ -1,4 +1,5 @@
 import gc
+from collections import OrderedDict
 
 import torch
 from torch import nn
@@ -561,3 +562,51 @@ class KeepsNothingAlive(OneForward):
 
 
 check("activation_memory", OneForward, BlockAfterBlock, KeepsNothingAlive, OtherTypes, SlicesOfStorages, NestedModules, AnyModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Wing(nn.Module):
+    """A layer, an activation, and a product of its own."""
+
+    def __init__(self, bone, skin, inputs, size):
+        super().__init__()
+        self.names = (bone, skin)
+        self.add_module(bone, nn.Linear(inputs, size))
+        self.add_module(skin, nn.Sigmoid())
+
+    def forward(self, x):
+        bone, skin = (getattr(self, name) for name in self.names)
+        x = bone(x)
+        return skin(x) * x.exp()
+
+
+class InFlight(Check):
+    """`bytes` and `by_layer` say what autograd has saved for backward in the block, and where."""
+
+    def bird(self, case):
+        names, sizes = case.words("bird", 4), [case.integer(f"size {number}", 3, 19) for number in range(3)]
+
+        def build():
+            return nn.Sequential(OrderedDict({names[0]: Wing(*names[2:], *sizes[:2]), names[1]: nn.Linear(*sizes[1:])}))
+
+        return case.build("a bird", build), case.integer("flights", 5, 17), names, sizes
+
+    def probe(self, nb, case):
+        model, flights, _, sizes = self.bird(case)
+        with nb.function("ActivationMemory")(model) as memory:
+            loss = model(case.tensor("air", flights, sizes[0])).square().sum()
+        loss.backward()
+        return {"memory.bytes": memory.bytes, "memory.by_layer": without_zeros(memory.by_layer)}
+
+    def truth(self, case):
+        _, flights, (wing, tail, bone, skin), sizes = self.bird(case)
+        given, inside, put_out = (4 * flights * size for size in sizes)
+        # A linear layer saves its input, a sigmoid and exp their results, a product its factors, a square what is squared.
+        by_layer = {f"{wing}.{bone}": given, f"{wing}.{skin}": inside, wing: inside, tail: inside, "": put_out}
+        return {
+            "memory.bytes": AnyOf(sum(by_layer.values()), float(sum(by_layer.values()))),
+            "memory.by_layer": AnyOf(by_layer, {layer: float(size) for layer, size in by_layer.items()}),
+        }
+
+
+check("activation_memory", InFlight)

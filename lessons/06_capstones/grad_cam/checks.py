@@ -487,3 +487,42 @@ class FrozenModel(HeatMaps):
 
 
 check("grad_cam", HeatMaps, EqualsCam, OverwrittenLayer, NothingLeft, XAsItWas, FrozenModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Window(nn.Module):
+    """A convolution, whose output is written over, and a linear layer on the mean of its squares."""
+
+    def __init__(self, wall, pane, frame):
+        super().__init__()
+        self.names = (wall, pane, frame)
+        self.add_module(wall, nn.Sequential(OrderedDict({pane: nn.Conv2d(1, 3, 2)})))
+        self.add_module(frame, nn.Linear(3, 6))
+
+    def forward(self, x):
+        wall, _, frame = self.names
+        return getattr(self, frame)(getattr(self, wall)(x).sigmoid_().pow(2).mean((2, 3)))
+
+
+class ThroughTheWindow(Check):
+    """The heat maps are those of steps 1 to 5, each for the class of its picture."""
+
+    def window(self, case):
+        net = case.build("a window", Window, *case.words("window", 3)).eval()
+        return net, case.tensor("views", 5, 1, 6, 5), torch.tensor(case.shuffled("sights", range(6))[:5])
+
+    def probe(self, nb, case):
+        net, views, sights = self.window(case)
+        return {"heat maps through a window": nb.function("grad_cam")(net, ".".join(net.names[:2]), views, sights)}
+
+    def truth(self, case):
+        net, views, sights = self.window(case)
+        wall, _, frame = (net.get_submodule(name) for name in (net.names[0], *net.names[::2]))
+        features = wall(views).detach().requires_grad_()
+        scores = frame(torch.sigmoid(features).pow(2).mean((2, 3)))
+        (gradient,) = torch.autograd.grad(scores[torch.arange(5), sights].sum(), features)
+        heat = torch.einsum("nk,nkhw->nhw", gradient.mean((2, 3)), features.detach())
+        return {"heat maps through a window": near(heat.relu())}
+
+
+check("grad_cam", ThroughTheWindow)

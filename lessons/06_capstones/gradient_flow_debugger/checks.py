@@ -859,3 +859,74 @@ class Corners(SoundNet):
 
 
 check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient, Convolutions, Infinities, FrozenParts, TwoNets, AnyModel, OnlyLooks, BetweenModules, Corners)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Crossing(nn.Module):
+    """Two layers on one input, one of them with a ReLU behind it; a third on their product; and a spare one."""
+
+    def __init__(self, act, last, left, spare, right, dead):
+        super().__init__()
+        self.names, self.root = (act, last, left, right), False
+        layers = nn.ReLU(), nn.Linear(7, 2), nn.Linear(3, 7), nn.Linear(2, 2), nn.Linear(3, 7, bias=False)
+        for name, layer in zip((act, last, left, spare, right), layers):
+            self.add_module(name, layer)
+        with torch.no_grad():
+            self.get_submodule(left).weight[-dead:], self.get_submodule(left).bias[-dead:] = 0.0, -1.0
+
+    def forward(self, x):
+        act, last, left, right = (getattr(self, name) for name in self.names)
+        factor = right(x)
+        if self.root:
+            factor = factor + (factor * 0).sqrt()  # nothing to see in forward, NaN in backward
+        return last(act(left(x)) * factor)
+
+
+class AtACrossing(Check):
+    """The report tells what is bad, dead, without a gradient, and how large gradients are."""
+
+    def crossing(self, case):
+        net = case.build("a crossing", Crossing, *case.words("streets", 5), case.integer("closed", 1, 5))
+        net.get_submodule(net.names[1]).weight.requires_grad_(False)
+        return net, case.tensor("cars", 4, 3), case.tensor("drivers", 4, 2)
+
+    def probe(self, nb, case):
+        net, cars, drivers = self.crossing(case)
+
+        def report():
+            with nb.function("gradient_flow_debugger")(net) as found:
+                (net(cars) * drivers).sum().backward()
+            return found
+
+        sound = report()
+        net.root = True
+        bad_gradient = entry(report(), "bad_gradient")
+        with torch.no_grad():
+            net.get_submodule(net.names[2]).bias[0] = float("inf")
+        bad_output = entry(report(), "bad_output")
+        return {
+            DEAD: entry(sound, "dead"),
+            NONE: entry(sound, "no_gradient"),
+            SIZE: entry(sound, "gradient_size"),
+            GRADIENT: bad_gradient,
+            OUTPUT: bad_output,
+        }
+
+    def truth(self, case):
+        net, cars, drivers = self.crossing(case)
+        act, _, left, right = net.names
+        units = net.get_submodule(left)(cars).T
+        dead = sum(bool((unit <= 0).all()) for unit in units) / len(units)
+        trained = {name: one for name, one in net.named_parameters() if one.requires_grad}
+        found = torch.autograd.grad((net(cars) * drivers).sum(), list(trained.values()), allow_unused=True)
+        sizes = {name: grad.abs().mean() for name, grad in zip(trained, found) if grad is not None}
+        return {
+            DEAD: {act: Close(dead, atol=1e-6)},
+            NONE: [name for name, _ in net.named_parameters() if name not in sizes],
+            SIZE: {name: Close(float(size), rtol=1e-4, atol=1e-6) for name, size in sizes.items()},
+            GRADIENT: right,
+            OUTPUT: left,
+        }
+
+
+check("gradient_flow_debugger", AtACrossing)

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches, is_same
+from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.awkward import awkward_models
 from course.probing import hook_counts, other_than, such_that
@@ -459,3 +459,44 @@ class SeveralCalls(OneBatch):
 
 
 check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, AnyModel, LeftAsItWas, TwoBlocks, SeveralCalls)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Pair(nn.Module):
+    """One layer looks at both halves of a sample, another one at the product of what it finds."""
+
+    def __init__(self, look, judge, size):
+        super().__init__()
+        self.names = (look, judge)
+        self.add_module(judge, nn.Linear(size, 2, bias=False))
+        self.add_module(look, nn.Sequential(nn.Linear(3, size), nn.Softplus()))
+
+    def forward(self, x):
+        look, judge = (getattr(self, name) for name in self.names)
+        one, other = x.chunk(2, 1)
+        return judge(look(one) * look(other).square())
+
+
+class OfAPair(Check):
+    """`gradients` holds the gradient of each sample's own loss, under the parameters' names."""
+
+    def pair(self, case):
+        model = case.build("a pair", Pair, *case.words("pair", 2), case.integer("what it finds", 3, 6))
+        count = case.integer("pairs", 4, 8)
+        return model, case.tensor("both halves", count, 6), case.tensor("judgement", count, 2)
+
+    def probe(self, nb, case):
+        model, x, wanted = self.pair(case)
+        with nb.function("PerSampleGradients")(model) as per_sample:
+            (model(x) - wanted).square().sum(1).mean().backward()
+        return {"gradients of a pair": per_sample.gradients}
+
+    def truth(self, case):
+        model, x, wanted = self.pair(case)
+        losses = (model(x) - wanted).square().sum(1)
+        each = [torch.autograd.grad(loss, list(model.parameters()), retain_graph=True) for loss in losses]
+        gradients = [Close(torch.stack(parts), rtol=1e-4, atol=1e-4) for parts in zip(*each)]
+        return {"gradients of a pair": {name: found for (name, _), found in zip(model.named_parameters(), gradients)}}
+
+
+check("per_sample_gradients", OfAPair)
