@@ -48,6 +48,8 @@ _RDONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 8,
 _NOATIME, _NODIRATIME, _RELATIME = 1024, 2048, 1 << 21
 _DETACH = 2
 _NOBODY = 65534
+_SIGNALS_WAITING = 256
+"""The kernel counts a user's waiting signals and timers together, and lets each process have as many as its own limit says."""
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
@@ -123,6 +125,8 @@ def _build_tree(root: str) -> None:
     os.makedirs(root + "/dev")
     for device in ("null", "zero", "full", "random", "urandom"):
         _bind_file(f"/dev/{device}", f"{root}/dev/{device}")
+        # Written to all the same; but whoever may write to a file may otherwise set its date, for all to see.
+        _read_only(f"{root}/dev/{device}", _NOSUID)
     os.makedirs(root + "/etc")
     for file in ("/etc/ld.so.cache", "/etc/localtime"):
         if os.path.exists(file):
@@ -177,10 +181,9 @@ def _mounts_below(path: str) -> list[str]:
     return [place for place in dict.fromkeys(places) if place == path or place.startswith(path + "/")]
 
 
-def _read_only(path: str) -> None:
+def _read_only(path: str, keep: int = _NOSUID | _NODEV) -> None:
     """Remount a bind mount read-only, with the flags that the kernel does not let us drop."""
     flags = os.statvfs(path).f_flag
-    keep = _NOSUID | _NODEV if not path.endswith("/dev") else _NOSUID
     for bit, name in (
         (os.ST_NOEXEC, _NOEXEC),
         (os.ST_NOATIME, _NOATIME),
@@ -225,6 +228,7 @@ def limit(memory: int, files: int, disk: int, seconds: int) -> None:
         resource.RLIMIT_CPU: seconds,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_SIGPENDING: _SIGNALS_WAITING,
     }
     for kind, value in values.items():
         _, most = resource.getrlimit(kind)

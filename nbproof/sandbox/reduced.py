@@ -35,8 +35,6 @@ __all__ = ["become_subreaper", "end_children", "probe_reduced", "seal_reduced", 
 
 _DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 _FILES = ("/etc/ld.so.cache", "/etc/localtime")
-_SIGNALS_WAITING = 256
-"""The kernel counts a user's waiting signals and timers together, and lets each process have as many as its own limit says."""
 _OTHERS = 1_000
 """Processes and threads that may come up beside a submission, its neighbours' and the user's own, while it runs."""
 _FIRST_SPARE, _LAST_SPARE = 10_000, 2**31 - 2
@@ -92,8 +90,6 @@ def seal_reduced(
     _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it does not outlive the zygote
     os.chdir(scratch)
     limit(memory, files, disk, seconds)
-    waiting = min([_SIGNALS_WAITING, *(one for one in resource.getrlimit(resource.RLIMIT_SIGPENDING) if one >= 0)])
-    resource.setrlimit(resource.RLIMIT_SIGPENDING, (waiting, waiting))
     # Counts all that this user runs: a last barrier, far enough off not to be anybody else's. The zygote counts better.
     crowd = processes if user is not None else tasks_here() + _OTHERS
     _, most = resource.getrlimit(resource.RLIMIT_NPROC)

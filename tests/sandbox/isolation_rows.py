@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 START = """
-import ctypes, errno, fcntl, json, os, signal, socket, subprocess, sys, time
+import ctypes, errno, fcntl, json, os, signal, socket, struct, subprocess, sys, time
 libc, facts = ctypes.CDLL(None, use_errno=True), json.loads(@FACTS@)
 folder, victim, shown = facts["folder"], facts["victim"], facts["shown"] + "/data.txt"
 
 def call(number, *arguments):
     if libc.syscall(ctypes.c_long(number), *arguments) < 0: raise OSError(ctypes.get_errno(), "refused")
+
+def room(size): return ctypes.create_string_buffer(size)
+
+def mapped():
+    '''The address of a page of a file that may only be read, and that others may read.'''
+    libc.mmap.restype = ctypes.c_void_p
+    return libc.mmap(None, ctypes.c_size_t(4096), 1, 1, os.open(shown, os.O_RDONLY), ctypes.c_long(0))
 
 def tried(*attempts, good="open", bad="refused"):
     '''The word, where all attempts came to the same.'''
@@ -45,8 +52,14 @@ def changed(do):
     except OSError as error: return "refused"
     after = os.stat(shown)
     return "changed" if (before.st_mode, before.st_mtime, before.st_uid) != (after.st_mode, after.st_mtime, after.st_uid) else "no effect"
+def touched():
+    # Everybody may write to a device, and who may write may set its date to now.
+    before = os.stat("/dev/null").st_mtime_ns
+    try: os.utime("/dev/null")
+    except OSError as error: return "refused"
+    return "changed" if os.stat("/dev/null").st_mtime_ns != before else "no effect"
 handle = os.open(shown, os.O_RDONLY)
-said = {changed(lambda: os.chmod(shown, 0o4777)), changed(lambda: os.fchmod(handle, 0o777)), changed(lambda: os.utime(shown, (1, 1))),
+said = {touched(), changed(lambda: os.chmod(shown, 0o4777)), changed(lambda: os.fchmod(handle, 0o777)), changed(lambda: os.utime(shown, (1, 1))),
         changed(lambda: os.utime(handle, (1, 1)))}
 owned = {changed(lambda: os.chown(shown, os.getuid(), os.getgid())), changed(lambda: os.setxattr(shown, "user.pwned", b"1")),
          changed(lambda: fcntl.ioctl(handle, 0x40086602, (64).to_bytes(8, "little")))}
@@ -136,6 +149,73 @@ def many():
 tried(many)""",
 }
 
+_MESSAGES = {
+    "lock a file that others may read (flock, fcntl)": """
+def by_flock():
+    for kind in (fcntl.LOCK_SH, fcntl.LOCK_EX):
+        one, other = open(shown), open(shown)
+        fcntl.flock(one, kind); fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def by_descriptor():
+    lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)
+    one, other = open("/dev/null", "w"), open("/dev/null", "w")
+    for file in (one, other): fcntl.fcntl(file, 37, lock)
+def by_process():
+    file = open("/dev/null", "w"); fcntl.lockf(file, fcntl.LOCK_EX)
+    child = os.fork()
+    if child == 0:
+        try: fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB); os._exit(0)
+        except OSError: os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+tried(by_flock, by_descriptor, by_process, good="no effect", bad="open")""",
+    "hold up or watch who opens a file: leases, dnotify, inotify, fanotify": """
+def lease(): fcntl.fcntl(os.open("own", os.O_RDONLY | os.O_CREAT), fcntl.F_SETLEASE, fcntl.F_RDLCK)
+def note(): fcntl.fcntl(os.open(facts["shown"], os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_ACCESS)
+tried(lease, note, lambda: call(294, 0), lambda: call(300, 0x200, 0), lambda: call(303, -100, shown.encode(), room(200), room(8), 0))""",
+    "ask what of a file is in memory: mincore, cachestat, preadv2, openat2, ioctl": """
+def in_memory(): call(27, ctypes.c_void_p(mapped()), ctypes.c_size_t(4096), room(8))
+def ready(): os.preadv(os.open(shown, os.O_RDONLY), [bytearray(4)], 0, os.RWF_NOWAIT)
+def extents(): fcntl.ioctl(os.open(shown, os.O_RDONLY), 0xC020662A, struct.pack("<QQ4I", 0, 2**64 - 1, 0, 0, 0, 0))
+open(shown).read()
+tried(in_memory, ready, lambda: call(451, os.open(shown, os.O_RDONLY), bytes(16), room(40), 0),
+      lambda: call(437, -100, shown.encode(), struct.pack("<3Q", 0, 0, 0x20), ctypes.c_size_t(24)), extents,
+      lambda: call(239, room(8), room(128), ctypes.c_ulong(1024), ctypes.c_void_p(mapped()), 3))""",
+    "have what files hold read ahead, dropped or written: fadvise, readahead, madvise": """
+# On no file, and at no page: the kernel would say so.
+advice = [lambda kind=kind: call(28, ctypes.c_void_p(1), ctypes.c_size_t(1), kind) for kind in (3, 12, 20, 21, 22, 23, 25)]
+tried(lambda: call(221, -1, 0, 0, 4), lambda: call(187, -1, 0, 1), lambda: call(277, -1, 0, 1, 2), *advice, good="no effect", bad="open")""",
+    "wake a process that waits at a file which both may read (futex)": """
+def wake():
+    place, word = ctypes.c_void_p(mapped()), int.from_bytes(b"keep", "little")
+    child = os.fork()
+    if child == 0: libc.syscall(202, place, 0, word, struct.pack("qq", 5, 0), None, 0); os._exit(0)
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if libc.syscall(202, place, 1, 1, None, None, 0): return False
+        time.sleep(0.01)
+tried(wake, good="no effect", bad="open")""",
+    "have the machine write all that it holds to disk (sync, syncfs)": """
+tried(lambda: call(162), lambda: call(306, os.open(shown, os.O_RDONLY)))""",
+    "use up what all of a user's processes share: timers, waiting signals, large pipes, huge pages": """
+def huge():
+    libc.mmap.restype = ctypes.c_void_p
+    return libc.mmap(None, ctypes.c_size_t(2 << 20), 3, 0x44022, -1, ctypes.c_long(0)) != 2**64 - 1
+def wait():
+    signal.pthread_sigmask(signal.SIG_BLOCK, [40])
+    for _ in range(300): call(129, os.getpid(), 40, struct.pack("iii", 40, 0, -1) + bytes(116))
+tried(wait, lambda: call(222, 1, None, room(8)), lambda: fcntl.fcntl(os.pipe()[0], 1031, 1 << 20), huge)""",
+    "ask about a process of yours: group, priority, processors, processor time": """
+tried(lambda: os.getpgid(victim), lambda: os.getsid(victim), lambda: os.getpriority(os.PRIO_PROCESS, victim), lambda: os.sched_getaffinity(victim),
+      lambda: os.sched_getscheduler(victim), lambda: os.sched_getparam(victim), lambda: os.sched_rr_get_interval(victim), lambda: os.pidfd_open(victim),
+      lambda: time.clock_gettime(~victim << 3 | 2), lambda: time.clock_getres(~victim << 3 | 2), lambda: call(230, ~victim << 3 | 2, 0, bytes(16), None),
+      lambda: call(252, 1, victim), lambda: call(315, victim, room(56), 56, 0), lambda: call(125, struct.pack("Ii", 0x20080522, victim), room(24)),
+      lambda: call(274, victim, room(8), room(8)))""",
+    "ask about the whole machine: memory, load, processes, room on a disk": """
+tried(lambda: call(99, room(128)), lambda: os.statvfs(shown), lambda: os.fstatvfs(os.open(shown, os.O_RDONLY)))""",
+    "leave a date on a file by reading it": """
+path = facts["shown"] + "/unread.txt"
+before = os.stat(path).st_atime_ns; open(path).read()
+print("no effect" if os.stat(path).st_atime_ns == before else "open")""",
+}
+
 _WORKS = {
     "threads, forks, programs, pipes": """
 import threading
@@ -173,6 +253,28 @@ x = torch.ones(3, requires_grad=True); (x @ x).backward()
 optimizer = torch.optim.SGD([x], 0.1); optimizer.step()
 torch.save(x, "x.pt")
 tried(lambda: x.grad.tolist() == [2.0] * 3 and from_elsewhere.NAME == "elsewhere" and torch.load("x.pt").shape == (3,), good="works")""",
+    "databases, arrays and locks in files of its own": """
+import sqlite3, numpy, tempfile, torch
+def base():
+    one, other = sqlite3.connect("one.db"), sqlite3.connect("one.db")
+    with one: one.execute("create table t (a)"); one.execute("insert into t values (7)")
+    with other: other.execute("update t set a = a + 1")
+    return one.execute("select a from t").fetchall() == sqlite3.connect("one.db").execute("select a from t").fetchall() == [(8,)]
+def array():
+    one = numpy.memmap("array", dtype="float32", mode="w+", shape=(3, 4)); one[1] = 5; one.flush(); torch.save(torch.ones(3), "ones.pt")
+    return numpy.memmap("array", dtype="float32", mode="r", shape=(3, 4)).sum() == 20 and torch.load("ones.pt", mmap=True).sum() == 3
+def parts():
+    file = os.open("parts", os.O_RDWR | os.O_CREAT); os.pwritev(file, [b"ab", b"c"], 0); return os.preadv(file, [bytearray(3)], 0) == 3
+def lock():
+    with open("lock", "w") as file: fcntl.flock(file, fcntl.LOCK_EX); fcntl.lockf(file, fcntl.LOCK_UN)
+    with tempfile.TemporaryFile() as file: file.write(b"x"); os.fsync(file); os.posix_fadvise(file.fileno(), 0, 0, 1); os.sync()
+tried(base, array, parts, lock, good="works")""",
+    "ask about itself: group, priority, processors, time": """
+import resource
+me = os.getpid()
+tried(*(lambda who=who: os.getpgid(who) and os.getsid(who) and os.sched_getaffinity(who) and os.getpriority(os.PRIO_PROCESS, who) >= 0
+        and os.sched_getscheduler(who) == 0 for who in (0, me)),
+      lambda: time.process_time() > 0 and time.thread_time() > 0 and resource.getrusage(resource.RUSAGE_SELF).ru_utime > 0, good="works")""",
     "write to /tmp by that name": """
 tried(lambda: open("/tmp/mine", "w"), good="works")""",
     "Unix sockets of its own, as multiprocessing's managers use them": """
@@ -185,4 +287,4 @@ open("mine", "w").close(); os.chmod("mine", 0o751)
 print("works" if os.stat("mine").st_mode & 0o777 == 0o751 else "no effect")""",
 }
 
-ROWS: dict[str, str] = {**_REACH, **_PROCESSES, **_WORKS}
+ROWS: dict[str, str] = {**_REACH, **_PROCESSES, **_MESSAGES, **_WORKS}
