@@ -4,62 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
-from nbproof.values.compare import Matches, is_same
-from nbproof.values.describe import in_words
-from nbproof.values.evidence import Evidence
-
 __all__ = [
-    "ANYTHING",
     "Call",
     "calls_of",
     "hook_counts",
-    "missing_lines",
     "nan_as_number",
     "odd_gradients",
     "other_forward",
-    "other_than",
     "printed_lines",
     "single_calls",
     "statistics",
-    "such_that",
     "tensor_hook_count",
-    "undisclosed",
 ]
-
-ANYTHING = Matches(lambda got: None, "anything")
-"""In a truth: a field that nothing is asked about, there for ``mistakes`` to tell one misconception from another."""
-
-
-def other_than(value: object) -> Matches:
-    """In ``mistakes``: any evidence but ``value``."""
-
-    def test(got: Evidence) -> str | None:
-        return "just this" if is_same(got, value) else None
-
-    return Matches(test, "another value")
-
-
-def such_that(test: Callable[[Any], bool]) -> Matches:
-    """In ``mistakes``: any evidence that ``test`` says yes to. Where ``test`` raises, it does not."""
-    return Matches(lambda got: None if test(got) else "something else", "such a value")
-
-
-def undisclosed(value: object, says: str) -> Matches:
-    """In a truth: just ``value``, which no message may show, because it is the answer. ``says`` tells its form."""
-
-    def test(got: Evidence) -> str | None:
-        return None if is_same(got, value) else in_words(got)
-
-    return Matches(test, says)
 
 
 def odd_gradients(case: Any, dtype: torch.dtype = torch.float32) -> list[torch.Tensor]:
@@ -168,48 +132,3 @@ def printed_lines() -> Iterator[list[str]]:
     with contextlib.redirect_stdout(stream):
         yield lines
     lines.extend(line for line in stream.getvalue().splitlines() if line.strip())
-
-
-def missing_lines(lines: object, shapes: Mapping[str, Sequence[int]]) -> str | None:
-    """What is wrong with printed lines that should give each name and its shape, one line a name; None if nothing is.
-
-    The order is free, and so are the notation of a shape (``torch.Size([2, 3])``, ``(2, 3)``, ``[2, 3]``,
-    ``2x3``) and the words around. A name counts where it stands alone: ``conv1`` is not in ``conv10``.
-    """
-    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        return "not a list of lines"
-    if len(lines) != len(shapes):
-        return f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
-    fits = [[name for name, shape in shapes.items() if _tells(line, name, shape)] for line in lines]
-    taken: dict[str, int] = {}
-    for index, line in enumerate(lines):
-        if not _assign(index, fits, taken, set()):
-            return repr(line) if not fits[index] else f"more than one line for {fits[index][0]!r}"
-    return None
-
-
-_LONGEST_LINE = 2_000
-"""Characters: the search for shapes takes quadratic time, and a grader's time is not a learner's to spend."""
-
-
-def _tells(line: str, name: str, shape: Sequence[int]) -> bool:
-    """Whether the line holds the shape, and, outside it, the name as a word."""
-    if len(line) > _LONGEST_LINE:
-        return False
-    found, line = False, re.sub(r"\x1b\[[0-9;]*m", "", line)  # terminal colours are no words
-    for match in re.finditer(r"(?:torch\.Size\(\s*)?[(\[]?(?<![\w.])\d+(?:\s*[,x×]\s*\d+)*\s*,?[)\]]*", line):
-        if [int(number) for number in re.findall(r"\d+", match[0])] == list(shape):
-            rest = f"{line[: match.start()]} {line[match.end() :]}"
-            found = found or re.search(rf"(?<!\w){re.escape(name)}(?!\w|\.\w)", rest) is not None
-    return found
-
-
-def _assign(index: int, fits: Sequence[Sequence[str]], taken: dict[str, int], tried: set[str]) -> bool:
-    """Give line ``index`` a name of its own, moving other lines to another name of theirs where needed."""
-    for name in fits[index]:
-        if name not in tried:
-            tried.add(name)
-            if name not in taken or _assign(taken[name], fits, taken, tried):
-                taken[name] = index
-                return True
-    return False

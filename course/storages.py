@@ -6,13 +6,13 @@ Whether something is still in memory, a process says about itself. So a check do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import torch
 
 from nbproof.checks.case import Case
 
-__all__ = ["Storages", "storages_left"]
+__all__ = ["Storages", "of_a_storage"]
 
 _PRIME = 2_147_483_647
 
@@ -38,7 +38,7 @@ class Storages:
         """The number of this moment: :func:`storages_left`, of what is there and of what is freed."""
         number = self._case.integer(f"trace of memory {moment}", 1, _PRIME)
         for place, reference in self._watched:
-            number += _of_a_storage(self._case, place, moment, _EXPIRED(reference))
+            number += of_a_storage(self._case, place, moment, _EXPIRED(reference))
         return number % _PRIME
 
     def __del__(self) -> None:
@@ -46,12 +46,5 @@ class Storages:
             _FREE(reference)
 
 
-def storages_left(case: Case, moment: str, there: Iterable[str] = (), freed: Iterable[str] = ()) -> int:
-    """For the truth: what :meth:`Storages.left` brings where just these places were watched, once each."""
-    number = case.integer(f"trace of memory {moment}", 1, _PRIME)
-    number += sum(_of_a_storage(case, place, moment, False) for place in there)
-    return (number + sum(_of_a_storage(case, place, moment, True) for place in freed)) % _PRIME
-
-
-def _of_a_storage(case: Case, place: str, moment: str, freed: bool) -> int:
+def of_a_storage(case: Case, place: str, moment: str, freed: bool) -> int:
     return case.integer(f"trace of memory of {place} {'freed' if freed else 'there'} {moment}", 1, _PRIME)

@@ -19,26 +19,21 @@ import torch
 from torch import nn
 
 from nbproof.checks.case import Case
-from nbproof.values.compare import Matches, is_same
-from nbproof.values.describe import in_words
-from nbproof.values.evidence import Evidence
 
 __all__ = [
-    "as_before",
+    "FACTOR",
+    "PRIME",
     "attributes_on",
     "full_hook_beside",
     "gradients_from",
     "gradients_left",
     "gradients_of",
     "is_a",
-    "no_gradient_left",
-    "no_gradients_from",
     "parameters_of",
-    "same_both_times",
     "what_runs",
 ]
 
-_PRIME, _FACTOR = 2_147_483_647, 31
+PRIME, FACTOR = 2_147_483_647, 31
 
 # Taken now, before any learner's code runs: a dict, or a tensor, of another class could tell another story.
 _entries, _set_entry, _has_entry = dict.items, dict.__setitem__, dict.__contains__
@@ -89,15 +84,15 @@ def full_hook_beside(layer: nn.Linear, case: Case) -> str | list[torch.Tensor]:
 
 def attributes_on(model: nn.Module, case: Case) -> int:
     """A number that follows from the names of all attributes that the modules and parameters carry themselves."""
-    number = case.integer("trace of attributes", 1, _PRIME)
+    number = case.integer("trace of attributes", 1, PRIME)
     for name, module in _parts(model):
         own = _DICT_OF_MODULE(module)
         for key, _ in _entries(own):
-            number += case.integer(f"trace of the attribute {key} on {name}", 1, _PRIME)
+            number += case.integer(f"trace of the attribute {key} on {name}", 1, PRIME)
         for parameter, tensor in _entries(own["_parameters"]):
             for key, _ in _entries(_DICT_OF_TENSOR(tensor)) if tensor is not None else ():
-                number += case.integer(f"trace of the attribute {key} on {name}.{parameter}", 1, _PRIME)
-    return number % _PRIME
+                number += case.integer(f"trace of the attribute {key} on {name}.{parameter}", 1, PRIME)
+    return number % PRIME
 
 
 def parameters_of(model: nn.Module) -> dict[str, torch.Tensor]:
@@ -108,28 +103,6 @@ def parameters_of(model: nn.Module) -> dict[str, torch.Tensor]:
             if parameter is not None:
                 found[f"{name}.{key}" if name else key] = parameter
     return found
-
-
-def as_before(number: int) -> Matches:
-    """In a truth: the number of just what should run, as :func:`what_runs` finds it on a fresh model."""
-
-    def test(got: Evidence) -> str | None:
-        return None if is_same(got, number) else "not just that"
-
-    return Matches(test, "just what would run without this call: the same hooks, modules in the same modes")
-
-
-def same_both_times(case: Case, one: str, two: str) -> Matches:
-    """In a truth: two numbers of what ran, whatever it was, at two moments, if it was the same both times."""
-    apart = case.integer(f"trace {two}", 1, _PRIME) - case.integer(f"trace {one}", 1, _PRIME)
-    possible = {apart * pow(_FACTOR, traces, _PRIME) % _PRIME for traces in range(1, 2000)}
-
-    def test(got: Evidence) -> str | None:
-        first, second = got if isinstance(got, list) else (None, None)
-        same = type(first) is int and type(second) is int and (second - first) % _PRIME in possible
-        return None if same else "not the same both times"
-
-    return Matches(test, "the same both times")
 
 
 def gradients_from(values: Iterable[Any], model: nn.Module, case: Case) -> dict[str, torch.Tensor | None]:
@@ -167,31 +140,20 @@ def gradients_of(tensors: Any, model: nn.Module, case: Case) -> dict[str, torch.
         return None
 
 
-def no_gradient_left(name: str, tensor: torch.Tensor, case: Case) -> Matches:
-    """In a truth: what :func:`gradients_left` brings for this name where ``.grad`` is None, told as None."""
-    nothing = case.tensor(f"no gradient of {name}", *tensor.shape)
-    return Matches(lambda got: None if is_same(got, nothing) else in_words(got), "None")
-
-
-def no_gradients_from(model: nn.Module, case: Case) -> dict[str, torch.Tensor]:
-    """For the truth: what :func:`gradients_from` brings where no value leads to the model."""
-    return {name: case.tensor(f"weight of {name}", *one.shape) for name, one in model.named_parameters()}
-
-
 class _Trace:
     """The number, and what a hook of a kind at a place adds to it."""
 
     def __init__(self, case: Case, moment: str) -> None:
         self._case = case
-        self.number = case.integer(f"trace {moment}", 1, _PRIME)
+        self.number = case.integer(f"trace {moment}", 1, PRIME)
 
     def left_by(self, kind: str, place: str, module: nn.Module) -> Callable[[], None]:
-        step = self._case.integer(f"trace of a {kind} hook on {place}", 1, _PRIME)
-        in_training = self._case.integer(f"trace of training mode on {place}", 1, _PRIME)
+        step = self._case.integer(f"trace of a {kind} hook on {place}", 1, PRIME)
+        in_training = self._case.integer(f"trace of training mode on {place}", 1, PRIME)
 
         def leave() -> None:
             mode = in_training if module.__dict__["training"] else 0
-            self.number = (self.number * _FACTOR + step + mode) % _PRIME
+            self.number = (self.number * FACTOR + step + mode) % PRIME
 
         return leave
 

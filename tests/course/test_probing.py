@@ -7,19 +7,8 @@ import torch
 from torch import nn
 
 from course.models import Add, Model
-from course.probing import (
-    ANYTHING,
-    calls_of,
-    hook_counts,
-    missing_lines,
-    other_forward,
-    other_than,
-    printed_lines,
-    single_calls,
-    such_that,
-    tensor_hook_count,
-    undisclosed,
-)
+from course.probing import calls_of, hook_counts, other_forward, printed_lines, single_calls, tensor_hook_count
+from course.truths import ANYTHING, missing_lines, other_than, such_that, undisclosed
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import snapshot
 

@@ -15,8 +15,9 @@ from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from course.awkward import KINDS, awkward_models, several_groups
-from course.storages import Storages, storages_left
-from course.traces import attributes_on, gradients_left, no_gradient_left, parameters_of, same_both_times, what_runs
+from course.storages import Storages
+from course.traces import attributes_on, gradients_left, parameters_of, what_runs
+from course.truths import no_gradient_left, same_both_times, storages_left
 from nbproof.checks.case import Case
 from nbproof.course_file import the_course
 from nbproof.values.compare import first_difference, is_same

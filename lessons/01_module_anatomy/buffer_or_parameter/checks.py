@@ -3,7 +3,7 @@ import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
-from course.probing import ANYTHING, other_than
+from course.truths import ANYTHING, other_than
 from course.traces import gradients_left
 
 _NAMES = ("gain", "mean", "window", "rate")

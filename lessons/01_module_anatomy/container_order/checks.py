@@ -6,7 +6,7 @@ import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
-from course.probing import ANYTHING
+from course.truths import ANYTHING
 from course.traces import attributes_on, gradients_left
 
 

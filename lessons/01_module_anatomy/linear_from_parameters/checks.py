@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
-from course.probing import other_than
+from course.truths import other_than
 from course.traces import gradients_left, is_a
 
 

@@ -4,8 +4,8 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.awkward import KINDS, awkward_models, several_groups
-from course.probing import ANYTHING, other_than
-from course.traces import as_before, gradients_left, what_runs
+from course.traces import gradients_left, what_runs
+from course.truths import ANYTHING, as_before, other_than
 
 # awkward: one_dim, three_dim, called_twice, in_place_behind, norm_in_eval, namedtuple, dictionary: add_offset never runs the model
 

@@ -4,8 +4,8 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.awkward import KINDS, awkward_models
-from course.probing import ANYTHING, other_than
-from course.traces import as_before, attributes_on, gradients_from, what_runs
+from course.traces import attributes_on, gradients_from, what_runs
+from course.truths import ANYTHING, as_before, other_than
 
 # awkward: one_dim, three_dim: a Tanh takes what a ReLU takes, whatever its shape
 

@@ -2,8 +2,9 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
-from course.probing import nan_as_number, odd_gradients, other_than, such_that
-from course.traces import gradients_left, no_gradient_left
+from course.probing import nan_as_number, odd_gradients
+from course.traces import gradients_left
+from course.truths import no_gradient_left, other_than, such_that
 
 
 class BothValues(Check):

@@ -5,7 +5,8 @@ import torch
 
 from nbproof.checks.check import Check, check
 from course.models import TestNet
-from course.probing import ANYTHING, other_than, tensor_hook_count
+from course.probing import tensor_hook_count
+from course.truths import ANYTHING, other_than
 from course.traces import gradients_left
 
 
@@ -153,8 +154,9 @@ import torch
 
 from nbproof.checks.check import Check, check
 from course.models import TestNet
-from course.probing import ANYTHING, other_than, tensor_hook_count
-from course.traces import gradients_left, no_gradient_left
+from course.probing import tensor_hook_count
+from course.traces import gradients_left
+from course.truths import ANYTHING, no_gradient_left, other_than
 
 
 class BehindTheReLU(Check):

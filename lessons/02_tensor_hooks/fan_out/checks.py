@@ -4,7 +4,7 @@ import torch
 from nbproof.checks.check import Check, check
 from nbproof.checks.namespace import Unanswered
 from nbproof.values.compare import AnyOf
-from course.probing import ANYTHING, such_that, undisclosed
+from course.truths import ANYTHING, such_that, undisclosed
 
 
 class PredictsTheCalls(Check):
@@ -86,8 +86,9 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
-from course.probing import ANYTHING, nan_as_number, odd_gradients, other_than, such_that, tensor_hook_count
-from course.traces import gradients_left, no_gradient_left
+from course.probing import nan_as_number, odd_gradients, tensor_hook_count
+from course.traces import gradients_left
+from course.truths import ANYTHING, no_gradient_left, other_than, such_that
 
 NAMES = ("left", "h", "x", "right")
 

@@ -4,7 +4,7 @@ import torch
 from nbproof.checks.check import Check, check
 from nbproof.checks.namespace import Unanswered
 from nbproof.values.compare import AnyOf
-from course.probing import ANYTHING, other_than, such_that, undisclosed
+from course.truths import ANYTHING, other_than, such_that, undisclosed
 
 SAYS = "what ran; keep your prediction as you made it, and write what ran into "
 
@@ -153,7 +153,8 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
-from course.probing import ANYTHING, other_than, such_that, tensor_hook_count
+from course.probing import tensor_hook_count
+from course.truths import ANYTHING, other_than, such_that
 
 
 def five_steps(w, h):

@@ -4,7 +4,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.describe import in_words
 from course.awkward import awkward_models
-from course.probing import ANYTHING, such_that
+from course.truths import ANYTHING, such_that
 
 
 def small_net(case):

@@ -3,7 +3,8 @@ import torch
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
 from course.awkward import awkward_models
-from course.probing import ANYTHING, nan_as_number, other_than, such_that
+from course.probing import nan_as_number
+from course.truths import ANYTHING, other_than, such_that
 from course.traces import gradients_left, parameters_of
 
 

@@ -2,8 +2,9 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
-from course.probing import ANYTHING, nan_as_number, other_than
-from course.traces import gradients_left, no_gradient_left
+from course.probing import nan_as_number
+from course.traces import gradients_left
+from course.truths import no_gradient_left, other_than
 
 
 class TurnsTheSign(Check):
@@ -54,7 +55,7 @@ class TurnsTheSign(Check):
 class OtherUses(Check):
     """What other uses of `h` send back keeps its sign: `w` gets the one minus the other. In each backward pass."""
 
-    def run(self, case, reverse, of_branch=(1, 1), of_h=1, left_on=lambda h: ANYTHING):
+    def run(self, case, reverse, of_branch=(1, 1), of_h=1):
         """Three passes: from one head, from the other, from their sum. The factors are those of the heads."""
         w = case.tensor("w", 3, requires_grad=True)
         h = w * case.tensor("x", 2, 3)
@@ -62,20 +63,21 @@ class OtherUses(Check):
         plain, reversed_ = (h * case.tensor("a", 2, 3)).sin() * of_h, branch**2 * case.tensor("b", 3)
         for output in (plain, reversed_ * of_branch[0], plain + reversed_ * of_branch[1]):
             output.backward(case.tensor("upstream", 2, 3), retain_graph=True)
-        return {"w.grad": w.grad, ".grad of h": left_on(h)}
+        return w.grad, h
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("reverse_gradient"), left_on=lambda h: gradients_left({"h": h}, case)["h"])
+        gradient, h = self.run(case, nb.function("reverse_gradient"))
+        return {"w.grad": gradient, ".grad of h": gradients_left({"h": h}, case)["h"]}
 
     def truth(self, case):
         # Backward is linear: a head times -1 sends the opposite gradient.
-        found = self.run(case, lambda h: h * 1, of_branch=(-1, -1))
-        return {**found, ".grad of h": no_gradient_left("h", case.tensor("x", 2, 3), case)}
+        gradient, _ = self.run(case, lambda h: h * 1, of_branch=(-1, -1))
+        return {"w.grad": gradient, ".grad of h": no_gradient_left("h", case.tensor("x", 2, 3), case)}
 
     def mistakes(self, case):
         return {
-            "reverse_gradient_all_uses": self.run(case, lambda h: h * 1, of_branch=(-1, -1), of_h=-1),
-            "runs_only_once": self.run(case, lambda h: h * 1, of_branch=(-1, 1)),
+            "reverse_gradient_all_uses": {"w.grad": self.run(case, lambda h: h * 1, (-1, -1), -1)[0]},
+            "runs_only_once": {"w.grad": self.run(case, lambda h: h * 1, (-1, 1))[0]},
         }
 
     blame = {".grad of h": "uses_retain_grad"}

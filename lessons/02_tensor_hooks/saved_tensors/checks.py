@@ -5,7 +5,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from course.awkward import awkward_models
-from course.probing import such_that
+from course.truths import such_that
 
 
 def saved_in(output):
@@ -378,7 +378,8 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from nbproof.checks.check import Check, check
-from course.storages import Storages, storages_left
+from course.storages import Storages
+from course.truths import storages_left
 
 
 class FreesTheMemory(Check):

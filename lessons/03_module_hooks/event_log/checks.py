@@ -7,7 +7,8 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import snapshot
 from course.awkward import KINDS, awkward_models
-from course.probing import hook_counts, such_that
+from course.probing import hook_counts
+from course.truths import such_that
 
 POISON = ("model", "net", "module", "x", "layer")
 FOUR_KINDS = ("forward_pre", "forward", "backward_pre", "backward")

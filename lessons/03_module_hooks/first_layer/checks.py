@@ -8,7 +8,8 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
-from course.probing import ANYTHING, hook_counts, other_than, such_that
+from course.probing import hook_counts
+from course.truths import ANYTHING, other_than, such_that
 
 POISON = ("layer", "net", "x", "model")
 NO_LIST = Matches(lambda got: "a list" if isinstance(got, list) else None, "no list")

@@ -3,8 +3,9 @@ import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING, hook_counts, other_than, such_that
-from course.traces import as_before, what_runs
+from course.probing import hook_counts
+from course.traces import what_runs
+from course.truths import ANYTHING, as_before, other_than, such_that
 
 POISON = ("modules", "module", "adder", "net")
 ERRORS = {

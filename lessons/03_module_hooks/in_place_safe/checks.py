@@ -4,7 +4,8 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches, is_same
 from nbproof.values.evidence import snapshot
-from course.probing import ANYTHING, hook_counts, other_than, such_that
+from course.probing import hook_counts
+from course.truths import ANYTHING, other_than, such_that
 from course.traces import full_hook_beside
 
 POISON = ("layer", "net", "model", "x")

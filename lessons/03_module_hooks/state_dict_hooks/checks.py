@@ -5,7 +5,7 @@ import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING, other_than, such_that
+from course.truths import ANYTHING, other_than, such_that
 
 POISON = ("module", "head")
 ERRORS = {

@@ -7,8 +7,8 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import snapshot
 from course.awkward import awkward_models, several_groups
-from course.probing import ANYTHING, such_that
-from course.traces import as_before, gradients_left, what_runs
+from course.traces import gradients_left, what_runs
+from course.truths import ANYTHING, as_before, such_that
 
 
 class Scale(nn.Module):

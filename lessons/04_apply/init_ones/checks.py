@@ -2,7 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
-from course.probing import ANYTHING
+from course.truths import ANYTHING
 from course.tree import Function_A, Layer_CD, Model
 from torch import nn
 

@@ -6,8 +6,9 @@ from torch import nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
-from course.probing import ANYTHING, hook_counts
-from course.traces import parameters_of, same_both_times, what_runs
+from course.probing import hook_counts
+from course.traces import parameters_of, what_runs
+from course.truths import ANYTHING, same_both_times
 from course.tree import Function_A, Function_B, Function_C, Function_D, Layer_AB, Model
 
 PARTS = ("ab.a", "ab.b", "cd.c", "cd.d")

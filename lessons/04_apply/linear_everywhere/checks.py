@@ -4,7 +4,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches, is_same
-from course.probing import ANYTHING
+from course.truths import ANYTHING
 from course.tree import Model
 from nbproof.values.compare import Close
 

@@ -2,7 +2,7 @@ from contextlib import contextmanager
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING, such_that
+from course.truths import ANYTHING, such_that
 from course.tree import Function_A, Function_B, Function_C, Function_D, Layer_CD, Model
 from torch import nn
 

@@ -4,8 +4,8 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.awkward import awkward_models
-from course.probing import ANYTHING, such_that
-from course.traces import as_before, what_runs
+from course.traces import what_runs
+from course.truths import ANYTHING, as_before, such_that
 
 
 class Block(nn.Module):

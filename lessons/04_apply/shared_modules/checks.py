@@ -7,8 +7,8 @@ from torch.utils.hooks import RemovableHandle
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close
 from course.awkward import awkward_models
-from course.probing import ANYTHING, such_that
-from course.traces import as_before, what_runs
+from course.traces import what_runs
+from course.truths import ANYTHING, as_before, such_that
 
 
 class Branches(nn.Module):
@@ -74,7 +74,7 @@ class HookingCheck(Check):
     def what_runs(self, case, model, moment="afterwards"):
         return what_runs(model, case, lambda: model(case.tensor("another x", 5, 3)).sum().backward(), moment)
 
-    def right(self, case, moment, everywhere=0, more=()):
+    def hooked_so(self, case, moment, everywhere=0, more=()):
         """What runs with so many hooks on every module, and one more at these places."""
         model = case.build("net", Branches)
         modules = [*model.modules()] * everywhere + [model.get_submodule(name) for name in more]
@@ -119,8 +119,8 @@ class OnceOnEach(HookingCheck):
             "calls in one run": self.runs(case),
             "returned": f"{len(once)} x RemovableHandle",
             "hooks after removing": self.each(case, 0),
-            "what runs with the hooks": self.right(case, "hooked", 1),
-            "what runs after removing": self.right(case, "afterwards"),
+            "what runs with the hooks": self.hooked_so(case, "hooked", 1),
+            "what runs after removing": self.hooked_so(case, "afterwards"),
         }
 
     def mistakes(self, case):
@@ -201,8 +201,8 @@ class OthersHooksStay(HookingCheck):
             "hooks": self.theirs(case, 1),
             "hooks after removing": self.theirs(case, 0),
             "calls of the other hook": {**self.each(case, 0), "left.0": runs["left.0"], "right.1": runs["right.1"]},
-            "what runs with both hooks": self.right(case, "hooked", 1, ("left.0", "right.1")),
-            "what runs after removing": self.right(case, "afterwards", 0, ("left.0", "right.1")),
+            "what runs with both hooks": self.hooked_so(case, "hooked", 1, ("left.0", "right.1")),
+            "what runs after removing": self.hooked_so(case, "afterwards", 0, ("left.0", "right.1")),
         }
 
     def mistakes(self, case):
@@ -266,11 +266,11 @@ class OnceMore(HookingCheck):
                     module.bias += 1
         return {
             "calls of the second hook, the first one removed": self.runs(case),
-            "what runs, the first one removed": self.right(case, "afterwards", 1),
+            "what runs, the first one removed": self.hooked_so(case, "afterwards", 1),
             "calls of the second hook, the first one still there": self.runs(case),
-            "what runs, the first one still there": self.right(case, "afterwards", 2),
+            "what runs, the first one still there": self.hooked_so(case, "afterwards", 2),
             "calls of the same hook once more": self.runs(case),
-            "what runs, the same hook once more": self.right(case, "afterwards", 1),
+            "what runs, the same hook once more": self.hooked_so(case, "afterwards", 1),
             "output in eval mode": self.tripled(case),
             "output with the second hook, the first one taken off by its handles": model(case.tensor("x", 5, 3)),
         }
@@ -286,7 +286,7 @@ class OnceMore(HookingCheck):
             "mark_outlives_hook": AnyOf(
                 {"calls of the second hook, the first one removed": none},
                 {"calls of the second hook, the first one still there": none},
-                {"calls of the same hook once more": none, "what runs, the same hook once more": self.right(case, "afterwards")},
+                {"calls of the same hook once more": none, "what runs, the same hook once more": self.hooked_so(case, "afterwards")},
             )
         }
 

@@ -1,7 +1,7 @@
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import Unreadable
-from course.probing import undisclosed
+from course.truths import undisclosed
 from course.tree import Model
 from nbproof.values.describe import in_words
 

@@ -7,8 +7,9 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.awkward import awkward_models, bare_model, whole_numbers_model
-from course.probing import hook_counts, single_calls, statistics, such_that
-from course.traces import gradients_from, same_both_times, what_runs
+from course.probing import hook_counts, single_calls, statistics
+from course.traces import gradients_from, what_runs
+from course.truths import same_both_times, such_that
 
 # awkward: norm_in_eval, mixed_modes: an answer on top of torchvision's extractor is right, and forgets the modes of parts
 # awkward: namedtuple: an answer on top of torchvision's extractor is right, and cannot trace such a model

@@ -10,7 +10,8 @@ from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.awkward import awkward_models, bare_model, whole_numbers_model
 from course.models import TinyResNet
 from course.probing import calls_of, hook_counts
-from course.traces import as_before, what_runs
+from course.traces import what_runs
+from course.truths import as_before
 
 # awkward: the_layer: the empty name, which is the model's own, is no step
 

@@ -9,7 +9,8 @@ from nbproof.values.compare import AnyOf, Close, Matches
 from course.models import TinyResNet
 from course.awkward import awkward_models, hooked_model
 from course.probing import hook_counts, single_calls
-from course.traces import as_before, what_runs
+from course.traces import what_runs
+from course.truths import as_before
 
 # awkward: one_dim: an output without a batch has no dimension 1
 # awkward: the_layer: nobody patches a layer by the empty name, which is the model's own

@@ -9,8 +9,9 @@ from nbproof.values.describe import in_words
 from course import probing
 from course.awkward import awkward_models, bare_model, hooked_model, own_parameter_model, whole_numbers_model
 from course.models import Rounds, TinyResNet
-from course.probing import hook_counts, other_than
-from course.traces import as_before, gradients_from, gradients_of, no_gradient_left, no_gradients_from, what_runs
+from course.probing import hook_counts
+from course.traces import gradients_from, gradients_of, what_runs
+from course.truths import as_before, no_gradient_left, no_gradients_from, other_than
 
 # awkward: namedtuple, dictionary: the statement says that every output is one tensor
 # awkward: the_layer: no module is inside of it, so nothing is to be recorded

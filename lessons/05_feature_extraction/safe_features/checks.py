@@ -10,7 +10,8 @@ from nbproof.values.evidence import TensorRecord, snapshot
 from course.models import TinyResNet
 from course.awkward import awkward_models, bare_model, hooked_model, own_parameter_model, whole_numbers_model
 from course.probing import calls_of, hook_counts, single_calls, statistics
-from course.traces import as_before, gradients_from, gradients_of, no_gradient_left, no_gradients_from, what_runs
+from course.traces import gradients_from, gradients_of, what_runs
+from course.truths import as_before, no_gradient_left, no_gradients_from
 
 # awkward: the_layer: nobody asks for the features of a layer by the empty name, which is the model's own
 

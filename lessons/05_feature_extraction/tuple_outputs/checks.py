@@ -5,7 +5,8 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.awkward import awkward_models, hooked_model
 from course.probing import calls_of, hook_counts, statistics
-from course.traces import as_before, gradients_from, gradients_of, no_gradient_left, no_gradients_from, what_runs
+from course.traces import gradients_from, gradients_of, what_runs
+from course.truths import as_before, no_gradient_left, no_gradients_from
 
 # awkward: the_layer: nobody asks for the output of a layer by the empty name, which is the model's own
 

@@ -7,8 +7,9 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.awkward import awkward_models
 from course.models import TinyResNet
-from course.probing import ANYTHING, hook_counts, single_calls
-from course.traces import as_before, what_runs
+from course.probing import hook_counts, single_calls
+from course.traces import what_runs
+from course.truths import ANYTHING, as_before
 
 ERRORS = {
     r"TypeError: 'generator' object does not support the context manager": "feat_no_context_manager",

@@ -9,7 +9,8 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.awkward import awkward_models, hooked_model
 from course.models import TinyResNet
-from course.probing import calls_of, missing_lines, printed_lines, statistics, such_that
+from course.probing import calls_of, printed_lines, statistics
+from course.truths import missing_lines, such_that
 from course.traces import gradients_from
 
 # awkward: shared, called_twice: every child in the tests runs once a call

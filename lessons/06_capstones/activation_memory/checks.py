@@ -8,9 +8,10 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.awkward import awkward_models
-from course.probing import ANYTHING, hook_counts, other_than, such_that
-from course.storages import Storages, storages_left
-from course.traces import as_before, attributes_on, what_runs
+from course.probing import hook_counts
+from course.storages import Storages
+from course.traces import attributes_on, what_runs
+from course.truths import ANYTHING, as_before, other_than, storages_left, such_that
 
 
 def address(tensor):

@@ -7,8 +7,9 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
-from course.probing import hook_counts, other_than, such_that
-from course.traces import as_before, attributes_on, what_runs
+from course.probing import hook_counts
+from course.traces import attributes_on, what_runs
+from course.truths import as_before, other_than, such_that
 
 
 # awkward: shared, called_twice, one_dim, three_dim, namedtuple, dictionary, the_layer: the layer runs once, inside a model, on pictures

@@ -8,8 +8,9 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
 from course.awkward import awkward_models
-from course.probing import hook_counts, other_than, such_that
-from course.traces import as_before, attributes_on, what_runs
+from course.probing import hook_counts
+from course.traces import attributes_on, what_runs
+from course.truths import as_before, other_than, such_that
 
 # awkward: shared, called_twice, one_dim, namedtuple, dictionary: each module runs once, has one name, returns one tensor of two dimensions
 FUNCTIONS = {

@@ -8,8 +8,9 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import snapshot
 from course.awkward import awkward_models
-from course.probing import hook_counts, other_than
-from course.traces import as_before, gradients_left, parameters_of, what_runs
+from course.probing import hook_counts
+from course.traces import gradients_left, parameters_of, what_runs
+from course.truths import as_before, other_than
 
 
 class Tanh(nn.Tanh):

@@ -8,8 +8,9 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.awkward import awkward_models
-from course.probing import hook_counts, other_than, such_that
-from course.traces import as_before, attributes_on, what_runs
+from course.probing import hook_counts
+from course.traces import attributes_on, what_runs
+from course.truths import as_before, other_than, such_that
 
 
 # awkward: tied, partly_frozen, in_place_behind, one_dim, three_dim, the_layer: the statement's fine print leaves them out
