@@ -312,48 +312,45 @@ class Braid(nn.Module):
 
 
 class Knot(Braid):
-    """The same layers, and a question to a tensor, so it cannot be traced."""
+    """The same layers the other way round, and a question to a tensor, so it cannot be traced."""
 
     def forward(self, x):
         left, right = (getattr(self, name) for name in self.names)
-        x = left(x)
-        return right(x if x.sum() > 0 else x * 2).relu_()
+        x = right(x)
+        return left(x if x.sum() > 0 else x * 2).relu_()
 
 
 class BraidAndKnot(Check):
     """The value is that of the step that was named, be it a module or not."""
 
-    def hair(self, case):
-        names = case.words("strands", 2)
-        return (
-            case.build("braid", Braid, *names).eval(),
-            case.build("knot", Knot, *names).eval(),
-            case.tensor("hair", 4, 3),
-        )
+    def hair(self, case, kind):
+        """A model of its own for each step: a hook that stays must not spoil the next one."""
+        return case.build("hair", kind, *case.words("strands", 2)).eval(), case.tensor("hair", 4, 3)
 
     def probe(self, nb, case):
-        braid, knot, x = self.hair(case)
-        left, right = braid.names
-        value_at = nb.function("value_at")
-        steps = case.shuffled("steps of a braid", [left, f"{left}_1", "sub", "sub_1", "tanh"])
-        return {
-            "values in a braid": {step: value_at(braid, step, x) for step in steps},
-            "values in a knot": {step: value_at(knot, step, x) for step in (right, left)},
-        }
+        left, right = case.words("strands", 2)
+        values = {"values in a braid": {}, "values in a knot": {}}
+        for step in case.shuffled("steps of a braid", [left, f"{left}_1", "sub", "sub_1", "tanh"]):
+            braid, x = self.hair(case, Braid)
+            values["values in a braid"][step] = nb.function("value_at")(braid, step, x)
+        for step in (left, right):
+            knot, x = self.hair(case, Knot)
+            values["values in a knot"][step] = nb.function("value_at")(knot, step, x)
+        return values
 
     def truth(self, case):
-        braid, knot, x = self.hair(case)
-        (left, right), (one, two) = braid.names, (getattr(braid, name) for name in braid.names)
+        model, x = self.hair(case, Braid)
+        left, right = model.names
+        one, two = (getattr(model, name) for name in model.names)
         minus = one(x) - two(x)
-        values = {left: one(x), "sub": minus, f"{left}_1": one(minus), "sub_1": minus - one(minus)}
-        values["tanh"] = torch.tanh(values["sub_1"])
-        one, two = (getattr(knot, name) for name in knot.names)
-        given = one(x) if one(x).sum() > 0 else one(x) * 2
-        known = {"values in a braid": values, "values in a knot": {left: one(x), right: two(given)}}
-        return {
-            field: {step: Close(value.detach(), rtol=1e-4, atol=1e-4) for step, value in found.items()}
-            for field, found in known.items()
-        }
+        braid = {left: one(x), "sub": minus, f"{left}_1": one(minus), "sub_1": minus - one(minus)}
+        braid["tanh"] = torch.tanh(braid["sub_1"])
+        first = two(x)
+        knot = {right: first, left: one(first if first.sum() > 0 else first * 2)}
+        return {"values in a braid": self.near(braid), "values in a knot": self.near(knot)}
+
+    def near(self, values):
+        return {step: Close(value.detach(), rtol=1e-4, atol=1e-4) for step, value in values.items()}
 
 
 check("hooks_or_fx", BraidAndKnot)

@@ -886,31 +886,27 @@ class Crossing(nn.Module):
 class AtACrossing(Check):
     """The report tells what is bad, dead, without a gradient, and how large gradients are."""
 
-    def crossing(self, case):
+    def crossing(self, case, fault="none"):
         net = case.build("a crossing", Crossing, *case.words("streets", 5), case.integer("closed", 1, 5))
-        net.get_submodule(net.names[1]).weight.requires_grad_(False)
+        _, last, left, _ = (net.get_submodule(name) for name in net.names)
+        last.weight.requires_grad_(False)
+        net.root = fault == "root"
+        if fault == "infinity":
+            left.bias.data[0] = float("inf")
         return net, case.tensor("cars", 4, 3), case.tensor("drivers", 4, 2)
 
     def probe(self, nb, case):
-        net, cars, drivers = self.crossing(case)
-
-        def report():
-            with nb.function("gradient_flow_debugger")(net) as found:
+        reports = {}
+        for fault in ("none", "root", "infinity"):
+            net, cars, drivers = self.crossing(case, fault)
+            with nb.function("gradient_flow_debugger")(net) as reports[fault]:
                 (net(cars) * drivers).sum().backward()
-            return found
-
-        sound = report()
-        net.root = True
-        bad_gradient = entry(report(), "bad_gradient")
-        with torch.no_grad():
-            net.get_submodule(net.names[2]).bias[0] = float("inf")
-        bad_output = entry(report(), "bad_output")
         return {
-            DEAD: entry(sound, "dead"),
-            NONE: entry(sound, "no_gradient"),
-            SIZE: entry(sound, "gradient_size"),
-            GRADIENT: bad_gradient,
-            OUTPUT: bad_output,
+            DEAD: entry(reports["none"], "dead"),
+            NONE: entry(reports["none"], "no_gradient"),
+            SIZE: entry(reports["none"], "gradient_size"),
+            GRADIENT: entry(reports["root"], "bad_gradient"),
+            OUTPUT: entry(reports["infinity"], "bad_output"),
         }
 
     def truth(self, case):
