@@ -85,9 +85,9 @@ class CourseFile:
     @property
     def withheld(self) -> tuple[Path, ...]:
         """Files of the course that no process sees in which a learner's code runs: they know what is wanted, and why."""
-        return tuple(self.folder / name for name in ("checks.json", "hints.json")) + tuple(
-            map(self.file_of, self.truths)
-        )
+        told = (self.folder / name for name in ("checks.json", "hints.json"))
+        # Compiled modules lie in __pycache__, under names that depend on the interpreter.
+        return (*told, *map(self.file_of, self.truths), self.folder / "__pycache__")
 
     def file_of(self, module: str) -> Path:
         """Where a module of the course's package lies."""

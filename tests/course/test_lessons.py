@@ -18,6 +18,8 @@ from nbproof.authoring.contract import check_contract, select
 from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.release import check_release
 from nbproof.authoring.stated import unasked
+from nbproof.checks.test_cells import probe_part
+from nbproof.course_file import the_course
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 from tests import SLUGS, some_by_day, the_lesson, the_lessons
@@ -48,6 +50,13 @@ def test_the_lesson_opens_with_what_you_will_do_learn_need(lesson: Lesson) -> No
     for word in ("do", "learn", "need", "minutes", "out of scope"):
         assert re.search(rf"\b{word}\b", opening), f"{lesson.slug}'s first cell does not say {word!r}"
     assert lesson.cells[1].grade_id == "setup_imports"
+
+
+def test_no_probe_uses_what_only_truths_use(lesson: Lesson) -> None:
+    """In a sealed process there is no such module."""
+    parts = {cell.grade_id: probe_part(cell.source).source for one in lesson.exercises for cell in one.tests}
+    assert parts
+    assert [name for name, text in parts.items() if any(module in text for module in the_course().truths)] == []
 
 
 def test_every_exercise_shows_difficulty_minutes_and_points(lesson: Lesson) -> None:

@@ -32,6 +32,15 @@ def tried(*attempts, good="open", bad="refused"):
 _REACH = {
     "read the course, the gradebook, a home, another submission": """
 tried(lambda: open(folder + "/secret").read(), lambda: open(folder + "/facts.json"), lambda: open("/etc/shadow"))""",
+    "read the checks and hints that learners have, or what only truths use": """
+import course, importlib
+beside = os.path.dirname(course.__file__)
+def compiled():
+    return any(open(f"{beside}/__pycache__/{name}", "rb").read() for name in os.listdir(beside + "/__pycache__"))
+def by_import():
+    try: importlib.import_module("course.truths")
+    except ImportError: return False
+tried(compiled, by_import, *(lambda name=name: open(f"{beside}/{name}").read() for name in ("checks.json", "hints.json", "truths.py")))""",
     "list a folder that it was not shown": """
 tried(lambda: os.listdir(folder), lambda: os.listdir("/home"), lambda: os.listdir("/var/log"), lambda: os.listdir("/proc/1"))""",
     "write outside its own folder": """
