@@ -23,7 +23,7 @@ _X86, _ARM = "x86_64", "aarch64"
 
 # name: number on x86-64, number on arm64; one number where it is the same; a dash where there is no such call.
 _NUMBERS = """
-accept 43 202, accept4 288 242, acct 163 89, add_key 248 217, bind 49 200, bpf 321 280, capget 125 90, chmod 90 -,
+accept 43 202, accept4 288 242, acct 163 89, add_key 248 217, bind 49 200, bpf 321 280, chmod 90 -,
 chown 92 -, chroot 161 51, clock_getres 229 114, clock_gettime 228 113, clock_nanosleep 230 115, clone 56 220,
 clone3 435, connect 42 203, delete_module 176 106, fadvise64 221 223, fanotify_init 300 262, fchmod 91 52,
 fchmodat 268 53, fchown 93 55, fchownat 260 54, fcntl 72 25, fgetxattr 193 10, finit_module 313 273,
@@ -87,7 +87,7 @@ fadvise64 flock readahead sync_file_range
 
 # Where files of the one who grades are in sight, and their processes and sockets: what Landlock does not look at.
 _REFUSED_WITHOUT_NAMESPACES = _words("""
-accept accept4 bind capget chown connect fchown fchownat get_robust_list ioprio_get ioprio_set lchown listen
+accept accept4 bind chown connect fchown fchownat get_robust_list ioprio_get ioprio_set lchown listen
 pidfd_open pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo sendmmsg sendmsg setpgid socket
 """)
 _NOT_SUPPORTED = _words("""

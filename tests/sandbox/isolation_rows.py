@@ -215,7 +215,7 @@ tried(wait, lambda: call(222, 1, None, room(8)), lambda: fcntl.fcntl(os.pipe()[0
 tried(lambda: os.getpgid(victim), lambda: os.getsid(victim), lambda: os.getpriority(os.PRIO_PROCESS, victim), lambda: os.sched_getaffinity(victim),
       lambda: os.sched_getscheduler(victim), lambda: os.sched_getparam(victim), lambda: os.sched_rr_get_interval(victim), lambda: os.pidfd_open(victim),
       lambda: time.clock_gettime(~victim << 3 | 2), lambda: time.clock_getres(~victim << 3 | 2), lambda: call(230, ~victim << 3 | 2, 0, bytes(16), None),
-      lambda: call(252, 1, victim), lambda: call(315, victim, room(56), 56, 0), lambda: call(125, struct.pack("Ii", 0x20080522, victim), room(24)),
+      lambda: call(252, 1, victim), lambda: call(315, victim, room(56), 56, 0),
       lambda: call(274, victim, room(8), room(8)))""",
     "ask about the whole machine: memory, load, processes, room on a disk": """
 tried(lambda: call(99, room(128)), lambda: os.statvfs(shown), lambda: os.fstatvfs(os.open(shown, os.O_RDONLY)))""",
