@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.chapter import shown_by
+from nbproof.authoring.shown import shown_by
 from tests import OLDER_CPUS, ROOT, SLUGS
 
 pytestmark = pytest.mark.nightly
@@ -31,5 +31,6 @@ def test_every_solved_lesson_runs_whole_for_its_chapter(
         monkeypatch.setenv(name, value)
     shown = shown_by(ROOT, SLUGS, tmp_path, lambda one: None)
     assert sorted(shown) == sorted(SLUGS)
+    assert [one.stopped for one in shown.values() if one.stopped] == []
     outputs = [output for one in shown.values() for cell in one.outputs.values() for output in cell]
     assert [output for output in outputs if output["output_type"] == "error"] == []
