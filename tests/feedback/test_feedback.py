@@ -12,6 +12,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import bs4
 import pytest
@@ -87,6 +88,26 @@ def _write(root: Path, **options: object) -> Feedback:
 def _words(root: Path, learner: str) -> str:
     page = page_path(root, learner, LESSON).read_text(encoding="utf-8")
     return " ".join(bs4.BeautifulSoup(page, "html.parser").get_text(" ").split())
+
+
+@needs_isolation
+def test_the_table_stands_before_the_first_page_is_written(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = []
+    write = module.write_feedback
+
+    def watched(*given: Any, **named: Any) -> Feedback:
+        shown.append(capsys.readouterr())
+        return write(*given, **named)
+
+    monkeypatch.setattr(module, "write_feedback", watched)
+    assert main(["grade", "--course", str(copied)]) == 0
+    assert "scores" in shown[0].out
+    assert "unchanged 3" in shown[0].out
+    assert shown[0].err.endswith("writing feedback pages\n")
+    assert f"feedback:  {copied / 'feedback'}" in capsys.readouterr().out
+    assert (copied / "feedback" / "ada" / LESSON / f"{LESSON}.html").is_file()
 
 
 @pytest.mark.filterwarnings("ignore")
