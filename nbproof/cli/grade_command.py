@@ -282,7 +282,8 @@ class _Desk:
         return stack.enter_context(made).pool
 
     def _write_feedback(self, graded: GradedClass) -> tuple[tuple[str, str, str], ...]:
-        from nbproof.feedback.pages import page_path, write_feedback
+        from nbproof.feedback.page_task import page_path
+        from nbproof.feedback.pages import write_feedback
 
         touched = {*graded.graded, *graded.rewritten}
         problems = {(one.learner, one.lesson): one.problem for one in graded.scores if one.problem}
@@ -296,7 +297,8 @@ class _Desk:
             print("writing feedback pages", file=sys.stderr, flush=True)
         with progress("feedback") as step:
             try:
-                return write_feedback(self.root, sorted(touched), step, problems=problems).failed
+                writers = self.launched.writers if self.launched is not None else ()
+                return write_feedback(self.root, sorted(touched), step, problems=problems, writers=writers).failed
             except OSError as error:
                 trouble = trouble_with_disk(error, self.root / "feedback")
                 if trouble is None:
