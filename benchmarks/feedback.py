@@ -20,10 +20,11 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from nbproof.authoring.release import leaks_in, read_secrets, text_of
+from nbproof.authoring.secret_lines import leaks_in, read_secrets, text_of
 from nbproof.cli.main import main as course
 from nbproof.feedback.graded_verdict import graded_verdict
-from nbproof.feedback.pages import chosen_submissions, page_path, write_feedback
+from nbproof.feedback.page_task import page_path
+from nbproof.feedback.pages import chosen_submissions, write_feedback
 
 ROOT = Path(__file__).parent.parent
 

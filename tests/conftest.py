@@ -15,18 +15,19 @@ from typing import Any
 import bs4
 import nbformat
 import pytest
+from nbgrader.apps import NbGraderAPI
 
 from nbproof.authoring.build import notebook_of
 from nbproof.authoring.lesson import read_lesson, stub_of
+from nbproof.gradebook.writer import Writer
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged
 from nbproof.marking.marker import Marker
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
-from nbproof.run.batch import grade_class
+from nbproof.run.batch import register_lessons
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.digests import LessonState
-from nbproof.run.intake import Intake
 from nbproof.run.journal import RunState
 from nbproof.run.pool import Job
 from nbproof.run.references import References, where_of
@@ -165,7 +166,12 @@ def small_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def registered_lesson(small_lesson: Path) -> Path:
     """The small course, whose gradebook knows the lesson: nbgrader takes seconds to make one."""
-    grade_class(small_lesson, Intake((), ()), [LESSON])
+    config = course_config(small_lesson)
+    coursedir = NbGraderAPI(config=config).coursedir
+    source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
+    states = {LESSON: LessonState(source, config, GradingLimits(config=config))}
+    with Writer(coursedir.db_url, coursedir.course_id) as writer:
+        register_lessons(states, RunState(small_lesson), writer, config)
     note_references(small_lesson)
     return small_lesson
 

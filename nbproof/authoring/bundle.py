@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nbproof.authoring.derived_files import orphans
 from nbproof.authoring.exercise_folder import RIGHT, WRONG
-from nbproof.authoring.release import Secrets, leaks_in, public_text, read_secrets, text_of
+from nbproof.authoring.secret_lines import Secrets, leaks_in, public_text, read_secrets, text_of
 from nbproof.authoring.wheels import Wheel, class_wheel, project_of, zipped
 from nbproof.cells import grading_of
 from nbproof.command import course_command, module_name

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nbproof.collect import Collected
     from nbproof.collect.earlier import Useless
 
-__all__ = ["MANY", "Told", "is_incomplete", "print_class", "print_problems", "summary_line"]
+__all__ = ["MANY", "Told", "is_incomplete", "print_class", "print_failed_pages", "print_problems", "summary_line"]
 
 MANY = 40
 """Learners from which on a table of everybody helps nobody."""
@@ -97,13 +97,11 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
         say(console, f"{line} for your marks: {formgrader_place(told.root)}")
     say(console, summary_line(told))
     say(console, f"gradebook: {told.graded.gradebook}")
-    if told.feedback is not None:
-        say(console, f"feedback:  {told.feedback.resolve()}")
     say(console, f"report:    {course_command('report', told.root)}")
 
 
 def print_problems(console: Console, told: Told) -> None:
-    """What could not be graded, or not be written, and which marks could be forged: a line each."""
+    """What could not be graded, and which marks could be forged: a line each."""
     for score in told.graded.scores:
         if score.problem:
             place = f"submitted/{score.learner}/{score.lesson}"
@@ -119,11 +117,15 @@ def print_problems(console: Console, told: Told) -> None:
         say(console, line)
     for note in told.notes:
         say(console, note)
+    for lesson, count in told.graded.plain_tests.items():
+        say(console, said_aloud(lesson, count))
+
+
+def print_failed_pages(console: Console, told: Told) -> None:
+    """A line for each feedback page that could not be written."""
     for learner, lesson, reason in told.failed_pages:
         place = f"feedback/{learner}/{lesson or 'index.html'}"
         say(console, f"! not written: {place}: {reason}")
-    for lesson, count in told.graded.plain_tests.items():
-        say(console, said_aloud(lesson, count))
 
 
 def _newer(scores: Sequence[Score]) -> Iterator[str]:

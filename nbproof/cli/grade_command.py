@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from nbproof.cli.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
-from nbproof.cli.class_table import Told, is_incomplete, print_class, print_problems, summary_line
+from nbproof.cli.class_table import (
+    Told,
+    is_incomplete,
+    print_class,
+    print_failed_pages,
+    print_problems,
+    summary_line,
+)
 from nbproof.cli.head_start import graded_is_the_demo
 from nbproof.cli.instructors import reading_of
 from nbproof.cli.live import Counting, watching
@@ -68,10 +75,10 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
         return 130
     code = 1 if is_incomplete(told) else 0
     if request.quiet:
-        print_problems(Console(stderr=True, soft_wrap=True), told)
+        problems = Console(stderr=True, soft_wrap=True)
+        print_problems(problems, told)
+        print_failed_pages(problems, told)
         say(desk.console, summary_line(told))
-    else:
-        print_class(desk.console, told, request.all)
     _write(request, class_as_json(told, code))
     return code
 
@@ -158,15 +165,26 @@ class _Desk:
             self.counting.stopped(graded.scores)  # should anything end it from here on
             with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
                 note_problems(root, graded.scores)
-            failed = self._write_feedback(graded) if not request.no_feedback else ()
             handed_in = {(one.learner, one.lesson) for one in intake.submissions}
             attendance = attend(root, people_of(root), handed_in, lessons) if not request.only else Attendance()
-        intake = replace(intake, notes=(), passed_over=False) if request.only else intake
-        notes = (*_unfit(graded), *intake.notes, *chosen.absent)
-        folder = root / "feedback" if not request.no_feedback else None
-        passed_over = intake.passed_over or bool(graded.unfit and not graded.anyway)
-        took = time.perf_counter() - start
-        return Told(graded, notes, folder, took, failed, collected, attendance, root, passed_over)
+            intake = replace(intake, notes=(), passed_over=False) if request.only else intake
+            notes = (*_unfit(graded), *intake.notes, *chosen.absent)
+            folder = root / "feedback" if not request.no_feedback else None
+            passed_over = intake.passed_over or bool(graded.unfit and not graded.anyway)
+            took = time.perf_counter() - start
+            told = Told(graded, notes, folder, took, (), collected, attendance, root, passed_over)
+            # Nobody waits for pages to see a table.
+            if not request.quiet:
+                print_class(self.console, told, request.all)
+            return self._with_pages(told) if folder is not None else told
+
+    def _with_pages(self, told: Told) -> Told:
+        """Write the pages that are missing or behind, and say where they lie."""
+        told = replace(told, failed_pages=self._write_feedback(told.graded))
+        if not self.request.quiet:
+            print_failed_pages(self.console, told)
+            self.say(f"feedback:  {(self.root / 'feedback').resolve()}")
+        return told
 
     def _isolation(self) -> str:
         if self.request.dask and not self.request.unsafe:
@@ -264,7 +282,8 @@ class _Desk:
         return stack.enter_context(made).pool
 
     def _write_feedback(self, graded: GradedClass) -> tuple[tuple[str, str, str], ...]:
-        from nbproof.feedback.pages import page_path, write_feedback
+        from nbproof.feedback.page_task import page_path
+        from nbproof.feedback.pages import write_feedback
 
         touched = {*graded.graded, *graded.rewritten}
         problems = {(one.learner, one.lesson): one.problem for one in graded.scores if one.problem}
@@ -273,9 +292,13 @@ class _Desk:
             # A run that was cut off between grading and feedback left it missing, or behind.
             if key not in touched and not one.problem and _is_behind(self.root, *key, page_path(self.root, *key)):
                 touched.add(key)
+        if (touched or problems) and not self.request.quiet:
+            # A terminal shows a bar besides, once there is a page to count.
+            print("writing feedback pages", file=sys.stderr, flush=True)
         with progress("feedback") as step:
             try:
-                return write_feedback(self.root, sorted(touched), step, problems=problems).failed
+                writers = self.launched.writers if self.launched is not None else ()
+                return write_feedback(self.root, sorted(touched), step, problems=problems, writers=writers).failed
             except OSError as error:
                 trouble = trouble_with_disk(error, self.root / "feedback")
                 if trouble is None:

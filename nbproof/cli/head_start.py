@@ -6,6 +6,7 @@ That one imports for seconds as well, beside this process. Nothing heavy is impo
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ from nbproof.sandbox.isolation import isolation_or_refuse
 from nbproof.sandbox.launch import Launched, launch
 
 __all__ = ["graded_is_the_demo", "head_start"]
+
+_MOST_WRITERS = 16
+"""Processes that write feedback pages."""
 
 
 @contextlib.contextmanager
@@ -41,6 +45,7 @@ def head_start(request: Namespace) -> Iterator[Launched | None]:
     finally:
         if launched is not None:
             launched.end()
+            launched.dismiss_writers()
 
 
 def graded_is_the_demo(request: Namespace) -> bool:
@@ -64,7 +69,9 @@ def _launched(request: Namespace, folder: Path) -> Launched | None:
         intake = take_in(folder, lessons_with_source(request.course, request.names_of_lessons), known)
         nobody_yet = not intake.submissions and (folder != request.course or bool(request.uploads))
         if nobody_yet or (intake.submissions and (request.force or anything_new(folder, intake))):
-            return launch(isolation_or_refuse(request.unsafe, request.isolation).level)
+            pages = len(intake.submissions) or _MOST_WRITERS
+            writers = 0 if request.no_feedback else min(pages, os.cpu_count() or 1, _MOST_WRITERS)
+            return launch(isolation_or_refuse(request.unsafe, request.isolation).level, writers)
     except (CourseError, OSError):
         pass
     return None

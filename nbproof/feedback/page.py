@@ -14,7 +14,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from nbproof.authoring.release import Secrets, read_secrets
+from nbproof.authoring.secret_lines import Secrets, read_secrets
 from nbproof.course_file import the_course
 from nbproof.display.outline import exercise_named, outline, title_of
 from nbproof.feedback.exercise_feedback import cards_of
@@ -27,7 +27,7 @@ from nbproof.text import code_parts, counted, in_utc
 
 if TYPE_CHECKING:
     from nbproof.feedback.handed_back import Earlier
-    from nbproof.feedback.pages import Task
+    from nbproof.feedback.page_task import Task
 
 __all__ = [
     "Row",

@@ -12,28 +12,24 @@ import contextlib
 import difflib
 import hashlib
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.feedback.handed_back import Earlier, note_marked_again
+from nbproof.feedback.page_task import PageTrouble, Task, page_path, trouble_of
+from nbproof.feedback.page_writer import written
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import Marks, read_marks
-from nbproof.interrupt import for_this_process_only
 from nbproof.run.journal import journal_of
 from nbproof.text import counted
 
 __all__ = [
     "Feedback",
-    "PageTrouble",
-    "Task",
     "chosen_submissions",
-    "page_path",
     "page_task",
     "print_feedback",
     "task_of",
@@ -41,31 +37,6 @@ __all__ = [
 ]
 
 _Step = Callable[[int, int, str], None]
-_FEW = 4
-"""Pages that are written sooner than further processes are started."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One page to be written."""
-
-    learner: str
-    lesson: str
-    digest: str
-    marks: Marks | None = None
-    problem: str = ""
-    """Why the submission could not be graded; empty if it was."""
-    earlier: Earlier | None = None
-    """What was marked again since it was handed back; None if nothing was."""
-
-
-@dataclass(frozen=True)
-class PageTrouble:
-    """Why a page could not be written; no reason if it was."""
-
-    reason: str = ""
-    errno: int = 0
-    """Of the operating system's error; 0 if it was none."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +47,6 @@ class Feedback:
     unchanged: int
     failed: tuple[tuple[str, str, str], ...]
     """(learner, lesson, reason)."""
-
-
-def page_path(root: Path, learner: str, lesson: str) -> Path:
-    """Where a submission's page lies."""
-    return root / "feedback" / learner / lesson / f"{lesson}.html"
 
 
 def chosen_submissions(
@@ -120,8 +86,11 @@ def write_feedback(
     problems: Mapping[tuple[str, str], str] | None = None,
     force: bool = False,
     workers: int | None = None,
+    writers: Sequence[Connection] = (),
 ) -> Feedback:
     """Write the pages of these (learner, lesson) pairs, and of ``problems``, if something changed (all with ``force``).
+
+    ``writers``: lines to processes that are warm already (:mod:`nbproof.feedback.page_writer`).
 
     Raises CourseError if the gradebook cannot be read or the disk fails, UsageError for less than one worker.
     """
@@ -150,7 +119,7 @@ def write_feedback(
         else:
             tasks.append(task)
     outcome: dict[tuple[str, str], str] = {}
-    with contextlib.closing(_written(root, tasks, workers or os.cpu_count() or 1)) as pages:
+    with contextlib.closing(written(root, tasks, workers or os.cpu_count() or 1, writers)) as pages:
         for task, trouble in pages:
             _stop_where_the_disk_fails(trouble, page_path(root, task.learner, task.lesson))
             outcome[task.learner, task.lesson] = trouble.reason
@@ -195,78 +164,6 @@ def task_of(
     return Task(learner, lesson, seen.hexdigest(), marks, problem, earlier)
 
 
-def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, PageTrouble], None, None]:
-    """Each task as it is done, with the reason if it failed."""
-    if len(tasks) <= _FEW or workers == 1 or not _has_semaphores():
-        for task in tasks:
-            yield task, _write(root, task)
-        return
-    alone: list[Task] = []
-    with _processes(min(workers, len(tasks))) as pool:
-        with for_this_process_only():
-            pending = {pool.submit(_write, root, task): task for task in tasks}
-        for future in as_completed(pending):
-            try:
-                yield pending[future], future.result()
-            except BrokenProcessPool:
-                alone.append(pending[future])
-    # A page took its process with it, and every page behind it: one by one they tell which.
-    while alone:
-        with _processes(1) as pool:
-            try:
-                while alone:
-                    with for_this_process_only():
-                        future = pool.submit(_write, root, alone[0])
-                    trouble = future.result()
-                    yield alone.pop(0), trouble
-            except BrokenProcessPool:
-                yield (
-                    alone.pop(0),
-                    PageTrouble("the process that wrote it was ended from outside, perhaps for its memory"),
-                )
-
-
-def _has_semaphores() -> bool:
-    """Whether processes can share work here: some containers have no /dev/shm, or one that is closed."""
-    try:
-        get_context("spawn").Lock()
-    except (OSError, ImportError):
-        return False
-    return True
-
-
-@contextlib.contextmanager
-def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
-    # Fresh ones: this process may hold threads and sockets.
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
-    try:
-        yield pool
-    finally:
-        # Interrupted, nobody waits for hundreds of pages: those that are being written come whole, the rest another time.
-        pool.shutdown(cancel_futures=True)
-
-
-def _write(root: Path, task: Task) -> PageTrouble:
-    """Write a page; what went wrong, or nothing."""
-    from nbproof.feedback.page import page_of
-
-    try:
-        place = page_path(root, task.learner, task.lesson)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(place, page_of(root, task))
-    except Exception as error:  # a flaw that one submission has found costs no other learner their page
-        return _trouble(error)
-    return PageTrouble()
-
-
-def _trouble(error: Exception) -> PageTrouble:
-    if isinstance(error, OSError):
-        return PageTrouble(
-            f"{error.strerror or type(error).__name__}: {error.filename or ''}".rstrip(": "), error.errno or 0
-        )
-    return PageTrouble(f"please report this ({type(error).__name__}: {str(error)[:200]})")
-
-
 def _stop_where_the_disk_fails(trouble: PageTrouble, place: Path) -> None:
     """Raise CourseError for what would fail for every other page as well: a full disk, one that can only be read."""
     from nbproof.gradebook.storage_errors import is_one_files, trouble_with_disk
@@ -287,7 +184,7 @@ def _hand_on_receipts(root: Path, pairs: Iterable[tuple[str, str]]) -> list[tupl
         try:
             hand_on(root, learner, lesson)
         except OSError as error:
-            trouble = _trouble(error)
+            trouble = trouble_of(error)
             _stop_where_the_disk_fails(trouble, page_path(root, learner, lesson).parent)
             failed.append((learner, lesson, trouble.reason))
     return failed
@@ -317,7 +214,7 @@ def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str
             rows = [row_of(lesson, marks.get((learner, lesson))) for lesson in dict.fromkeys(own)]
             replace_file(root / "feedback" / learner / "index.html", overview_page(learner, rows))
         except Exception as error:
-            trouble = _trouble(error)
+            trouble = trouble_of(error)
             _stop_where_the_disk_fails(trouble, root / "feedback" / learner / "index.html")
             failed.append((learner, "", trouble.reason))
     return failed

@@ -32,7 +32,8 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
     ) -> tuple[str, dict[str, Any]]:
         """The page of the submission that ``resources`` names; beside it, what `nbgrader release_feedback` wants."""
         from nbproof.feedback.page import page_of
-        from nbproof.feedback.pages import page_path, page_task
+        from nbproof.feedback.page_task import page_path
+        from nbproof.feedback.pages import page_task
         from nbproof.gradebook.graded_notebook import hand_on
 
         _, resources = super().from_notebook_node(nb, resources, **kwargs)

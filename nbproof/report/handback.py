@@ -37,7 +37,7 @@ from nbproof.collect.earlier import lists_in
 from nbproof.collect.lms_names import Said, readings
 from nbproof.collect.outcome import STANDS
 from nbproof.errors import CourseError
-from nbproof.feedback.pages import page_path
+from nbproof.feedback.page_task import page_path
 from nbproof.files import replace_file, written_whole
 from nbproof.report.findings import csv_of
 from nbproof.report.records import ClassRecords, Person

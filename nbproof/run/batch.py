@@ -61,7 +61,8 @@ def grade_class(
         late = late_by_word(root)
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
-            register_lessons(states, state, writer, config)
+            handed_in = {one.lesson for one in intake.submissions}
+            register_lessons({name: one for name, one in states.items() if name in handed_in}, state, writer, config)
             references = References(states, state, where_of(pool is None, isolation), anyway)
             run = ClassRun(root, state, states, limits, writer, penalties, watch, step, references)
             return run.go(intake, made, force, exercises, whole_class)

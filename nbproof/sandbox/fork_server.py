@@ -1,7 +1,8 @@
 """The warm interpreter that workers are forked from. Runs no learner's code and computes nothing.
 
-Started by the engine as ``python -m nbproof.sandbox.fork_server FD ROOT LEVEL PATH COURSE``, where PATH is what may be imported
-from beyond the interpreter's own folders, and COURSE where its course.toml lies. It imports what lessons import, confines itself
+Started by the engine as ``python -m nbproof.sandbox.fork_server FD ROOT LEVEL PATH COURSE WRITERS``, where PATH is what may be
+imported from beyond the interpreter's own folders, COURSE where its course.toml lies, and WRITERS a descriptor for each fork
+that is to write feedback pages. It imports what lessons import, forks these, confines itself
 (:mod:`nbproof.sandbox.namespaces`), then forks a worker, or a judge, for each request that comes over the control socket, and
 reports how each ended. OpenMP's thread pools do not survive a fork, so nothing is ever computed here.
 """
@@ -19,6 +20,7 @@ import signal
 import socket
 import sys
 import traceback
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from nbproof.course_file import the_course, use_course
@@ -32,6 +34,9 @@ __all__ = ["ROLES", "main"]
 
 ROLES = {"worker": "nbproof.sandbox.worker", "judge": "nbproof.marking.judge_server"}
 """What a fork may be: modules with ``serve(channel)``."""
+
+_WRITER = "nbproof.feedback.page_writer"
+"""What a fork is that is not sealed, because no learner's code comes near it: it has ``serve(line)`` as well."""
 
 _NEWPID = 0x20000000
 _FULL = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.ENFILE)
@@ -52,6 +57,8 @@ def main() -> int:
         # All of it before the forks that use it.
         importlib.import_module(ROLES["judge"])
         importlib.import_module(ROLES["worker"]).warm_up()
+        for descriptor in json.loads(sys.argv[6]):
+            _fork_writer(descriptor)
         namespaces.remember_mapped()
         if isolation is Isolation.FULL:
             namespaces.confine(root)
@@ -74,6 +81,29 @@ def main() -> int:
     zygote.end_all()
     # Taking an interpreter of this size apart properly costs a second, and has nothing to save.
     os._exit(0)
+
+
+def _fork_writer(descriptor: int) -> None:
+    """Start a process that writes feedback pages until its line is cut. It is nobody's child, so nobody here ends it."""
+    between = os.fork()
+    if between:
+        os.close(descriptor)
+        os.waitpid(between, 0)
+        return
+    if os.fork():
+        os._exit(0)
+    try:
+        _close_all_but({0, 1, 2, descriptor})
+        importlib.import_module(_WRITER).serve(Connection(descriptor))
+    finally:
+        os._exit(0)
+
+
+def _close_all_but(kept: set[int]) -> None:
+    for descriptor in [int(name) for name in os.listdir("/proc/self/fd")]:
+        if descriptor not in kept:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
 
 
 def _keep(control: socket.socket, isolation: Isolation) -> None:
@@ -207,11 +237,7 @@ class _Zygote:
             from nbproof.sandbox import namespaces, reduced
 
             # Nothing that was open here is open there, but the worker's own channel.
-            kept = {0, 1, 2, channel, *([line.fileno()] if line is not None else [])}
-            for descriptor in [int(name) for name in os.listdir("/proc/self/fd")]:
-                if descriptor not in kept:
-                    with contextlib.suppress(OSError):
-                        os.close(descriptor)
+            _close_all_but({0, 1, 2, channel, *([line.fileno()] if line is not None else [])})
             self.control.detach()
             if self.isolation is Isolation.FULL:
                 namespaces.seal(**request["limits"])

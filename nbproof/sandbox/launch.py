@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from nbproof.course_file import the_course
@@ -50,6 +51,8 @@ class Launched:
     process: subprocess.Popen[bytes]
     control: socket.socket
     folder: Path
+    writers: tuple[Connection, ...] = ()
+    """Lines to forks that write feedback pages. They outlive the engine, and end when these are closed."""
 
     def end(self) -> None:
         """Hang up, which is the zygote's sign to end, its workers with it; idempotent."""
@@ -64,6 +67,11 @@ class Launched:
         self.control.close()
         remove_folder(self.folder)
 
+    def dismiss_writers(self) -> None:
+        """No page is to be written any more; idempotent."""
+        for line in self.writers:
+            line.close()
+
 
 def remove_folder(folder: Path | str) -> None:
     """Remove what learners' code may have filled: deeper than Python recurses, or closed to its owner."""
@@ -72,14 +80,16 @@ def remove_folder(folder: Path | str) -> None:
             subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
-def launch(isolation: Isolation) -> Launched:
-    """Start ``python -m nbproof.sandbox.fork_server``; returns at once."""
+def launch(isolation: Isolation, writers: int = 0) -> Launched:
+    """Start ``python -m nbproof.sandbox.fork_server``; returns at once. ``writers``: so many forks write feedback pages."""
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
     if isolation is Isolation.REDUCED and os.geteuid() == 0:
         # Scratch folders of other users lie in it: they may pass, and list nothing.
         folder.chmod(0o711)
     (folder / "root").mkdir()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    lines = [socket.socketpair() for _ in range(writers)]
+    far_ends = [far.fileno() for _, far in lines]
     # Enough to import; one thread a library, because a process with threads cannot enter namespaces.
     from nbproof.sandbox.shown import import_path
 
@@ -91,8 +101,8 @@ def launch(isolation: Isolation) -> Launched:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, "-I", "-m", "nbproof.sandbox.fork_server", str(theirs.fileno()), str(folder / "root")]
     process = subprocess.Popen(
-        [*command, isolation.value, json.dumps(import_path()), str(the_course().folder)],
-        pass_fds=[theirs.fileno()],
+        [*command, isolation.value, json.dumps(import_path()), str(the_course().folder), json.dumps(far_ends)],
+        pass_fds=[theirs.fileno(), *far_ends],
         env={**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(folder / "ipython")},
         stdin=subprocess.DEVNULL,
         cwd="/",
@@ -100,4 +110,6 @@ def launch(isolation: Isolation) -> Launched:
         start_new_session=True,
     )
     theirs.close()
-    return Launched(process, ours, folder)
+    for _, far in lines:
+        far.close()
+    return Launched(process, ours, folder, tuple(Connection(near.detach()) for near, _ in lines))

@@ -22,7 +22,7 @@ from typing import Any
 
 import nbformat
 
-from nbproof.authoring.release import text_of_page
+from nbproof.authoring.secret_lines import text_of_page
 from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
 from nbproof.marking.blueprint import OWN, read_blueprint

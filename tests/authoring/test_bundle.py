@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from nbproof.authoring.bundle import bundle, refuse_leaks
-from nbproof.authoring.release import read_secrets
+from nbproof.authoring.secret_lines import read_secrets
 from nbproof.cli.main import main
 from nbproof.errors import CourseError
 from tests import some_by_day, the_lessons

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.release import Secrets, leaks_in, read_secrets, text_of, text_of_page
+from nbproof.authoring.secret_lines import Secrets, leaks_in, read_secrets, text_of, text_of_page
 from tests.conftest import course, registered_lesson, small_lesson  # noqa: F401
 
 ROOT = Path(__file__).parent.parent.parent

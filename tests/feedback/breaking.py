@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from nbproof.feedback.pages import PageTrouble, Task
+from nbproof.feedback.page_task import PageTrouble, Task
 
 __all__ = ["breaks_on_ben"]
 
 
 def breaks_on_ben(root: Path, task: Task) -> PageTrouble:
-    """As ``_write`` of nbproof.feedback.pages; ends its process where the page is ben's."""
+    """As ``write_page``; ends its process where the page is ben's."""
     if task.learner == "ben":
         os._exit(9)
     return PageTrouble()

@@ -12,6 +12,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import bs4
 import pytest
@@ -19,15 +20,17 @@ import torch
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.release import Secrets, leaks_in, read_secrets, text_of_page
+from nbproof.authoring.secret_lines import Secrets, leaks_in, read_secrets, text_of_page
 from nbproof.authoring.simulate import as_handed_in
 from nbproof.cli.main import main
 from nbproof.errors import UsageError
 from nbproof.feedback import page as feedback_page_module
+from nbproof.feedback import page_writer
 from nbproof.feedback import pages as module
 from nbproof.feedback.own_code import harmless
 from nbproof.feedback.page import feedback_page
-from nbproof.feedback.pages import Feedback, chosen_submissions, page_path, write_feedback
+from nbproof.feedback.page_task import Task, page_path
+from nbproof.feedback.pages import Feedback, chosen_submissions, write_feedback
 from nbproof.marking.blueprint import Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.submission import mark
@@ -87,6 +90,26 @@ def _write(root: Path, **options: object) -> Feedback:
 def _words(root: Path, learner: str) -> str:
     page = page_path(root, learner, LESSON).read_text(encoding="utf-8")
     return " ".join(bs4.BeautifulSoup(page, "html.parser").get_text(" ").split())
+
+
+@needs_isolation
+def test_the_table_stands_before_the_first_page_is_written(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = []
+    write = module.write_feedback
+
+    def watched(*given: Any, **named: Any) -> Feedback:
+        shown.append(capsys.readouterr())
+        return write(*given, **named)
+
+    monkeypatch.setattr(module, "write_feedback", watched)
+    assert main(["grade", "--course", str(copied)]) == 0
+    assert "scores" in shown[0].out
+    assert "unchanged 3" in shown[0].out
+    assert shown[0].err.endswith("writing feedback pages\n")
+    assert f"feedback:  {copied / 'feedback'}" in capsys.readouterr().out
+    assert (copied / "feedback" / "ada" / LESSON / f"{LESSON}.html").is_file()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -228,11 +251,11 @@ def test_what_could_not_be_graded_has_a_page_with_the_reason(copied: Path) -> No
 @pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_a_broken_process_costs_only_the_page_that_broke_it(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks = [module.Task(learner, LESSON, "d") for learner in ("ada", "ben", "mal <b>")]
-    monkeypatch.setattr(module, "_FEW", 0)
+    tasks = [Task(learner, LESSON, "d") for learner in ("ada", "ben", "mal <b>")]
+    monkeypatch.setattr(page_writer, "_FEW", 0)
     # Sent to other processes by name, so what breaks them has to be there as well.
-    monkeypatch.setattr(module, "_write", breaks_on_ben)
-    told = {task.learner: trouble.reason for task, trouble in module._written(copied, tasks, 2)}
+    monkeypatch.setattr(page_writer, "write_page", breaks_on_ben)
+    told = {task.learner: trouble.reason for task, trouble in page_writer.written(copied, tasks, 2)}
     assert told["ada"] == told["mal <b>"] == ""
     assert "ended from outside" in told["ben"]
 
@@ -246,8 +269,8 @@ def test_without_shared_memory_the_pages_are_written_all_the_same(
         def Lock(self) -> None:  # noqa: N802
             raise PermissionError(errno.EACCES, "Permission denied")  # as where /dev/shm is missing, or closed
 
-    monkeypatch.setattr(module, "_FEW", 0)
-    monkeypatch.setattr(module, "get_context", lambda method: Refused())
+    monkeypatch.setattr(page_writer, "_FEW", 0)
+    monkeypatch.setattr(page_writer, "get_context", lambda method: Refused())
     feedback = write_feedback(copied, chosen_submissions(copied), workers=2)
     assert (len(feedback.written), feedback.failed) == (3, ())
 

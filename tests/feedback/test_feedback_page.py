@@ -12,7 +12,7 @@ import bs4
 import pytest
 import torch
 
-from nbproof.authoring.release import Secrets
+from nbproof.authoring.secret_lines import Secrets
 from nbproof.display.help import all_hints, exercise_hints, steps
 from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.page import Row, feedback_page, overview_page, refusal_page, row_of

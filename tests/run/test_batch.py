@@ -52,6 +52,19 @@ def _book(course: Path) -> dict[str, float]:
 
 @pytest.mark.filterwarnings("ignore")
 @needs_isolation
+def test_a_lesson_that_nobody_has_handed_in_is_not_taken_apart(
+    course: Path, hand_in: Callable[..., Path], pool: PoolMaker
+) -> None:
+    (course / "source" / "02_later").mkdir()
+    (course / "source" / "02_later" / "02_later.ipynb").write_text("no notebook yet")
+    hand_in("ada", RIGHT)
+    lessons = [LESSON, "02_later"]
+    graded = grade_class(course, take_in(course, lessons, lessons), lessons, pool=pool)
+    assert {score.learner: score.score for score in graded.scores} == {"ada": FULL}
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
 def test_scores_notebooks_and_gradebook_agree(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
     hand_in("ben", {**RIGHT, "first": "def first(x):\n    return x"})

@@ -1,0 +1,198 @@
+"""Which lines of a course are secret, and whether a text holds one of them.
+
+Secret is every line of a reference solution, a hidden test, a mark scheme, an accepted answer or a mutant that does
+not stand in a released notebook as well. Lines are compared with their white space evened out; shorter ones than
+:data:`SHORTEST` characters are everybody's. What a learner has written is theirs: it is passed as ``own``. Imports
+nothing heavy: whatever writes pages for learners needs it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nbproof.authoring.exercise_folder import CHECKS, RIGHT, WRONG, read_named_cells
+from nbproof.cells import name_of, private_lines
+from nbproof.checks.visible import HIDDEN, visible_texts
+
+__all__ = [
+    "SHORTEST",
+    "Leak",
+    "Secrets",
+    "leaks_in",
+    "public_text",
+    "read_secrets",
+    "text_of",
+    "text_of_page",
+]
+
+SHORTEST = 12
+"""Characters of the shortest line that counts: ``return norm`` has eleven."""
+
+_WHOLE = 24
+"""Characters of the shortest line that is looked for within longer ones; ``sorted(words)`` stands in many sentences."""
+
+_KEY = SHORTEST
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A secret line where it should not be."""
+
+    place: str
+    line: str
+    origin: str
+    """Where the line comes from."""
+
+
+class Secrets:
+    """The secret lines of a course; finds them in any text, whatever stands before or after them on a line."""
+
+    def __init__(self, lines: Iterable[tuple[str, str]]) -> None:
+        self.origins: dict[str, str] = {}
+        for line, origin in lines:
+            plain = _even(line)
+            if len(plain) >= SHORTEST and re.search(r"\w{3}", plain):
+                self.origins.setdefault(plain, origin)
+        # A text holds a line only if it holds its first letters: one look at each place of the text instead of one
+        # search a line.
+        self._by_start: dict[str, list[str]] = {}
+        for line in self.origins:
+            self._by_start.setdefault(line[:_KEY], []).append(line)
+
+    def __len__(self) -> int:
+        return len(self.origins)
+
+    def found_in(self, text: str, own: str = "") -> list[str]:
+        """The secret lines that stand in a text and not in ``own``, in order of the text's lines."""
+        found: dict[str, None] = {}
+        kept = ""
+        for line in text.splitlines():
+            plain = _even(line)
+            for start in {plain[at : at + _KEY] for at in range(len(plain) - _KEY + 1)} & self._by_start.keys():
+                for secret in self._by_start[start]:
+                    whole = len(secret) < _WHOLE
+                    if (plain == secret if whole else secret in plain) and secret not in found:
+                        kept = kept or "\n".join(map(_even, own.splitlines())) or " "
+                        if secret not in kept:
+                            found[secret] = None
+        return list(found)
+
+    def taken_out(self, text: str, own: str = "") -> str:
+        """The text with a remark in place of every line that holds a secret one."""
+        if not text or not self.found_in(text, own):
+            return text
+        return "\n".join(
+            "[a line of the tests or of a solution: not shown]" if self.found_in(line, own) else line
+            for line in text.splitlines()
+        )
+
+
+def _even(line: str) -> str:
+    return " ".join(line.split())
+
+
+def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = True, released: bool = True) -> Secrets:
+    """The secret lines of these lessons (none named: all) from ``source/``, and from ``lessons/`` with ``candidates``.
+
+    Without ``released`` the release cannot vouch for itself: public is what ``source/`` shows outside of its regions.
+    """
+    folders = sorted(path for path in (root / "source").glob("*") if not lessons or path.name in lessons)
+    notebooks = (root / "release").glob("*/*.ipynb") if released else ()
+    shown = (line for path in notebooks for line in text_of(path.name, path.read_bytes()).splitlines())
+    public = {_even(line) for line in shown}
+    found: list[tuple[str, str]] = []
+    for folder in folders:
+        for path in sorted(folder.glob("*.ipynb")):
+            for name, source in _sources(path):
+                known, private = private_lines(source)
+                public |= {_even(line) for line in known}
+                found += [(line, f"source/{folder.name}: {name}") for line in sorted(private)]
+        if candidates:
+            found += list(_candidates(root / "lessons" / folder.name))
+    public |= {_even(line) for line in (*_visible(root), HIDDEN)}
+    everything = "\n".join(public)
+    first: dict[str, str] = {}
+    for line, origin in found:
+        first.setdefault(_even(line), origin)
+    lines = ((line, origin) for line, origin in first.items() if len(line) >= SHORTEST and line not in public)
+    return Secrets((line, origin) for line, origin in lines if line not in everything)
+
+
+def public_text(root: Path) -> str:
+    """All lines of ``source/`` that learners may see."""
+    sources = (source for path in sorted((root / "source").glob("*/*.ipynb")) for _, source in _sources(path))
+    shown = [line for source in sources for line in sorted(private_lines(source)[0])]
+    return "\n".join([*shown, *_visible(root)])
+
+
+def _visible(root: Path) -> Iterator[str]:
+    """The lines of the checks that learners have: as they are written, for what was derived cannot vouch for itself."""
+    if not (root / "lessons").is_dir():
+        # A course that has come without its lessons: nobody can have derived anything anew.
+        for texts in visible_texts().values():
+            yield from (line for text in texts.values() for line in text.splitlines())
+        return
+    for path in sorted((root / "lessons").glob(f"*/*/{CHECKS}")):
+        for cell in read_named_cells(path):
+            yield from cell.source.partition(HIDDEN)[0].splitlines()
+
+
+def _candidates(folder: Path) -> Iterator[tuple[str, str]]:
+    for path in sorted(folder.glob(f"*/{RIGHT}")) + sorted(folder.glob(f"*/{WRONG}")):
+        file = path.relative_to(folder.parent.parent)  # of ten thousand lines: taken once
+        for cell in read_named_cells(path):
+            origin = f"{file}: {cell.name}"
+            yield from ((line, origin) for line in cell.source.splitlines())
+
+
+def leaks_in(place: str, text: str, secrets: Secrets, own: str = "") -> list[Leak]:
+    """The leaks in a text that stands at ``place``."""
+    return [Leak(place, line, secrets.origins[line]) for line in secrets.found_in(text, own)]
+
+
+def text_of(name: str, data: bytes) -> str:
+    """What somebody reads who opens a file: a page's words, all texts of a notebook or of JSON, else the text itself."""
+    text = data.decode("utf-8", errors="replace")
+    if name.endswith((".ipynb", ".json")):
+        with contextlib.suppress(ValueError):
+            return "\n".join(_texts_in(json.loads(text)))
+    return text_of_page(text) if name.endswith((".html", ".htm")) else text
+
+
+_TAG = re.compile(r"<!--.*?-->|<[a-zA-Z/!][^<>]*>", re.DOTALL)
+_DATA = re.compile(r"data:[a-z]+/[a-z+]+;base64,[A-Za-z0-9+/=\s]*")
+
+
+def text_of_page(page: str) -> str:
+    """All of an HTML page that is text: first what stands between its tags, then the tags, where attributes are."""
+    page = _DATA.sub("data:", page)
+    return html.unescape(_TAG.sub("", page)) + "\n" + html.unescape("\n".join(_TAG.findall(page)))
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Every text anywhere in a notebook: sources, outputs, metadata. nbformat stores a long one as a list of lines."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _texts_in(inner)
+    elif isinstance(value, list):
+        if value and all(isinstance(inner, str) for inner in value):
+            yield "".join(value)
+        else:
+            for inner in value:
+                yield from _texts_in(inner)
+
+
+def _sources(path: Path) -> Iterator[tuple[str, str]]:
+    """The grade_id and source of each cell of a notebook of ours."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        yield name_of(cell), "".join(cell["source"])

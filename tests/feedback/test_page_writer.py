@@ -1,0 +1,74 @@
+"""Pages are written by forks of the warm interpreter: what grades imports nothing that draws."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from multiprocessing import Pipe
+from pathlib import Path
+
+import pytest
+
+from nbproof.feedback.page_task import Task, page_path
+from nbproof.feedback.page_writer import serve, written_by
+from tests import ROOT, needs_isolation
+from tests.conftest import LESSON, RIGHT
+
+TASKS = [Task(name, LESSON, "digest", problem="it cannot be read") for name in ("ada", "ben", "eve")]
+
+
+def _drained(given: object) -> tuple[list[str], object]:
+    told: list[str] = []
+    while True:
+        try:
+            task, trouble = next(given)  # type: ignore[call-overload]
+        except StopIteration as end:
+            return told, end.value
+        assert trouble.reason == ""
+        told.append(task.learner)
+
+
+def test_a_writer_writes_until_its_line_is_cut(tmp_path: Path) -> None:
+    ours, theirs = Pipe()
+    writer = threading.Thread(target=serve, args=(theirs,))
+    writer.start()
+    told, left = _drained(written_by([ours], tmp_path, TASKS))
+    assert told == ["ada", "ben", "eve"]
+    assert left == ([], [])
+    assert all("it cannot be read" in page_path(tmp_path, name, LESSON).read_text() for name in told)
+    ours.close()
+    writer.join(10)
+    assert not writer.is_alive()
+
+
+def test_a_page_that_ends_its_writer_is_told_apart_from_those_that_wait(tmp_path: Path) -> None:
+    ours, theirs = Pipe()
+
+    def end() -> None:
+        theirs.recv()
+        theirs.close()
+
+    threading.Thread(target=end).start()
+    told, (waiting, fatal) = _drained(written_by([ours], tmp_path, TASKS))  # type: ignore[misc]
+    assert told == []
+    assert fatal == TASKS[:1]
+    assert waiting == TASKS[1:]
+
+
+@pytest.mark.slow
+@needs_isolation
+def test_what_grades_imports_nothing_that_draws(course: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ben", {**RIGHT, "first": "def first(x):\n    return x"})
+    program = (
+        "import sys; from nbproof.cli.main import main; code = main(sys.argv[1:]); "
+        "print('imported:', sorted({'torch', 'matplotlib'} & set(sys.modules))); sys.exit(code)"
+    )
+    words = ["grade", "--course", str(course), "--seed", "3"]
+    shutil.rmtree(course / "feedback", ignore_errors=True)
+    ran = subprocess.run([sys.executable, "-c", program, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "imported: []" in ran.stdout, ran.stdout + ran.stderr
+    page = page_path(course, "ben", LESSON).read_text()
+    assert "data:image/png" in page
