@@ -226,7 +226,7 @@ def test_pytorch_without_cuda_is_one_word_of_make(
     assert "install.py --torch cpu --again 'make lab" in _make(folder, "-n", "lab", "TORCH=cpu").stdout
     assert "install.py --torch default" in _make(folder, "-n", "lab").stdout
     calls: list[list[str]] = []
-    monkeypatch.setattr(install, "make_environment", lambda again: False)
+    monkeypatch.setattr(install, "make_environment", lambda torch, again: False)
     monkeypatch.setattr(install, "run_pip", calls.append)
     monkeypatch.setattr(install.sys, "platform", "linux")
     (folder / "requirements.txt").write_text("numpy==1\ntorch==2.13.0\ntorchvision==0.28.0\n")
