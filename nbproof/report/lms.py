@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from nbproof.collect.columns import COMMENTS, FIRST, GRADE, IDENTIFIER, LAST, MAXIMUM, heads_of, is_percentage
 from nbproof.collect.csv_table import Sheet, read_sheet
 from nbproof.collect.names import bare, plain
 from nbproof.command import course_command
@@ -181,11 +182,13 @@ def moodle_file(
     ``chosen``: lesson -> the export's column that a person has named for it.
     """
     sheet = read_sheet(export, "the grades", "--moodle")
-    email = sheet.column("Email address", "Email", "E-Mail-Adresse", "Dirección de correo", "Adresse de courriel")
-    own = [sheet.column("Username", "Anmeldename"), sheet.column("ID number", "ID-Nummer"), email]
-    full = sheet.column("Full name", "Vollständiger Name")
-    first, last = sheet.column("First name", "Vorname"), sheet.column("Last name", "Surname", "Nachname")
-    identifier, grade = sheet.column("Identifier"), sheet.column("Grade", "Bewertung")
+    heads = heads_of(sheet.rows)
+
+    def at(head: str) -> int | None:
+        return heads.index(head) if head in heads else None
+
+    own = [at("username"), at("id number"), at("email address")]
+    full, first, last, identifier, grade = (at(head) for head in ("full name", FIRST, LAST, IDENTIFIER, GRADE))
     if all(column is None for column in (*own, full, first)):
         raise UsageError(
             "this is neither a Moodle grading worksheet nor an export of its gradebook",
@@ -194,23 +197,26 @@ def moodle_file(
         )
     rows = {}
     for number, row in enumerate(sheet.rows[1:], 1):
-        name = row[full] if full is not None else " ".join(row[at] for at in (first, last) if at is not None)
+        name = row[full] if full is not None else " ".join(row[part] for part in (first, last) if part is not None)
         rows[number] = ([row[column] for column in own if column is not None], name)
     matching = match(rows, people, sorted({learner for learner, _ in grades}))
     notes: list[str] = []
     lessons = sorted({name for _, name in grades})
     maxima: dict[str, float | None] = {}
     if grade is not None:
+        said = [name for name, column in chosen.items() if bare(column) == bare(sheet.head[grade])]
+        if not lesson and len(said) == 1:
+            lesson = said[0]
         if not lesson:
             lesson = lessons[0] if len(lessons) == 1 else _lesson_of(export, lessons, titles)
         if all(name != lesson for _, name in grades):
             raise UsageError(f"nobody has a grade for {lesson}", str(export), course_command(f"grade {lesson}"))
         columns = Columns({lesson: grade}, {}, ())
-        most = sheet.column("Maximum Grade", "Bestwertung")
+        most = at(MAXIMUM)
         maxima[lesson] = next((told for n in rows if most is not None and (told := _number(sheet.rows[n][most]))), None)
         if maxima[lesson] is None:
             notes.append("the worksheet states no maximum grade: points are written as they are")
-        comments = sheet.column("Feedback comments", "Feedback als Kommentar")
+        comments = at(COMMENTS)
         if comments is not None:
             for number, learner in matching.rows.items():
                 if found := grades.get((learner, lesson)):
@@ -222,9 +228,7 @@ def moodle_file(
         others = {column: name for column, name in enumerate(sheet.head) if column not in taken}
         columns, notes = _places(sheet, "--moodle", others, lessons, titles, chosen)
         for name, column in columns.places.items():
-            maxima[name] = None
-            if "percentage" in sheet.head[column].casefold():
-                maxima[name] = 100.0
+            maxima[name] = 100.0 if is_percentage(sheet.head[column]) else None
         if any(value is None for value in maxima.values()):
             notes.append("Moodle's export states no maximum grade: set each assignment's to the lesson's points")
     filled = _fill(sheet, matching, grades, columns.places, maxima, notes)
@@ -270,10 +274,11 @@ def _fill(
 ) -> int:  # fmt: skip
     """Write the grades in, scaled if the LMS has another maximum; how many."""
     count = 0
-    # Where a comma stands between cells of a German Moodle's worksheet, another one stands in its numbers.
-    comma = sheet.delimiter == ";" and any(
-        re.fullmatch(r"\d+,\d+", row[column].strip()) for row in sheet.rows[1:] for column in places.values()
-    )
+    # As the file writes its own: grades, and the maximum beside them.
+    heads = heads_of(sheet.rows)
+    numbers = {*places.values(), *(column for column, head in enumerate(heads) if head == MAXIMUM)}
+    own_cells = [row[column].strip() for row in sheet.rows[1:] for column in numbers]
+    comma = any(re.fullmatch(r"\d+,\d+", cell) for cell in own_cells)
     for lesson, column in places.items():
         most = maxima.get(lesson)
         own = max(grade.max_score for (_, name), grade in grades.items() if name == lesson)
