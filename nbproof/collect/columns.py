@@ -68,7 +68,8 @@ _WORDS = {
         max grade; bestwertung; höchstbewertung; note maximale; calificación máxima; valutazione massima; voto massimo;
         punteggio massimo; nota máxima; maximum cijfer; maximumcijfer; maximale beoordeling; ocena maksymalna;
         maksymalna ocena; maximální známka; maximální hodnocení; maxbetyg; maksimumkarakter;
-        maksimal karakter; suurin arvosana; en yüksek not; qualificació màxima; максимальная оценка; максимальна оцінка; 最大評点; 最高成绩
+        maksimal karakter; suurin arvosana; en yüksek not; qualificació màxima; максимальная оценка; максимальна оцінка;
+        最大評点; 最高成绩
     """,
     COMMENTS: """
         feedback als kommentar; feedback par commentaires; commentaires de feedback; comentarios de retroalimentación;

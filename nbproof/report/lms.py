@@ -15,7 +15,7 @@ import difflib
 import html
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -40,12 +40,20 @@ class Matching:
     unmatched_learners: tuple[str, ...]
     unclear: tuple[str, ...]
     """Learners for whom several rows are meant, or whose row several learners mean."""
+    by_id: frozenset[str] = frozenset()
+    """Learners whom an identifier names, and no name."""
 
 
-def match(rows: Mapping[int, tuple[Sequence[str], str]], people: Iterable[Person], learners: Iterable[str]) -> Matching:
-    """Match by identifiers, the surest first, then by name. Nobody is guessed.
+def match(
+    rows: Mapping[int, tuple[Sequence[str], str]],
+    people: Iterable[Person],
+    learners: Iterable[str],
+    elsewhere: Collection[str] = (),
+) -> Matching:
+    """Match by identifiers, the surest first; rows and learners that are left, by name. Nobody is guessed.
 
-    ``rows``: row number -> (identifiers, the surest first; the full name).
+    ``rows``: row number -> (identifiers, the surest first; the full name). ``elsewhere``: learners of another LMS, whose
+    name alone says nothing here.
     """
     known = {person.id: person for person in people}
     widths = max((len(ids) for ids, _ in rows.values()), default=0)
@@ -65,12 +73,15 @@ def match(rows: Mapping[int, tuple[Sequence[str], str]], people: Iterable[Person
             found = next((table[form] for text in own for form in _forms(text) if form in table), set())
             if found:
                 break
-        if not found:
-            names = [f"{person.first_name} {person.last_name}", learner.replace("_", " ").replace(".", " ")]
-            found = next(
-                (tables[-1][form] for text in names for form in _name_forms(text) if form in tables[-1]), set()
-            )
         means[learner] = found
+    by_id = frozenset(learner for learner, found in means.items() if found)
+    settled = {row for found in means.values() for row in found}
+    for learner in means.keys() - by_id - set(elsewhere):
+        person = known.get(learner, Person(learner))
+        names = [f"{person.first_name} {person.last_name}", learner.replace("_", " ").replace(".", " ")]
+        forms = [form for text in names for form in _name_forms(text)]
+        left = (tables[-1].get(form, set()) - settled for form in forms)
+        means[learner] = next((found for found in left if found), set())
     taken: dict[int, list[str]] = {}
     for learner, found in means.items():
         if len(found) == 1:
@@ -80,6 +91,7 @@ def match(rows: Mapping[int, tuple[Sequence[str], str]], people: Iterable[Person
         dict(sorted(clear.items())),
         tuple(sorted(learner for learner, found in means.items() if not found)),
         tuple(sorted(learner for learner, found in means.items() if found and learner not in clear.values())),
+        by_id,
     )
 
 
@@ -121,6 +133,8 @@ class GradeFile:
     """Learners with a grade whom the export does not know."""
     unclear: tuple[str, ...]
     notes: tuple[str, ...]
+    by_id: frozenset[str] = frozenset()
+    """Those of the found whom an identifier names, and no name."""
 
 
 Grades = Mapping[tuple[str, str], Grade]
@@ -133,10 +147,11 @@ def canvas_file(
     people: Sequence[Person],
     titles: Mapping[str, str],
     chosen: Mapping[str, str] = MappingProxyType({}),
+    elsewhere: Collection[str] = (),
 ) -> GradeFile:
     """Fill the export of a Canvas gradebook. Raises UsageError if it is none.
 
-    ``titles``: lesson -> title. ``chosen``: lesson -> the column that a person has named for it.
+    ``titles``: lesson -> title. ``chosen``: lesson -> the column that a person has named for it. ``elsewhere``: as for ``match``.
     """
     sheet = read_sheet(export, "the grades", "--canvas")
     student = sheet.column("Student")
@@ -159,7 +174,7 @@ def canvas_file(
     others = {column: name for column, name in enumerate(names) if column not in identity}
     columns, notes = _places(sheet, "--canvas", others, sorted({lesson for _, lesson in grades}), titles, chosen)
     places = columns.places
-    matching = match(rows, people, sorted({learner for learner, _ in grades}))
+    matching = match(rows, people, sorted({learner for learner, _ in grades}), elsewhere)
     maxima = {
         lesson: None if possible is None else _number(sheet.rows[possible][column]) for lesson, column in places.items()
     }
@@ -176,10 +191,11 @@ def moodle_file(
     titles: Mapping[str, str],
     lesson: str = "",
     chosen: Mapping[str, str] = MappingProxyType({}),
+    elsewhere: Collection[str] = (),
 ) -> GradeFile:
     """Fill a grading worksheet (of ``lesson``) or an export of the gradebook. Raises UsageError if it is neither.
 
-    ``chosen``: lesson -> the export's column that a person has named for it.
+    ``chosen``: lesson -> the export's column that a person has named for it. ``elsewhere``: as for ``match``.
     """
     sheet = read_sheet(export, "the grades", "--moodle")
     heads = heads_of(sheet.rows)
@@ -199,7 +215,7 @@ def moodle_file(
     for number, row in enumerate(sheet.rows[1:], 1):
         name = row[full] if full is not None else " ".join(row[part] for part in (first, last) if part is not None)
         rows[number] = ([row[column] for column in own if column is not None], name)
-    matching = match(rows, people, sorted({learner for learner, _ in grades}))
+    matching = match(rows, people, sorted({learner for learner, _ in grades}), elsewhere)
     notes: list[str] = []
     lessons = sorted({name for _, name in grades})
     maxima: dict[str, float | None] = {}
@@ -312,4 +328,5 @@ def _done(sheet: Sheet, data: bytes, filled: int, columns: Columns, matching: Ma
         matching.unmatched_learners,
         matching.unclear,
         tuple(dict.fromkeys(notes)),
+        matching.by_id,
     )
