@@ -13,7 +13,7 @@ from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.feedback.handed_back import note_handed_back
 from nbproof.feedback.pages import chosen_submissions, write_feedback
-from nbproof.report.handback import HandedBack, Parcel, hand_back
+from nbproof.report.handback import HandedBack, Parcel, hand_back, other_lms
 from nbproof.report.lms import match
 from nbproof.report.records import ClassRecords, read_class
 from nbproof.run.journal import problems_of
@@ -129,6 +129,9 @@ def _notes(done: HandedBack, keys: Iterable[tuple[str, str]], records: ClassReco
         )
     if newer:
         notes.append(f"{_people(newer)} handed in again since: {course_command('grade')}, then this command again")
+    if others := {learner for learner, _ in done.elsewhere}:
+        command = course_command(f"feedback --for {other_lms(done.target)}")
+        notes.append(f"{counted(len(others), 'learner')} came by another LMS: {command}")
     if done.without_email:
         notes.append(f"no e-mail address of {_people(done.without_email)}: name a table of them with --addresses CSV")
     if done.record_lost:

@@ -106,17 +106,27 @@ def _grade_files(
     if not grades:
         return made, [CourseError("nobody has a grade yet", str(request.course.resolve()), course_command("grade"))]
     titles = {lesson.slug: lesson.title for lesson in records.lessons}
-    try:
-        if request.canvas is not None:
-            made["canvas"] = canvas_file(request.canvas, grades, records.learners, titles, chosen)
-    except CourseError as error:
-        refused.append(error)
-    try:
-        if request.moodle is not None:
-            lesson = request.names[0] if len(request.names) == 1 else ""
-            made["moodle"] = moodle_file(request.moodle, grades, records.learners, titles, lesson, chosen)
-    except CourseError as error:
-        refused.append(error)
+    lesson = request.names[0] if len(request.names) == 1 else ""
+    came = {name: _came_elsewhere(request.course, name) for name in ("canvas", "moodle")}
+
+    def fill(name: str, others: frozenset[str]) -> None:
+        try:
+            if name == "canvas":
+                made[name] = canvas_file(request.canvas, grades, records.learners, titles, chosen, came[name] | others)
+            else:
+                made[name] = moodle_file(
+                    request.moodle, grades, records.learners, titles, lesson, chosen, came[name] | others
+                )
+        except CourseError as error:
+            refused.append(error)
+
+    if request.canvas is not None:
+        fill("canvas", frozenset())
+    if request.moodle is not None:
+        fill("moodle", made["canvas"].by_id if "canvas" in made else frozenset())
+    if len(made) == 2 and made["moodle"].by_id:
+        # Whom Moodle's export knows by an id is no namesake in Canvas's.
+        fill("canvas", made["moodle"].by_id)
     if not refused:
         refused += _unused(chosen, made, titles)
     return made, refused
@@ -139,11 +149,15 @@ def _unused(chosen: Mapping[str, str], made: Mapping[str, GradeFile], titles: Ma
 
 def _known_elsewhere(root: Path, name: str, made: Mapping[str, GradeFile]) -> frozenset[str]:
     """Learners of another LMS: its export, named in the same call, has them, or their work came from there alone."""
+    others = frozenset().union(*(file.found for other, file in made.items() if other != name))
+    return frozenset(made[name].unmatched) & (others | _came_elsewhere(root, name))
+
+
+def _came_elsewhere(root: Path, name: str) -> frozenset[str]:
+    """Learners whose work came from another LMS alone."""
     from nbproof.report.handback import systems_of
 
-    others = frozenset().union(*(file.found for other, file in made.items() if other != name))
-    came = {learner for learner, systems in systems_of(root).items() if name.capitalize() not in systems}
-    return frozenset(made[name].unmatched) & (others | came)
+    return frozenset(learner for learner, systems in systems_of(root).items() if name.capitalize() not in systems)
 
 
 def grades_of(records: ClassRecords) -> dict[tuple[str, str], Grade]:

@@ -10,9 +10,22 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["FIRST", "IDENTIFIER", "LAST", "LEARNER", "heads_of", "is_filled"]
+__all__ = [
+    "COMMENTS",
+    "FIRST",
+    "GRADE",
+    "IDENTIFIER",
+    "LAST",
+    "LEARNER",
+    "MAXIMUM",
+    "heads_of",
+    "is_filled",
+    "is_percentage",
+    "item_of",
+]
 
 FIRST, LAST, IDENTIFIER = "first name", "last name", "identifier"
+GRADE, MAXIMUM, COMMENTS = "grade", "maximum grade", "feedback comments"
 
 LEARNER = (
     "learner", "student id", "sis login id", "login id", "username", "login", "sis user id", "integration id",
@@ -47,12 +60,53 @@ _WORDS = {
         tunnistenumero; id-numara; kimlik numarası; número d'identificació; идентификационный номер; 学号
     """,
     "email address": "email; e-mail; mail; e-mail-adresse; courriel; adresse de courriel; correo; correo electrónico",
+    GRADE: """
+        bewertung; note; calificación; valutazione; voto; nota; beoordeling; cijfer; ocena; hodnocení; známka; hodnotenie;
+        betyg; karakter; arvosana; not; qualificació; оценка; оцінка; βαθμός; 評点; 成绩
+    """,
+    MAXIMUM: """
+        max grade; bestwertung; höchstbewertung; note maximale; calificación máxima; valutazione massima; voto massimo;
+        punteggio massimo; nota máxima; maximum cijfer; maximumcijfer; maximale beoordeling; ocena maksymalna;
+        maksymalna ocena; maximální známka; maximální hodnocení; maxbetyg; maksimumkarakter;
+        maksimal karakter; suurin arvosana; en yüksek not; qualificació màxima; максимальная оценка; максимальна оцінка;
+        最大評点; 最高成绩
+    """,
+    COMMENTS: """
+        feedback als kommentar; feedback par commentaires; commentaires de feedback; comentarios de retroalimentación;
+        comentarios de la retroalimentación; commenti di feedback; comentários de feedback; feedback opmerkingen
+    """,
     IDENTIFIER: "identifikator; teilnehmer/in; identifiant; identificador; identificativo; identificatie; identyfikator",
 }
 """What Moodle's languages call a column."""
 
 _NUMBERED = re.compile(r"(?P<word>[^\d@]{2,40}) \d+")
 """What a grading worksheet calls somebody: ``Participant 123``, ``Deelnemer 123``."""
+
+
+_ITEM = re.compile(
+    r"^(?:assignment|aufgabe|tarea|devoir|compito|opdracht|tarefa|trabalho|zadanie|úkol|uppgift|opgave|oppgave|tehtävä|tasca)"
+    r"\s*:\s*",
+    re.IGNORECASE,
+)
+"""What an export of the gradebook writes before an assignment's name."""
+_PERCENTAGE = ("percentage", "prozent", "prozentsatz", "pourcentage", "porcentaje", "percentuale", "porcentagem", "%")
+_SHOWN_AS = re.compile(
+    r"\s*\((?:\d+|real|letter|punkte|reell|brut|brute|réel|réelle|lettre|letra|lettera|reale|reëel|echt|"
+    + "|".join(_PERCENTAGE)
+    + r")\)\s*$",
+    re.IGNORECASE,
+)
+"""What stands behind it: Canvas's number of it, or how Moodle shows the grade."""
+
+
+def item_of(cell: str) -> str:
+    """What a column of a gradebook is about, without what Canvas and Moodle put around its name."""
+    return _ITEM.sub("", _SHOWN_AS.sub("", cell.strip()))
+
+
+def is_percentage(cell: str) -> bool:
+    """Whether a column of Moodle's gradebook says so of its grades."""
+    return cell.strip().casefold().endswith(tuple(f"({word})" for word in _PERCENTAGE))
 
 
 def head_of(cell: str) -> str:
@@ -79,6 +133,7 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
         heads[heads.index(alone.pop())] = "full name"
     if "learner" not in heads:
         _by_shape(heads, rows)
+        _marks_by_shape(heads, rows)
     return heads
 
 
@@ -93,15 +148,16 @@ def _named(cell: str) -> str:
 
 def _by_shape(heads: list[str], rows: Sequence[Sequence[str]]) -> None:
     """Name columns that no word named by what is in them: addresses, participants; then, as Moodle orders them, names and ids."""
-    told = {*LEARNER, FIRST, LAST, IDENTIFIER}
+    whose = {*LEARNER, FIRST, LAST, IDENTIFIER}
+    told = whose | {GRADE, MAXIMUM, COMMENTS}
     words = {found["word"] for row in rows[1:] if (found := _NUMBERED.fullmatch(row[0].strip()))}
-    if heads[0] not in told - {IDENTIFIER, "id"} and len(words) == 1 and is_filled(rows, 0):
+    if heads[0] not in whose - {IDENTIFIER, "id"} and len(words) == 1 and is_filled(rows, 0):
         heads[0] = IDENTIFIER
     free = [column for column, head in enumerate(heads) if head not in told]
     addresses = [column for column in free if _every(rows, column, r"[^@\s]+@[^@\s]+")]
     if "email address" not in heads and addresses:
         heads[addresses[0]] = "email address"
-    if "email address" not in heads or told & set(heads) - {"email address", IDENTIFIER}:
+    if "email address" not in heads or whose & set(heads) - {"email address", IDENTIFIER}:
         return
     before = [column for column in free if column < heads.index("email address")]
     people = [column for column in before if _every(rows, column, r"[^\d@]+")]
@@ -112,6 +168,34 @@ def _by_shape(heads: list[str], rows: Sequence[Sequence[str]]) -> None:
     ids = [column for column in free if _every(rows, column, r"\S*\d\S*") and "@" not in rows[1][column]]
     if ids and is_filled(rows, ids[0]):
         heads[ids[0]] = "id number"
+
+
+def _marks_by_shape(heads: list[str], rows: Sequence[Sequence[str]]) -> None:
+    """Name a grading worksheet's columns in Moodle's order: a grade, its maximum (one number for all); last, comments."""
+    if IDENTIFIER not in heads:
+        return
+    told = {*LEARNER, FIRST, LAST, IDENTIFIER}
+    free = [column for column, head in enumerate(heads) if head not in told]
+    if MAXIMUM not in heads:
+        equal = [column for column in free if column - 1 in free and _is_one_number(rows, column)]
+        if GRADE in heads:
+            equal = [column for column in equal if heads[column - 1] == GRADE]
+        # Where everybody has the same grade, the maximum stands behind it.
+        most = next((column for column in equal if column + 1 not in equal), None)
+        if most is None:
+            return
+        heads[most] = MAXIMUM
+    most = heads.index(MAXIMUM)
+    if GRADE not in heads and most - 1 in free:
+        heads[most - 1] = GRADE
+    # Between them: whether the grade can be changed, and when work and grade last were.
+    if COMMENTS not in heads and len(heads) - 1 in free and len(heads) - 1 > most + 3:
+        heads[-1] = COMMENTS
+
+
+def _is_one_number(rows: Sequence[Sequence[str]], column: int) -> bool:
+    said = {row[column].strip() for row in rows[1:]}
+    return len(said) == 1 and re.fullmatch(r"\d+(?:[.,]\d+)?", said.pop()) is not None
 
 
 def _every(rows: Sequence[Sequence[str]], column: int, shape: str) -> bool:

@@ -21,7 +21,7 @@ class Member:
     email: str = ""
     also: tuple[str, ...] = ()
     """What else stands for them: other spellings, other ids, and the number that Canvas gives them (digits alone; an id of
-    digits, such as a number of matriculation, is written ``id 123``)."""
+    digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment ``participant 123``)."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,12 @@ class Roster:
         """Their ids, in the order of the file."""
         return tuple(member.learner for member in self.members)
 
-    def who(self, name: str, number: str = "") -> frozenset[str]:
+    def who(self, name: str, number: str = "", system: str = "") -> frozenset[str]:
         """The learners that a name, and the LMS's number with it, may mean. Several: it is not clear. None: nobody."""
         by_number = self.numbers.get(number, frozenset()) if number else frozenset()
+        if number.isdecimal() and system != "Canvas":
+            # What Moodle itself calls a participant says more than another LMS's number that is equal.
+            by_number = self.numbers.get(f"participant {int(number)}") or by_number
         by_name = self.names.get(plain(name)) or self.names.get(bare(name)) or frozenset()
         if by_number and by_name:
             # The number settles which of two that share a name; where the two contradict each other, nobody is chosen.

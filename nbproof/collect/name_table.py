@@ -25,6 +25,9 @@ SEPARATOR = "|"
 AN_ID = re.compile(r"id (\d+)", re.IGNORECASE)
 """How that column writes an id of digits, which is no number of the LMS: ``id 2026001``."""
 
+_PARTICIPANT = re.compile(r"participant (\d+)", re.IGNORECASE)
+"""How that column writes what Moodle calls a person in one assignment, and nobody else in any: ``participant 501265``."""
+
 _NUMBERS = {"id", IDENTIFIER, "lms user id", "canvas id", "moodle id", "user id"}
 """Columns that hold the number by which the LMS calls the learner in file names."""
 
@@ -104,8 +107,10 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
             digits = re.search(r"(\d+)\s*$", cell)
             if head == chosen and not canvas:
                 continue
-            if digits and (head in _NUMBERS or (handmade and cell.isdigit())):
+            if digits and (head in _NUMBERS - {IDENTIFIER} or (handmade and cell.isdigit())):
                 numbers.setdefault(digits[1], set()).add(learner)
+        for participant in _participants(cells):
+            numbers.setdefault(participant, set()).add(learner)
         for number in lasting:
             numbers.setdefault(number, set()).add(learner)
     # Only where it is nobody's name as it stands: Anna Maria is not Maria Anna.
@@ -142,6 +147,8 @@ def _shared(file: str, names: Mapping[str, Iterable[str]]) -> Iterator[str]:
 def _aliases(cells: Mapping[str, str], canvas: bool, handmade: bool) -> Iterable[str]:
     """What stands for the learner of one row."""
     for one in _also(cells):
+        if _PARTICIPANT.fullmatch(one):
+            continue
         found = AN_ID.fullmatch(one)
         yield found[1] if found else one
     first, last = cells.get(FIRST, ""), cells.get(LAST, "")
@@ -172,6 +179,13 @@ def _also(cells: Mapping[str, str]) -> list[str]:
     return [part.strip() for part in cells.get("also", "").split(SEPARATOR) if part.strip()]
 
 
+def _participants(cells: Mapping[str, str]) -> list[str]:
+    """What Moodle calls the learner, one assignment's each, as the column ``also`` writes it."""
+    digits = re.search(r"(\d+)\s*$", cells.get(IDENTIFIER, ""))
+    kept = [one.casefold() for one in _also(cells) if _PARTICIPANT.fullmatch(one)]
+    return [*kept, *([f"participant {int(digits[1])}"] if digits else [])]
+
+
 def _lasting_numbers(cells: Mapping[str, str], canvas: bool, handmade: bool, chosen: str) -> list[str]:
     """Numbers by which an LMS calls the learner in every download; Moodle's mean something in one assignment only."""
     lasting = {"lms user id", "canvas id", "user id"} | ({"id"} if canvas else set())
@@ -189,7 +203,7 @@ def _member(
     email = cells.get("email address") or next((cell for cell in cells.values() if "@" in cell and " " not in cell), "")
     said = {bare(learner), bare(name), bare(email), bare(email.split("@")[0]), ""}
     also: list[str] = []
-    # What a download of Moodle calls a person is another one's number in the next.
+    # In the reader's language; the number in it is kept below.
     passing = cells.get(IDENTIFIER, "")
     for alias in (*aliases, *numbers):
         if bare(alias) not in said and (not alias.isdecimal() or alias in numbers) and alias != passing:
@@ -198,4 +212,5 @@ def _member(
     ids = [cell for head, cell in cells.items() if head in _IDS and cell.isdecimal() and cell != learner]
     also += [f"id {one}" for one in dict.fromkeys(ids)]
     also += [one for one in _also(cells) if AN_ID.fullmatch(one) and one not in also]
+    also += [one for one in dict.fromkeys(_participants(cells)) if one not in also]
     return Member(learner, name, email, tuple(also))

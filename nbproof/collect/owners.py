@@ -111,7 +111,7 @@ def _by_roster(said: Said, roster: Roster, fallback: str) -> Owner:
     # What a file is called within somebody's folder is that learner's choice.
     for names in (said.names[: said.folders], said.names[said.folders :]):
         for name in () if found else names:
-            found |= roster.who(name, said.account)
+            found |= roster.who(name, said.account, said.system)
     for names in (said.names[: said.folders], said.names[said.folders :]):
         for name in () if found or said.system else names:
             found |= roster.within(name, is_nobody)

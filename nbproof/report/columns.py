@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nbproof.collect.columns import item_of
 from nbproof.collect.names import COPY, TASK, bare
 
 __all__ = ["Columns", "column_of", "columns_of"]
@@ -60,7 +61,7 @@ def column_of(names: Sequence[str], slug: str, title: str) -> int | None:
 
 def _called(names: Mapping[int, str], name: str) -> int | None:
     """The column with this name, as a person writes it: with the LMS's id, or without."""
-    for form in (str.strip, bare, lambda text: bare(_core(text))):
+    for form in (str.strip, bare, lambda text: bare(item_of(text))):
         found = [column for column, one in names.items() if form(one) == form(name)]
         if len(found) == 1:
             return found[0]
@@ -69,7 +70,7 @@ def _called(names: Mapping[int, str], name: str) -> int | None:
 
 def _found(names: Mapping[int, str], slug: str, title: str) -> list[int]:
     """The columns that may be a lesson's, by the surest sign that any of them has."""
-    cleaned = {column: bare(_core(name)) for column, name in names.items()}
+    cleaned = {column: bare(item_of(name)) for column, name in names.items()}
     number, _, topic = slug.partition("_")
     wanted = [bare(slug), bare(title), bare(number + title), bare(topic)]
     for exact in wanted:
@@ -83,7 +84,7 @@ def _found(names: Mapping[int, str], slug: str, title: str) -> list[int]:
             return found
     lesson = _Sign(slug, title)
     for rule in (lesson.has_number_and_words, lesson.has_words, lesson.has_number_only):
-        found = [column for column, name in names.items() if rule(_core(name))]
+        found = [column for column, name in names.items() if rule(item_of(name))]
         if found:
             return found
     return []
@@ -144,9 +145,3 @@ def _telling(name: str) -> set[str]:
 
 def _numbers(name: str) -> set[int]:
     return {int(digits) for digits in re.findall(r"\d{1,9}", name)}
-
-
-def _core(name: str) -> str:
-    """A column's name without what Canvas (``(12345)``) and Moodle (``Assignment: ... (Real)``) put around it."""
-    name = re.sub(r"\s*\((?:\d+|real|percentage|letter|punkte|reell)\)\s*$", "", name.strip(), flags=re.IGNORECASE)
-    return re.sub(r"^(?:assignment|aufgabe|tarea|devoir)\s*:\s*", "", name, flags=re.IGNORECASE)

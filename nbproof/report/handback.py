@@ -42,7 +42,7 @@ from nbproof.files import replace_file, written_whole
 from nbproof.report.findings import csv_of
 from nbproof.report.records import ClassRecords, Person
 
-__all__ = ["TARGETS", "Address", "HandedBack", "Parcel", "addresses", "hand_back"]
+__all__ = ["TARGETS", "Address", "HandedBack", "Parcel", "addresses", "hand_back", "other_lms"]
 
 
 Address = str
@@ -121,6 +121,13 @@ def _plain(name: str, between: str) -> str:
 
 
 TARGETS = ("moodle", "canvas", "folder")
+
+
+def other_lms(target: str) -> str:
+    """The target that is the LMS beside this one."""
+    return {"moodle": "canvas", "canvas": "moodle"}[target]
+
+
 _WHEN = (2026, 1, 1, 0, 0, 0)
 _VARIES = re.compile(
     r'<meta name="course-feedback" content="[^"]*">|Graded \d{1,2} \w+ \d{4}, \d\d:\d\d UTC(?:, test cases of seed \d+)?\.'
@@ -154,6 +161,8 @@ class HandedBack:
     """Pages that were handed back before, and say the same now."""
     unknown: tuple[Key, ...] = ()
     """Pages of which nothing says where the LMS takes them."""
+    elsewhere: tuple[Key, ...] = ()
+    """Pages of what came by the other LMS, which takes them."""
     without_email: tuple[str, ...] = ()
     record_lost: bool = False
     """Whether what was handed back before could not be read."""
@@ -175,8 +184,11 @@ def hand_back(
     folder = out if out is not None else root / "handback"
     record = _Record.read(root / "handback" / "record.json", target)
     known = {} if target == "folder" else addresses(root, target.capitalize())
+    others = addresses(root, other_lms(target).capitalize()) if target != "folder" else {}
     pages: dict[Key, bytes] = {}
-    unchanged, unknown = 0, []
+    unchanged = 0
+    unknown: list[Key] = []
+    elsewhere: list[Key] = []
     chosen = sorted(keys, key=lambda key: (key[1], key[0]))
     for done, key in enumerate(chosen, 1):
         path = page_path(root, *key)
@@ -185,7 +197,7 @@ def hand_back(
             continue
         page = path.read_bytes()
         if target != "folder" and key not in known:
-            unknown.append(key)
+            (elsewhere if key in others else unknown).append(key)
         elif not force and record.digests.get(key) == _digest(page):
             unchanged += 1
         else:
@@ -210,7 +222,7 @@ def hand_back(
             f"what is to be handed back cannot be written: {error.strerror}", str(error.filename or folder),
             "choose a place: --out DIR",
         ) from None  # fmt: skip
-    return HandedBack(target, tuple(parcels), unchanged, tuple(unknown), nobodys, record.lost)
+    return HandedBack(target, tuple(parcels), unchanged, tuple(unknown), tuple(elsewhere), nobodys, record.lost)
 
 
 def _by_lesson(pages: Mapping[Key, bytes]) -> dict[str, dict[Key, bytes]]:

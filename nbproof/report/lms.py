@@ -15,11 +15,12 @@ import difflib
 import html
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from nbproof.collect.columns import COMMENTS, FIRST, GRADE, IDENTIFIER, LAST, MAXIMUM, heads_of, is_percentage
 from nbproof.collect.csv_table import Sheet, read_sheet
 from nbproof.collect.names import bare, plain
 from nbproof.command import course_command
@@ -39,12 +40,20 @@ class Matching:
     unmatched_learners: tuple[str, ...]
     unclear: tuple[str, ...]
     """Learners for whom several rows are meant, or whose row several learners mean."""
+    by_id: frozenset[str] = frozenset()
+    """Learners whom an identifier names, and no name."""
 
 
-def match(rows: Mapping[int, tuple[Sequence[str], str]], people: Iterable[Person], learners: Iterable[str]) -> Matching:
-    """Match by identifiers, the surest first, then by name. Nobody is guessed.
+def match(
+    rows: Mapping[int, tuple[Sequence[str], str]],
+    people: Iterable[Person],
+    learners: Iterable[str],
+    elsewhere: Collection[str] = (),
+) -> Matching:
+    """Match by identifiers, the surest first; rows and learners that are left, by name. Nobody is guessed.
 
-    ``rows``: row number -> (identifiers, the surest first; the full name).
+    ``rows``: row number -> (identifiers, the surest first; the full name). ``elsewhere``: learners of another LMS, whose
+    name alone says nothing here.
     """
     known = {person.id: person for person in people}
     widths = max((len(ids) for ids, _ in rows.values()), default=0)
@@ -64,12 +73,15 @@ def match(rows: Mapping[int, tuple[Sequence[str], str]], people: Iterable[Person
             found = next((table[form] for text in own for form in _forms(text) if form in table), set())
             if found:
                 break
-        if not found:
-            names = [f"{person.first_name} {person.last_name}", learner.replace("_", " ").replace(".", " ")]
-            found = next(
-                (tables[-1][form] for text in names for form in _name_forms(text) if form in tables[-1]), set()
-            )
         means[learner] = found
+    by_id = frozenset(learner for learner, found in means.items() if found)
+    settled = {row for found in means.values() for row in found}
+    for learner in means.keys() - by_id - set(elsewhere):
+        person = known.get(learner, Person(learner))
+        names = [f"{person.first_name} {person.last_name}", learner.replace("_", " ").replace(".", " ")]
+        forms = [form for text in names for form in _name_forms(text)]
+        left = (tables[-1].get(form, set()) - settled for form in forms)
+        means[learner] = next((found for found in left if found), set())
     taken: dict[int, list[str]] = {}
     for learner, found in means.items():
         if len(found) == 1:
@@ -79,6 +91,7 @@ def match(rows: Mapping[int, tuple[Sequence[str], str]], people: Iterable[Person
         dict(sorted(clear.items())),
         tuple(sorted(learner for learner, found in means.items() if not found)),
         tuple(sorted(learner for learner, found in means.items() if found and learner not in clear.values())),
+        by_id,
     )
 
 
@@ -120,6 +133,8 @@ class GradeFile:
     """Learners with a grade whom the export does not know."""
     unclear: tuple[str, ...]
     notes: tuple[str, ...]
+    by_id: frozenset[str] = frozenset()
+    """Those of the found whom an identifier names, and no name."""
 
 
 Grades = Mapping[tuple[str, str], Grade]
@@ -132,10 +147,11 @@ def canvas_file(
     people: Sequence[Person],
     titles: Mapping[str, str],
     chosen: Mapping[str, str] = MappingProxyType({}),
+    elsewhere: Collection[str] = (),
 ) -> GradeFile:
     """Fill the export of a Canvas gradebook. Raises UsageError if it is none.
 
-    ``titles``: lesson -> title. ``chosen``: lesson -> the column that a person has named for it.
+    ``titles``: lesson -> title. ``chosen``: lesson -> the column that a person has named for it. ``elsewhere``: as for ``match``.
     """
     sheet = read_sheet(export, "the grades", "--canvas")
     student = sheet.column("Student")
@@ -158,7 +174,7 @@ def canvas_file(
     others = {column: name for column, name in enumerate(names) if column not in identity}
     columns, notes = _places(sheet, "--canvas", others, sorted({lesson for _, lesson in grades}), titles, chosen)
     places = columns.places
-    matching = match(rows, people, sorted({learner for learner, _ in grades}))
+    matching = match(rows, people, sorted({learner for learner, _ in grades}), elsewhere)
     maxima = {
         lesson: None if possible is None else _number(sheet.rows[possible][column]) for lesson, column in places.items()
     }
@@ -175,17 +191,20 @@ def moodle_file(
     titles: Mapping[str, str],
     lesson: str = "",
     chosen: Mapping[str, str] = MappingProxyType({}),
+    elsewhere: Collection[str] = (),
 ) -> GradeFile:
     """Fill a grading worksheet (of ``lesson``) or an export of the gradebook. Raises UsageError if it is neither.
 
-    ``chosen``: lesson -> the export's column that a person has named for it.
+    ``chosen``: lesson -> the export's column that a person has named for it. ``elsewhere``: as for ``match``.
     """
     sheet = read_sheet(export, "the grades", "--moodle")
-    email = sheet.column("Email address", "Email", "E-Mail-Adresse", "Dirección de correo", "Adresse de courriel")
-    own = [sheet.column("Username", "Anmeldename"), sheet.column("ID number", "ID-Nummer"), email]
-    full = sheet.column("Full name", "Vollständiger Name")
-    first, last = sheet.column("First name", "Vorname"), sheet.column("Last name", "Surname", "Nachname")
-    identifier, grade = sheet.column("Identifier"), sheet.column("Grade", "Bewertung")
+    heads = heads_of(sheet.rows)
+
+    def at(head: str) -> int | None:
+        return heads.index(head) if head in heads else None
+
+    own = [at("username"), at("id number"), at("email address")]
+    full, first, last, identifier, grade = (at(head) for head in ("full name", FIRST, LAST, IDENTIFIER, GRADE))
     if all(column is None for column in (*own, full, first)):
         raise UsageError(
             "this is neither a Moodle grading worksheet nor an export of its gradebook",
@@ -194,23 +213,26 @@ def moodle_file(
         )
     rows = {}
     for number, row in enumerate(sheet.rows[1:], 1):
-        name = row[full] if full is not None else " ".join(row[at] for at in (first, last) if at is not None)
+        name = row[full] if full is not None else " ".join(row[part] for part in (first, last) if part is not None)
         rows[number] = ([row[column] for column in own if column is not None], name)
-    matching = match(rows, people, sorted({learner for learner, _ in grades}))
+    matching = match(rows, people, sorted({learner for learner, _ in grades}), elsewhere)
     notes: list[str] = []
     lessons = sorted({name for _, name in grades})
     maxima: dict[str, float | None] = {}
     if grade is not None:
+        said = [name for name, column in chosen.items() if bare(column) == bare(sheet.head[grade])]
+        if not lesson and len(said) == 1:
+            lesson = said[0]
         if not lesson:
             lesson = lessons[0] if len(lessons) == 1 else _lesson_of(export, lessons, titles)
         if all(name != lesson for _, name in grades):
             raise UsageError(f"nobody has a grade for {lesson}", str(export), course_command(f"grade {lesson}"))
         columns = Columns({lesson: grade}, {}, ())
-        most = sheet.column("Maximum Grade", "Bestwertung")
+        most = at(MAXIMUM)
         maxima[lesson] = next((told for n in rows if most is not None and (told := _number(sheet.rows[n][most]))), None)
         if maxima[lesson] is None:
             notes.append("the worksheet states no maximum grade: points are written as they are")
-        comments = sheet.column("Feedback comments", "Feedback als Kommentar")
+        comments = at(COMMENTS)
         if comments is not None:
             for number, learner in matching.rows.items():
                 if found := grades.get((learner, lesson)):
@@ -222,9 +244,7 @@ def moodle_file(
         others = {column: name for column, name in enumerate(sheet.head) if column not in taken}
         columns, notes = _places(sheet, "--moodle", others, lessons, titles, chosen)
         for name, column in columns.places.items():
-            maxima[name] = None
-            if "percentage" in sheet.head[column].casefold():
-                maxima[name] = 100.0
+            maxima[name] = 100.0 if is_percentage(sheet.head[column]) else None
         if any(value is None for value in maxima.values()):
             notes.append("Moodle's export states no maximum grade: set each assignment's to the lesson's points")
     filled = _fill(sheet, matching, grades, columns.places, maxima, notes)
@@ -270,10 +290,11 @@ def _fill(
 ) -> int:  # fmt: skip
     """Write the grades in, scaled if the LMS has another maximum; how many."""
     count = 0
-    # Where a comma stands between cells of a German Moodle's worksheet, another one stands in its numbers.
-    comma = sheet.delimiter == ";" and any(
-        re.fullmatch(r"\d+,\d+", row[column].strip()) for row in sheet.rows[1:] for column in places.values()
-    )
+    # As the file writes its own: grades, and the maximum beside them.
+    heads = heads_of(sheet.rows)
+    numbers = {*places.values(), *(column for column, head in enumerate(heads) if head == MAXIMUM)}
+    own_cells = [row[column].strip() for row in sheet.rows[1:] for column in numbers]
+    comma = any(re.fullmatch(r"\d+,\d+", cell) for cell in own_cells)
     for lesson, column in places.items():
         most = maxima.get(lesson)
         own = max(grade.max_score for (_, name), grade in grades.items() if name == lesson)
@@ -307,4 +328,5 @@ def _done(sheet: Sheet, data: bytes, filled: int, columns: Columns, matching: Ma
         matching.unmatched_learners,
         matching.unclear,
         tuple(dict.fromkeys(notes)),
+        matching.by_id,
     )

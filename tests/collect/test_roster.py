@@ -203,10 +203,10 @@ def test_what_is_kept_says_the_same_as_the_table_that_came(table: str, course: P
     assert kept is not None and kept.learners == came.learners and not kept.strict
     for name in ("Jane Doe", "doejane", "Doe, Jane", "jd1"):
         assert kept.who(name) == came.who(name)
-    if table in (CANVAS, HANDMADE, NBGRADER):
+    if table in (CANVAS, HANDMADE, NBGRADER, WORKSHEET):
         assert kept.who("", "124") == {"br2"}
     else:
-        assert not kept.who("", "124"), "what Moodle calls somebody means nothing in the next download"
+        assert not kept.who("", "124")
     assert not kept.who("Participant 124")
 
 
@@ -525,7 +525,25 @@ def test_moodles_grading_worksheet_in_any_language(head: str, word: str, course:
     roster = _read(tmp_path, f"{head}\n{rows}")
     assert roster.learners == ("jane@u.edu", "bob@u.edu")
     assert roster.who("somebody", "124") == roster.who("Bob Roe") == {"bob@u.edu"}
-    assert not [one for one in enrol(course, roster.members).members if one.also], "the number is this download's"
+    assert enrol(course, roster.members).members[1].also[-1] == "participant 124"
+
+
+def test_what_moodle_calls_namesakes_is_kept_and_is_no_number_of_canvas(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    two = "Identifier,Full name,ID number\nParticipant 123,Jane Doe,s1\nParticipant 124,Jane Doe,s2\n"
+    assert enrol(
+        course, _read(tmp_path, two.replace("Participant 123", "").replace("Participant 124", "")).members
+    ).added
+    assert enrol(course, _read(tmp_path, two).members).changed == ("s1", "s2")
+    collected = {
+        f"Jane Doe_{number}_assignsubmission_file_/x.ipynb": notebook("01_first", number) for number in (123, 124)
+    }
+    collecting(collected)
+    assert sorted(path.name for path in (course / "submitted").iterdir()) == ["s1", "s2"]
+    kept = kept_roster(course)
+    assert kept is not None and not kept.who("Stranger", "124", "Canvas")
+    assert kept.who("Jane Doe", "124", "Moodle") == {"s2"}
 
 
 FORMULAS = ["=HYPERLINK(1)", "+1", "-x", "@x", "'=1", "''@", "＝1", "' =2", "'x", "x=1", "\t=x"]

@@ -139,6 +139,24 @@ def test_moodle_gives_each_page_to_whom_it_is_about(course: Path, capsys: pytest
         assert not [other for other in (JANE, "Roe-Ünal", "Evelina") if other in page and other not in learner]
 
 
+def test_whoever_came_by_the_other_lms_is_a_count_and_no_failure(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    canvas = {"doejane_7_71_x.ipynb": _by("jane"), "roebob_8_81_x.ipynb": _by("bob")}
+    _collect(course, dict(list(MOODLE.items())[:1]))
+    _collect(course, canvas, "canvas.zip")
+    _grade(course)
+    for target, other, count in (("moodle", "canvas", "2 learners"), ("canvas", "moodle", "1 learner")):
+        assert _back(course, target) == 0
+        told = capsys.readouterr().out
+        assert f"note: {count} came by another LMS: " in told
+        assert f"feedback --for {other}" in told and "not in a zip" not in told
+    _by_hand(course, "mailed")
+    _grade(course)
+    assert _back(course, "moodle") == 1
+    assert f"! not in a zip: {LESSON} of mailed:" in capsys.readouterr().out
+
+
 def test_canvas_takes_each_page_for_the_latest_attempt(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _collect(course, {
         "doejane_LATE_3143_207797_x.ipynb": _by("jane"), "roebob_3144_207798_link-list.ipynb": _by("bob"),

@@ -231,6 +231,44 @@ def test_moodle_worksheet_gets_grade_and_comment(tmp_path: Path) -> None:
         moodle_file(tmp_path / "sheet.csv", {**GRADES, ("ada", "01_x"): Grade(1, 2)}, [], {**TITLES, "01_x": "X"})
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Identifiant,Nom complet,Numéro d’identification,Statut,Note,Note maximale,Si,Remis,Le,Feedback par commentaires",
+        "Identificador,Nombre completo,Número de ID,Estado,Calificación,Calificación máxima,Cambiable,Envío,El,Comentarios",
+        "Unum,Nomen plenum,ID number,Duo,Tria,Quattuor,Quinque,Sex,Septem,Octo",
+    ],
+)
+@pytest.mark.parametrize("name", ["export.csv", "02_tensor_hooks.csv"])
+def test_a_worksheet_in_any_language_is_filled_in_its_own_scale_and_numbers(
+    head: str, name: str, tmp_path: Path
+) -> None:
+    sheet = tmp_path / name
+    rows = 'Participant 1,Ada Lovelace,ada,Remis,,"20,00",Oui,"lundi, 18:14",-,\n'
+    sheet.write_text(f"{head}\n{rows}", encoding="utf-8")
+    grades = {("ada", "02_tensor_hooks"): Grade(20.0, 32.0, "Well done."), ("ada", "01_x"): Grade(1, 2)}
+    made = moodle_file(sheet, grades, [], {**TITLES, "01_x": "X"}, "02_tensor_hooks")
+    row = _rows(made.data)[1]
+    assert (row[4], row[5], row[9]) == ("12,5", "20,00", "Well done.")
+    assert made.notes == ("02_tensor_hooks: scaled from 32 points to the 20 of the LMS",)
+
+
+def test_ids_decide_before_names_and_names_are_asked_of_who_is_left(tmp_path: Path) -> None:
+    """Three of one name: one by id, one of another LMS, one whom only the name can tell."""
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text(
+        "Identifier,Full name,ID number,Grade,Maximum Grade\n"
+        "Participant 1,Marie Dupont,80,,33\nParticipant 2,Marie Dupont,,,33\n"
+    )
+    people = [Person(name, "Marie", "Dupont") for name in ("80", "dupont40", "dupont41")]
+    grades = {(person.id, "02_tensor_hooks"): Grade(float(at), 33.0) for at, person in enumerate(people, 1)}
+    made = moodle_file(sheet, grades, people, TITLES, elsewhere={"80", "dupont40"})
+    assert [row[3] for row in _rows(made.data)[1:]] == ["1", "3"]
+    assert (made.unmatched, made.unclear, made.by_id) == (("dupont40",), (), {"80"})
+    unsure = moodle_file(sheet, grades, people, TITLES)
+    assert [row[3] for row in _rows(unsure.data)[1:]] == ["1", ""] and unsure.unclear == ("dupont40", "dupont41")
+
+
 def test_moodle_gradebook_in_semicolons(tmp_path: Path) -> None:
     sheet = tmp_path / "g.csv"
     sheet.write_text("First name;Last name;ID number;Assignment: 02 Tensor hooks (Real)\nAda;Lovelace;ada;3,5\n")
