@@ -19,6 +19,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nbproof.course_file import the_course, use_course
@@ -260,7 +261,7 @@ class _Zygote:
                 self.crowded.discard(child)
                 self.tell(told)
 
-    def tell(self, fact: dict[str, object]) -> None:
+    def tell(self, fact: Mapping[str, object]) -> None:
         """Tell the engine, if it still listens: one that was interrupted has hung up, and the loop ends with its next turn."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.control.send(json.dumps(fact).encode())
