@@ -44,10 +44,11 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
 
 
 def error_as_json(
-    error: CourseError | None, reached: Sequence[Score] = (), *, exit_code: int, seconds: float
+    error: CourseError | None, reached: Sequence[Score] = (), *, exit_code: int, seconds: float, force: bool = False
 ) -> dict[str, Any]:
     """The JSON of a run that did not come to its end, and what it had ``reached``; ``error`` is None if it was interrupted."""
-    fact = {"fact": "interrupted", "place": "", "next": "run the same command again to go on"}
+    without = ", without --force," if force else ""
+    fact = {"fact": "interrupted", "place": "", "next": f"run the same command again{without} to go on"}
     if error is not None:
         fact = {"fact": error.fact, "place": error.place, "next": error.next_command}
     submissions = [_submission(score) for score in reached]

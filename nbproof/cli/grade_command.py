@@ -66,7 +66,7 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
         raise
     except KeyboardInterrupt:
         seconds = time.perf_counter() - start
-        _write(request, error_as_json(None, desk.counting.scores, exit_code=130, seconds=seconds))
+        _write(request, error_as_json(None, desk.counting.scores, exit_code=130, seconds=seconds, force=request.force))
         done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
         without = ", without --force," if request.force else ""
         print(

@@ -42,6 +42,7 @@ _WORDS = {
     "not answered": "Not answered",
     UNCERTAIN: "Waits for your instructor",
 }
+_BY_HAND = "Marked by your instructor"
 _ADVICE = {
     "timeout": "The usual reason is a loop that never ends: while such a cell runs, `[*]` stands beside it. Your other "
     "exercises were graded without it.",
@@ -148,6 +149,8 @@ class _Cards:
         )
         run = self.verdict.runs.get(exercise.id, CellRun())
         passed, untouched = exercise.status == "passed", exercise.status == "not answered"
+        by_hand = any(mark is not None and mark.given is not None for mark in given)
+        partly = not passed and score != 0
         waits = exercise.id in self.uncertain and any(mark is None or mark.waits for mark in given)
         lost = exercise.status in (*FAULTS, UNCERTAIN)
         sentence, line = "", ""
@@ -159,9 +162,13 @@ class _Cards:
             if not lost:
                 faults = self._faults(exercise, bare=broken)
         answer = self.verdict.answers.get(exercise.id, "")
+        words = "Partly right" if partly else _WORDS.get(exercise.status, exercise.status)
+        # Beside a person's points the engine's word would be another opinion.
+        if by_hand:
+            words = _BY_HAND
         return Card(
             exercise.id, outlined.title if outlined else exercise.id.replace("_", " "), _kind(exercise.status, score, most),
-            _WORDS.get(exercise.status, exercise.status) if passed or score == 0 else "Partly right", score, most,
+            words, score, most,
             "Nothing was written into this TODO cell." if untouched else self.clean(sentence), self.clean(line, 300),
             _ADVICE.get(exercise.status, ""), () if untouched or lost or broken else _checks(exercise), faults,
             exercise_hints().get(exercise.id) if untouched else None, harmless(self._note(exercise.id)),
@@ -174,9 +181,7 @@ class _Cards:
         mark = self._mark(one.id)
         score = mark.score if mark else 0.0
         waits = one.answered and (mark is None or (mark.given is None and mark.waits))
-        words = (
-            "Waits for your instructor" if waits else "Marked by your instructor" if one.answered else "Not answered"
-        )
+        words = "Waits for your instructor" if waits else _BY_HAND if one.answered else "Not answered"
         kind = "person" if waits or (one.answered and mark and mark.given is None) else _kind("", score, one.max_score)
         if not one.answered and score == 0:
             kind = "open"

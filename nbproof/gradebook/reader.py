@@ -72,6 +72,11 @@ class Marks:
         """Whether a person is to look at anything."""
         return any(cell.listed for cell in self.cells.values())
 
+    def settled(self, verdict: SubmissionVerdict) -> frozenset[str]:
+        """Exercises whose marks a person has given, of every test cell."""
+        given = {name for name, cell in self.cells.items() if cell.given is not None}
+        return frozenset(one.id for one in verdict.exercises if {test.grade_id for test in one.tests} <= given)
+
     def agrees_with(self, verdict: SubmissionVerdict) -> bool:
         """Whether every score of the verdict has arrived. nbgrader commits a new submission before its scores."""
         return all(self.cells[name].auto == score for name, score in verdict.scores.items() if name in self.cells)

@@ -231,11 +231,14 @@ class Score:
     """Whether ``problem`` is only that nobody has graded it yet."""
     note: str = ""
     """What a person should know of it."""
+    settled: frozenset[str] = frozenset()
+    """Exercises whose marks a person has given."""
 
     @property
     def missing(self) -> dict[str, str]:
-        """What the notebook should hold, and does not: exercise -> why there is no answer."""
-        return {name: why for name, why in self.verdict.lost.items() if name not in self.verdict.newer}
+        """What the notebook should hold, does not, and nobody has marked: exercise -> why there is no answer."""
+        known = {*self.verdict.newer, *self.settled}
+        return {name: why for name, why in self.verdict.lost.items() if name not in known}
 
     @property
     def statuses(self) -> tuple[str, ...]:

@@ -216,7 +216,7 @@ def _with_gradebook(
                         works[learner, assignment.name] = replace(
                             work, score=marks.score, max_score=marks.max_score, penalty=marks.penalty,
                             pending=marks.pending, seconds_late=marks.seconds_late, extended=marks.extended, problem="",
-                            waits=False,
+                            waits=False, settled=marks.settled(work.verdict),
                         )  # fmt: skip
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         return people, works, {}, [

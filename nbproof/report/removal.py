@@ -17,6 +17,7 @@ from nbproof.errors import CourseError
 from nbproof.feedback.handed_back import forget_handed_back
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import opened_gradebook
+from nbproof.report.handed_out import pages_of, take_out_pages
 from nbproof.run.journal import RunState, forget_problems
 
 __all__ = ["Traces", "remove", "traces"]
@@ -52,6 +53,7 @@ def traces(root: Path, learners: Sequence[str]) -> list[Traces]:
     for learner, one in found.items():
         one.on_roster = learner in roster
         one.folders = [f"{name}/{learner}" for name in FOLDERS if _folder(root, name, learner) is not None]
+        one.folders += [f"their pages in {path}" for path in pages_of(root, learner)]
     for path, told in lists_in(root):
         for learner in {str(one.get("learner") or "") for one in told["files"]} & (set(found) - {""}):
             found[learner].uploads.append(path.parent.name)
@@ -92,6 +94,8 @@ def remove(root: Path, learners: Collection[str], with_uploads: bool = False) ->
             for name in FOLDERS:
                 if (path := _folder(root, name, learner)) is not None:
                     _delete(path)
+        # Before the lists forget whose number is whose.
+        take_out_pages(root, gone)
         staying = _out_of_lists(root, gone, with_uploads)
         strike_off(root, gone)
         forget_problems(root, gone)
@@ -153,6 +157,7 @@ def _out_of_state(root: Path, gone: set[str]) -> None:
     if (root / ".course" / "run.json").is_file():
         state = RunState(root)
         state.penalties = {key: told for key, told in state.penalties.items() if key.partition("/")[2] not in gone}
+        state.forced = {key: told for key, told in state.forced.items() if key.partition("/")[2] not in gone}
         state.save()
     stock = root / ".course" / "graded.json"
     if stock.is_file():

@@ -271,7 +271,7 @@ def faults(records: ClassRecords) -> list[Fault]:
         found += [
             Fault(work.learner, work.lesson, outcome.id, outcome.status, outcome.sentence)
             for outcome in work.verdict.exercises
-            if outcome.status in (*FAULTS, UNCERTAIN)
+            if outcome.status in FAULTS or (outcome.status == UNCERTAIN and outcome.id not in work.settled)
         ]
         found += [
             Fault(work.learner, work.lesson, name, "recovered", how) for name, how in work.verdict.recovered.items()

@@ -22,7 +22,7 @@ from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, Submission
-from nbproof.run.journal import Journal, RunState, Ungraded
+from nbproof.run.journal import Entry, Journal, RunState, Ungraded
 from nbproof.run.plan import Kind, Work, entry_of, handed_in_digest, plan, told
 from nbproof.run.pool import Pool
 from nbproof.run.references import GatedJob, ReferenceJob, References
@@ -91,7 +91,9 @@ class ClassRun:
             have = held[lesson].get(learner)
             if have is not None and have.agrees_with(one.verdict):
                 reached.add((learner, lesson))
-        return [score for score in self._scores(intake) if (score.learner, score.lesson) in reached]
+        # The gradebook may hold others too, of an earlier run.
+        mine = tuple(one for one in intake.submissions if (one.learner, one.lesson) in reached)
+        return self._scores(replace(intake, submissions=mine))
 
     def _whole(
         self, intake: Intake, made: PoolMaker, force: bool, exercises: frozenset[str], whole_class: bool
@@ -100,6 +102,8 @@ class ClassRun:
         plain: dict[str, int] = {}
         self.watch.planned(len(work), len(self._done), reasons)
         if work:
+            if force:
+                self.state.forced |= {f"{one.submission.lesson}/{one.submission.learner}": [*one.only] for one in work}
             self.state.begin()
             blueprints = {name: self.lessons[name].blueprint for name in sorted({w.submission.lesson for w in work})}
             plain = {name: len(one.plain) for name, one in blueprints.items() if one.plain}
@@ -111,8 +115,12 @@ class ClassRun:
                 self._in_progress.end()
         self._catch_up()
         fined = self._assign_penalties()
+        for one in intake.submissions:
+            self.state.forced.pop(f"{one.lesson}/{one.learner}", None)
         if whole_class:
             self.state.complete()
+        else:
+            self.state.save()
         scores = tuple(self._scores(intake))
         graded = tuple(key for key, one in self._done.items() if one.fresh)
         shown = fined | {key for key, one in self._done.items() if one.how == Kind.SHOWN.value}
@@ -132,7 +140,9 @@ class ClassRun:
                 continue
             entry = self._journal.read(*key)
             handed_in = handed_in_digest(one, self.state.key, self.limits)
-            work = plan(one, handed_in, entry, self.lessons[one.lesson], force, exercises)
+            owed = self._owed(key, entry)
+            whole = force or owed == ()
+            work = plan(one, handed_in, entry, self.lessons[one.lesson], whole, exercises, frozenset(owed or ()))
             reasons.append(replace(work, entry=None))
             if work.kind in (Kind.WHOLE, Kind.PART):
                 marking.append(work)
@@ -147,6 +157,16 @@ class ClassRun:
                 # Rewritten, or marked by a run that was cut off before the gradebook had it all.
                 self._finish(work, None, entry.verdict.answers)
         return marking, told(reasons)
+
+    def _owed(self, key: Key, entry: Entry | None) -> tuple[str, ...] | None:
+        """Exercises that a run with ``--force`` was cut off before; all if it is empty, None if it had come to them."""
+        forced = self.state.forced.get(f"{key[1]}/{key[0]}")
+        if entry is None or forced is None:
+            return None
+        if not forced:
+            return () if entry.verdict.seed != self.state.seed else None
+        marked = {one.id for one in entry.verdict.exercises if one.seed == self.state.seed}
+        return tuple(name for name in forced if name not in marked) or None
 
     def _mark(self, work: list[Work], pool: Pool) -> None:
         """Raises ReferencesFail if no lesson is left."""
@@ -284,6 +304,7 @@ class ClassRun:
                 replace(
                     self._done[key], score=have.score, waiting=have.waiting, pending=have.pending, penalty=have.penalty,
                     seconds_late=have.seconds_late, said_late=key in self.writer.late, extended=have.extended,
+                    settled=have.settled(self._done[key].verdict),
                 )
             )  # fmt: skip
         return scores

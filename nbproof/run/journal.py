@@ -55,6 +55,9 @@ class RunState:
         references = kept.get("references")
         self.references: dict[str, str] = dict(references) if isinstance(references, dict) else {}
         """Lesson, and where -> digest of all that its reference answers earned full marks with."""
+        forced = kept.get("forced")
+        self.forced: dict[str, list[str]] = dict(forced) if isinstance(forced, dict) else {}
+        """``<lesson>/<learner>`` -> exercises (none: all) that a run with ``--force`` set out to mark, until one has."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open = kept.get("open") if isinstance(kept.get("open"), int) else None
@@ -74,7 +77,7 @@ class RunState:
         """Write it all down."""
         state = {
             "key": self.key, "registered": self.registered, "seed": self.seed, "open": self._open,
-            "penalties": self.penalties, "references": self.references,
+            "penalties": self.penalties, "references": self.references, "forced": self.forced,
         }  # fmt: skip
         self._path.parent.mkdir(exist_ok=True)
         replace_file(self._path, json.dumps(state, indent=1).encode())

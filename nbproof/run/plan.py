@@ -84,20 +84,30 @@ def digest_of_order(order: Order, key: str) -> str:
 
 
 def plan(
-    submission: Submission, handed_in: str, entry: Entry | None, state: LessonState, force: bool, exercises: frozenset[str]
-) -> Work:  # fmt: skip
-    """``exercises``: what may be marked again, all if it is empty. ``force``: mark that although nothing changed."""
+    submission: Submission,
+    handed_in: str,
+    entry: Entry | None,
+    state: LessonState,
+    force: bool,
+    exercises: frozenset[str],
+    owed: frozenset[str] = frozenset(),
+) -> Work:
+    """``exercises``: what may be marked again, all if it is empty. ``force``: mark that although nothing changed.
+
+    ``owed``: what an earlier run with ``--force`` did not come to.
+    """
     if entry is None or entry.handed_in != handed_in:
         return Work(submission, handed_in, Kind.WHOLE)
     if force and not exercises:
         return Work(submission, handed_in, Kind.WHOLE, reasons=("as --force asks",))
-    if entry.source == state.source and not force:
+    again = exercises if force else owed
+    if entry.source == state.source and not force and not again:
         return Work(submission, handed_in, Kind.NONE, entry)
     differs = [BASIS[name] for name, digest in state.basis.items() if entry.basis.get(name) != digest]
     if differs:
         return Work(submission, handed_in, Kind.WHOLE, reasons=(f"{submission.lesson}: {differs[0]}",))
     stale = {name for name, digest in state.tests.items() if entry.tests.get(name) != digest}
-    wanted = (stale | exercises if force else stale) & (exercises or stale) & set(state.tests)
+    wanted = (stale | again) & (exercises or stale | again) & set(state.tests)
     if not wanted:
         if entry.source == state.source:
             return Work(submission, handed_in, Kind.NONE, entry)

@@ -20,6 +20,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -214,8 +215,7 @@ class _Zygote:
                 if one is not None:
                     one.close()
             os.close(channel)
-            told = {"ended": request["id"], "code": None, "refused": error.strerror}
-            self.control.send(json.dumps(told).encode())
+            self.tell({"ended": request["id"], "code": None, "refused": error.strerror})
             return
         if child == 0:
             self.become_worker(request, channel, theirs)
@@ -285,7 +285,12 @@ class _Zygote:
                     "crowded": child in self.crowded,
                 }
                 self.crowded.discard(child)
-                self.control.send(json.dumps(told).encode())
+                self.tell(told)
+
+    def tell(self, fact: Mapping[str, object]) -> None:
+        """Tell the engine, if it still listens: one that was interrupted has hung up, and the loop ends with its next turn."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.control.send(json.dumps(fact).encode())
 
     def end_all(self) -> None:
         """The engine hung up: nothing of any submission goes on."""

@@ -210,6 +210,17 @@ def test_recovered_and_lost_answers_are_noted(looked_at: Look) -> None:
     assert "Note: The TODO cell had lost its id and was found by its content." in words(looked_at(text))
 
 
+@pytest.mark.parametrize(("status", "given"), [("uncertain", 2.0), ("passed", 1.0), ("failed", 0.0)])
+def test_where_a_persons_points_count_no_word_of_the_grader_stands_beside_them(
+    looked_at: Look, status: str, given: float
+) -> None:
+    marks = Marks(2.0, {"test_weight_grad": mark("test_weight_grad", given, given=given)}, {})
+    told = words(looked_at(page(exercise("weight_grad", status), marks=marks)).select_one(".card"))
+    assert "Marked by your instructor" in told
+    assert f"{given:g} of 2" in told
+    assert not [word for word in ("Partly right", "Passed", "Not yet", "Waits for") if word in told]
+
+
 def test_manual_marks_comments_and_lateness(looked_at: Look) -> None:
     cells = {"test_weight_grad": mark("test_weight_grad", 1.5, given=1.5)}
     marks = Marks(2.0, cells, {"weight_grad": "Half.\n\nSee <b>me</b>"}, 0.5, 7_300.0, datetime(2026, 3, 2))

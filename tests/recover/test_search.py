@@ -24,7 +24,7 @@ from nbproof.report.statistics import faults
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
-from tests.conftest import LESSON, RIGHT
+from tests.conftest import LESSON, POINTS, RIGHT
 
 _PROSE = "## {name}: a long text about this exercise, longer than anything that two lessons share by chance, and more"
 
@@ -261,3 +261,9 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
         "first",
         "second",
     ]
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+        book.find_grade("test_first", LESSON, LESSON, "ada").manual_score = POINTS["first"]
+        book.db.commit()
+    (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).scores
+    assert set(score.missing) == {"second"}, "a person has marked the first one"
+    assert [one.exercise for one in faults(read_class(course, [LESSON])) if one.kind == "uncertain"] == ["second"]

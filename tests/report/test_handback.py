@@ -342,3 +342,21 @@ def test_wrong_calls_say_what_to_do(course: Path, tmp_path: Path, capsys: pytest
         assert main(["feedback", "--course", str(course), *call]) in (1, 2)
         told = capsys.readouterr().err
         assert "error: " in told and "  at: " in told and "  next: " in told and "Traceback" not in told
+
+
+def test_who_is_removed_from_the_course_goes_out_of_what_is_handed_back(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _collect(course, MOODLE)
+    _grade(course)
+    assert _back(course, "moodle") == 0
+    (zip_,) = (course / "handback").glob("*.zip")
+    gone = next(one["learner"] for one in json.loads((course / "handback/record.json").read_text())["moodle"])
+    before = _contents(zip_)
+    capsys.readouterr()
+    assert main(["roster", "remove", gone, "--yes", "--course", str(course)]) == 0
+    assert f"handback/{zip_.name}" in capsys.readouterr().out
+    after = _contents(zip_)
+    assert len(after) == len(before) - 1 == 2
+    assert after.items() <= before.items()
+    assert gone not in (course / "handback/record.json").read_text()

@@ -158,6 +158,33 @@ def test_a_run_that_is_interrupted_tells_what_it_had_graded(
 
 
 @needs_isolation
+@pytest.mark.parametrize("exercises", [frozenset(), frozenset(["second"])], ids=["all of it", "one exercise"])
+def test_a_forced_run_that_is_interrupted_tells_what_it_graded_and_goes_on_without_force(
+    grade: Grade, hand_in: Callable[..., Path], exercises: frozenset[str]
+) -> None:
+    learners = ("ada", "ben", "cleo")
+    for learner in learners:
+        hand_in(learner, RIGHT)
+    before = grade().seed
+
+    def step(done: int, of: int, name: str) -> None:
+        raise KeyboardInterrupt
+
+    watch = Counting()
+    with pytest.raises(KeyboardInterrupt):
+        grade(force=True, exercises=exercises, watch=watch, step=step)
+    (first,) = watch.scores
+    how = "regraded" if exercises else "graded"
+    assert first.how == how
+    gone_on = grade()
+    assert {score.learner for score in gone_on.scores if score.how == how} == {*learners} - {first.learner}
+    seeds = {one.seed or score.verdict.seed for score in gone_on.scores for one in score.verdict.exercises}
+    assert seeds == ({before, gone_on.seed} if exercises else {gone_on.seed})
+    assert gone_on.seed != before
+    assert grade().graded == ()
+
+
+@needs_isolation
 def test_seeds_are_fresh_and_can_be_repeated(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
     first, second = grade(force=True), grade(force=True)

@@ -1,0 +1,23 @@
+"""The process that forks workers ends in silence when the engine has hung up, as after Ctrl-C."""
+
+from __future__ import annotations
+
+import socket
+from unittest.mock import Mock
+
+import pytest
+
+from nbproof.sandbox import fork_server
+from nbproof.sandbox.isolation import Isolation
+
+
+def test_a_worker_that_ends_after_the_engine_hung_up_is_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.close()
+    monkeypatch.setattr(fork_server.os, "waitid", Mock(side_effect=ChildProcessError))
+    zygote = fork_server._Zygote.__new__(fork_server._Zygote)
+    zygote.control, zygote.isolation = theirs, Isolation.FULL
+    zygote.names, zygote.ending, zygote.crowded = {41: 7, 42: 8}, {41: -9}, set()
+    with theirs:
+        zygote.reap()
+    assert (zygote.names, zygote.ending) == ({42: 8}, {})
