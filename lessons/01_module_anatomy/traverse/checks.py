@@ -113,11 +113,11 @@ class FiveEntries(Check):
         return nb.function("inventory")(self.model(case))
 
     def truth(self, case):
-        return self.of(self.model(case))
+        model = self.model(case)
+        return self.of(model, _below(model))
 
-    def of(self, model):
-        """What an inventory of the model should say, by the definitions."""
-        parts = _below(model)
+    def of(self, model, parts):
+        """What an inventory of the model with these parts should say, by the definitions."""
         return {
             "children": _direct(model),
             "modules": [name for name, _ in parts],
@@ -337,8 +337,9 @@ class OtherModels(FiveEntries):
 
     def truth(self, case):
         models = awkward_models(case, *self.all_kinds)
-        wanted = {says: self.of(model) for says, (model, _) in models.items()}
-        wanted["a model that has changed since the last call"] = self.of(self.changed(self.model(case)))
+        changed = self.changed(self.model(case))
+        wanted = {says: self.of(model, _below(model)) for says, (model, _) in models.items()}
+        wanted["a model that has changed since the last call"] = self.of(changed, _below(changed))
         runs = {what: as_before(number) for what, number in self.runs(models, case).items()}
         return {**wanted, **self.afterwards(models, case), **runs}
 

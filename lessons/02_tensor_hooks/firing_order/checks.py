@@ -157,26 +157,33 @@ from course.probing import tensor_hook_count
 from course.truths import ANYTHING, other_than, such_that
 
 
-def five_steps(w, h):
-    """The five steps of the statement on any two tensors; autograd's engine makes the log."""
-    log = []
+class OfTheLog(Check):
+    """What all checks of log_order have in common: autograd's engine makes the log that they want."""
 
-    def noting(name, factor=None):
-        def hook(argument):
-            log.append([name, h.grad is not None])
-            return None if factor is None else argument * factor
+    def by_the_engine(self, case, **settings):
+        """What the five steps of the statement bring; written inside, so that no answer can name them."""
 
-        return hook
+        def five_steps(w, h):
+            log = []
 
-    w.register_post_accumulate_grad_hook(noting("w.grad"))
-    w.register_hook(noting("w"))
-    h.retain_grad()
-    h.register_hook(noting("first", 10))
-    h.register_hook(noting("second"))
-    return log
+            def noting(name, factor=None):
+                def hook(argument):
+                    log.append([name, h.grad is not None])
+                    return None if factor is None else argument * factor
+
+                return hook
+
+            w.register_post_accumulate_grad_hook(noting("w.grad"))
+            w.register_hook(noting("w"))
+            h.retain_grad()
+            h.register_hook(noting("first", 10))
+            h.register_hook(noting("second"))
+            return log
+
+        return self.run(case, five_steps, **settings)
 
 
-class LogsOnePass(Check):
+class LogsOnePass(OfTheLog):
     """One pass: each hook runs at its moment and tells what it sees; `first` makes the gradient ten times as large."""
 
     poison = ("w", "h", "loss", "grad", "x", "tensor")
@@ -195,11 +202,11 @@ class LogsOnePass(Check):
         return {**found, "hooks on w and h": count}
 
     def truth(self, case):
-        found, _ = self.run(case, five_steps)
+        found, _ = self.by_the_engine(case)
         return {**found, "hooks on w and h": ANYTHING}
 
     def mistakes(self, case):
-        right, _ = self.run(case, five_steps)
+        right, _ = self.by_the_engine(case)
         log, grad = right["the list"], right["h.grad"]
         names = [name for name, _ in log]
 
@@ -232,7 +239,7 @@ class LogsOnePass(Check):
     blame = {"h.grad": "firing_order_not_ten_times", "w.grad": "firing_order_not_ten_times"}
 
 
-class PassThatMissesH(Check):
+class PassThatMissesH(OfTheLog):
     """In passes that reach `w` but not `h`, only the two hooks on `w` run. Each call of the function has its own list."""
 
     def run(self, case, log_order):
@@ -249,10 +256,10 @@ class PassThatMissesH(Check):
         return self.run(case, nb.function("log_order"))
 
     def truth(self, case):
-        return self.run(case, five_steps)
+        return self.by_the_engine(case)
 
     def mistakes(self, case):
-        one, two = self.run(case, five_steps).values()
+        one, two = self.by_the_engine(case).values()
         return {
             "runs_only_once": AnyOf(
                 {"the list": one[:2], "the list of another call": two[:2]},
@@ -269,7 +276,7 @@ class PassThatMissesH(Check):
     blame = {"the list": "firing_order_hung_on_h", "the list of another call": "firing_order_hung_on_h"}
 
 
-class OneMoreHook(Check):
+class OneMoreHook(OfTheLog):
     """Further tensor hooks on `w` still run before the post-accumulate hook; the tensor given to `backward` stays."""
 
     def run(self, case, log_order):
@@ -285,12 +292,12 @@ class OneMoreHook(Check):
         return self.run(case, nb.function("log_order"))
 
     def truth(self, case):
-        return self.run(case, five_steps)
+        return self.by_the_engine(case)
 
     blame = {"the list": "firing_order_second_tensor_hook", "given to backward": "edits_in_place"}
 
 
-class WithoutTheSecond(Check):
+class WithoutTheSecond(OfTheLog):
     """It is `first` that returns ten times the gradient: with `second` taken away, `h.grad` is the same."""
 
     def run(self, case, log_order, take_away=True):
@@ -308,7 +315,7 @@ class WithoutTheSecond(Check):
 
     def truth(self, case):
         # Hooks that are registered in another way than by h.register_hook are not found, and stay.
-        return AnyOf(self.run(case, five_steps), self.run(case, five_steps, take_away=False))
+        return AnyOf(self.by_the_engine(case), self.by_the_engine(case, take_away=False))
 
     blame = {"h.grad": "firing_order_not_ten_times"}
 

@@ -442,15 +442,15 @@ check("saved_tensors", FreesTheMemory)
 # --- Hidden checks: graders run them, learners do not get them. ---
 def deep_net(case):
     """Four linear layers, with a ReLU behind each but the last; and an input."""
-    sizes = [3, 5, 4, 6, 2]
+    sizes = case.shape("hidden sizes", 5, 3, 30)
     linear = [case.build(f"hidden layer {number}", torch.nn.Linear, *sizes[number:][:2]) for number in range(4)]
     first, second, third, last = linear
     net = torch.nn.Sequential(first, torch.nn.ReLU(), second, torch.nn.ReLU(), third, torch.nn.ReLU(), last)
-    return net, case.tensor("hidden x", 7, 3)
+    return net, case.tensor("hidden x", case.integer("hidden rows", 50, 400), sizes[0])
 
 
 class FreesADeepNet(Check):
-    """A deeper network: what is saved stays while the output is there, and goes with it."""
+    """A deeper network: what is saved is counted, stays while the output is there, and goes with it."""
 
     def probe(self, nb, case):
         (net, x), watched = deep_net(case), Storages(case)
@@ -459,16 +459,20 @@ class FreesADeepNet(Check):
                 lambda module, args, output, number=number: watched.watch(output, f"hidden place {number}")
             )
         results = nb.function("saved_bytes")(net, x)
-        output, meanwhile = results[0].detach().clone(), watched.left("hidden: meanwhile")
+        output, number = results[0].detach().clone(), results[1]
+        meanwhile = watched.left("hidden: meanwhile")
         del results
-        return {"the output": output, "the trace of memory": [meanwhile, watched.left("hidden: afterwards")]}
+        trace = [meanwhile, watched.left("hidden: afterwards")]
+        return {"the output": output, "bytes": number, "the trace of memory": trace}
 
     def truth(self, case):
         net, x = deep_net(case)
         places = [f"hidden place {number}" for number in (1, 3, 5)]
         meanwhile = storages_left(case, "hidden: meanwhile", there=places)
         afterwards = storages_left(case, "hidden: afterwards", freed=places)
-        return {"the output": net(x), "the trace of memory": [meanwhile, afterwards]}
+        # A linear layer saves its input; ReLU saves its output, which is the input of the next one.
+        number = sum(net[:depth](x).nbytes for depth in (0, 2, 4, 6))
+        return {"the output": net(x), "bytes": number, "the trace of memory": [meanwhile, afterwards]}
 
 
 check("saved_tensors", FreesADeepNet)
