@@ -102,7 +102,7 @@ def disable(*given, **named):
 logging.disable = disable
 """
 
-FORMS = ("from the disk", "pasted", "behind a patched function")
+FORMS = ("pasted", "from the disk", "behind a patched function")
 
 
 def text_of(form: str, lesson: str, checks: Path) -> str:

@@ -189,9 +189,18 @@ def test_nbgrader_s_own_export_fills_the_same_files(
 def test_two_learners_never_share_a_row(tmp_path: Path) -> None:
     export = tmp_path / "c.csv"
     export.write_text(CANVAS)
-    grades = {(name, "02_tensor_hooks"): Grade(1.0, 33.0) for name in ("ada", "lovelace_ada")}
+    grades = {(name, "02_tensor_hooks"): Grade(1.0, 33.0) for name in ("ada_lovelace", "lovelace_ada")}
     made = canvas_file(export, grades, [], TITLES)
-    assert made.filled == 0 and made.unclear == ("ada", "lovelace_ada")
+    assert made.filled == 0 and made.unclear == ("ada_lovelace", "lovelace_ada")
+
+
+def test_whose_id_stands_in_a_row_has_it_and_a_namesake_has_not(tmp_path: Path) -> None:
+    export = tmp_path / "c.csv"
+    export.write_text(CANVAS)
+    grades = {("ada", "02_tensor_hooks"): Grade(2.0, 33.0), ("lovelace_ada", "02_tensor_hooks"): Grade(1.0, 33.0)}
+    made = canvas_file(export, grades, [], TITLES)
+    assert made.filled == 1 and made.unmatched == ("lovelace_ada",)
+    assert [row[-1] for row in _rows(made.data) if "ada" in row] == ["4"]
 
 
 def test_canvas_rows_that_are_nobody_stay_as_they_are(tmp_path: Path) -> None:
