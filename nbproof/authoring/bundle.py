@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -187,6 +188,9 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
             "a course without a package needs no wheel: its folder is all of it", str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )  # fmt: skip
+    # Before seconds of work.
+    with _told_if_it_cannot_be_written(out):
+        out.mkdir(parents=True, exist_ok=True)
     names = [name for name in _package_files(root / course.package) if not name.startswith("release/")]
     own = {f"{course.package}/{name}": (root / course.package / name).read_bytes() for name in names}
     for slug in released_lessons(root):
@@ -198,15 +202,20 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     made = {out / wheel.filename: wheel.data() for wheel in wheels}
     made[out / f"{course.name}-solutions.zip"] = zipped(sorted(_for_graders(root)))
     made[out / "pins.txt"] = _pins(root).encode()
-    try:
-        out.mkdir(parents=True, exist_ok=True)
+    with _told_if_it_cannot_be_written(out):
         for path, data in made.items():
             replace_file(path, data)
+    return list(made)
+
+
+@contextmanager
+def _told_if_it_cannot_be_written(out: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise UsageError(
             f"the wheels cannot be written: {error.strerror}", str(out), course_command("wheels --out FOLDER")
         ) from None
-    return list(made)
 
 
 def _for_graders(root: Path) -> Iterable[tuple[str, bytes]]:

@@ -17,7 +17,10 @@ from nbproof.course_file import the_course
 from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation
 
-__all__ = ["Launched", "launch", "refuse_if_exposed", "remove_folder"]
+__all__ = ["CPU_KIND", "Launched", "launch", "refuse_if_exposed", "remove_folder"]
+
+CPU_KIND = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
+"""Which of its instructions the CPU is held to: whoever grades, judges and is judged rounds alike."""
 
 
 def refuse_if_exposed(root: Path) -> None:
@@ -95,7 +98,7 @@ def launch(isolation: Isolation, writers: int = 0) -> Launched:
 
     kept = {
         name: os.environ[name]
-        for name in ("PATH", "HOME", "MPLCONFIGDIR", "LD_LIBRARY_PATH", "COURSE_LANDLOCK_ABI")
+        for name in ("PATH", "HOME", "MPLCONFIGDIR", "LD_LIBRARY_PATH", "COURSE_LANDLOCK_ABI", *CPU_KIND)
         if name in os.environ
     }
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")

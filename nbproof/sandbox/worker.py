@@ -28,6 +28,7 @@ from nbproof.recover.unpacking import Damaged
 from nbproof.sandbox import wire
 from nbproof.sandbox.cell_names import additions, names_in
 from nbproof.sandbox.evidence_wire import packed
+from nbproof.sandbox.launch import CPU_KIND
 from nbproof.sandbox.pristine import AsSeen, Pristine
 from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
 from nbproof.values import leaf
@@ -87,8 +88,10 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o444), "wb") as file:
                 file.write(content)
+    cpu = {name: os.environ[name] for name in CPU_KIND if name in os.environ}
     os.environ.clear()
     os.environ.update(
+        cpu,
         HOME=os.getcwd(), TMPDIR=os.getcwd(), PATH="/usr/local/bin:/usr/bin:/bin", LANG="C.UTF-8", TERM="xterm-color",
         MPLBACKEND="module://matplotlib_inline.backend_inline", OMP_NUM_THREADS="1", NBGRADER_EXECUTION="autograde",
         LOGNAME="learner", PIP_NO_INDEX="1",  # there is no network: pip says so at once, and does not try again and again

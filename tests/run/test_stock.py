@@ -14,7 +14,7 @@ from traitlets.config import Config
 from nbproof.authoring.simulate import hand_in
 from nbproof.cli.main import main
 from nbproof.nbgrader_setup import course_config
-from tests import OLDER_CPUS, SLUGS, the_lesson
+from tests import SLUGS, some_by_day, the_lesson
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -48,19 +48,10 @@ def plain_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.stock
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("slug", "cpu"),
-    [
-        # By day the lesson that asks most of a CPU, on one that most laptops have.
-        pytest.param(SLUGS[-1], OLDER_CPUS["AVX2"], id=f"{SLUGS[-1]}-AVX2"),
-        *(pytest.param(slug, {}, id=slug, marks=pytest.mark.nightly) for slug in SLUGS[:-1]),
-    ],
-)
+@pytest.mark.parametrize("slug", some_by_day(SLUGS, len(SLUGS)))
 def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(
-    slug: str, cpu: dict[str, str], plain_course: Path, monkeypatch: pytest.MonkeyPatch
+    slug: str, plain_course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in cpu.items():
-        monkeypatch.setenv(name, value)
     # Whatever a machine has in its home (downloaded weights, a matplotlib style) must not be what makes this pass.
     monkeypatch.setenv("HOME", str(plain_course))
     monkeypatch.setenv("TORCH_HOME", str(plain_course / "torch"))

@@ -41,6 +41,8 @@ class TorchLeaf(Leaf):
         # torch looks once, at its first computation, what this processor can do, and it looks in /sys. In a sealed fork that
         # is not there: torch would compute without vector instructions, slower, and rounded otherwise than the judge does.
         torch.backends.cpu.get_cpu_capability()
+        # A processor that is held down by ATEN_CPU_CAPABILITY is not looked at there, and convolutions need to know it.
+        getattr(torch.cpu, "get_capabilities", lambda: torch.backends.quantized.supported_engines)()
 
     def taken(self, value: Any, room: int) -> TensorRecord | Unreadable:
         """A record of it, detached and dense."""
