@@ -13,6 +13,7 @@ from rich.table import Table
 
 from nbproof.collect.outcome import PLACED, STATUSES, Collected, Line
 from nbproof.collect.owners import HIDDEN
+from nbproof.collect.roster import members_of
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import replace_file
@@ -52,6 +53,7 @@ def print_collected(collected: Collected, root: Path, everything: bool = False) 
     Of very many those without anything special are counted only, unless ``everything`` is wanted.
     """
     console = console_for_output()
+    people = {member.learner: member.name for member in members_of(root)}
     rows = [line for line in collected.lines if line.status != "junk"]
     usual: Counter[str] = Counter()
     if len(rows) > MANY and not everything:
@@ -64,7 +66,9 @@ def print_collected(collected: Collected, root: Path, everything: bool = False) 
         table.add_column("lesson", overflow="fold", ratio=2)
         table.add_column("what became of it", overflow="fold", ratio=4)
         for line in sorted(rows, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
-            table.add_row(*(escape(printable(cell)) for cell in (line.name, line.learner, line.lesson)), _ending(line))
+            name = people.get(line.learner, "")
+            whose = line.learner if name in {"", line.learner} else f"{line.learner} ({name})"
+            table.add_row(*(escape(printable(cell)) for cell in (line.name, whose, line.lesson)), _ending(line))
         console.print(table)
     if usual:
         told = ", ".join(f"{count} {status}" for status, count in usual.items())

@@ -119,6 +119,8 @@ def _choose(
         for key, ending in choice.others.items():
             if key >= 0:
                 items[key].ending = _dated(ending, choice, items)
+                if ending == ("already there", "") and items[key].late:
+                    items[key].ending = ("already there", "late")
                 items[key].look = False
                 items[key].by_hand = by_hand and ending[0] == "already there"
         if choice.chosen is not None and choice.chosen.key >= 0:

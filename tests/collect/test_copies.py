@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -119,6 +120,9 @@ LATE = {
 }  # fmt: skip
 
 
+LATEST = "p_jane_attempt_2026-11-"
+
+
 def test_on_time_takes_the_last_that_was_on_time_else_the_first_late_one(collecting: Collecting, course: Path) -> None:
     collected = collecting(LATE, prefer="on-time", due=DUE)
     assert (_taken(course), _taken(course, "bob")) == (B, B)
@@ -155,6 +159,18 @@ def test_a_due_date_in_the_gradebook_is_known(collecting: Collecting, course: Pa
     course_config(course)  # puts alembic on PATH, which a new gradebook needs
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         gradebook.add_assignment("01_first", duedate=DUE)
+        gradebook.add_student("bob")
+        gradebook.update_or_create_submission("01_first", "bob").extension = timedelta(days=7)
+        gradebook.db.commit()
+    for _ in range(2):
+        told = {line.name: line for line in collecting(LATE).lines}
+        late, extended = (
+            told[f"{LATEST}11-10-00-00_x.ipynb"],
+            told[f"{LATEST.replace('jane', 'bob')}12-10-00-00_x.ipynb"],
+        )
+        assert late.late and late.why.endswith("late"), "by the class's date, without being asked to prefer anything"
+        assert not extended.late and "late" not in extended.why.split("; "), "by the learner's own date"
+    shutil.rmtree(course / "submitted")
     collecting(LATE, prefer="on-time")
     assert _taken(course) == B
 
@@ -392,6 +408,15 @@ def test_of_a_large_upload_what_is_special_is_listed_and_the_rest_is_counted(
     told = capsys.readouterr().out
     assert all(name in told for name in CLASS)
     assert "not shown" not in told
+
+
+def test_the_table_names_who_the_roster_knows_beside_the_id(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (course / "roster.csv").write_text("learner,name\nk7,Zoë Li\nTom Ash,Tom Ash\n")
+    (course.parent / "up.zip").write_bytes(zipped({"k7/x.ipynb": A, "Tom Ash/x.ipynb": B}))
+    assert main(["collect", str(course.parent / "up.zip"), "--course", str(course)]) == 0
+    told = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "k7 (Zoë Li)" in told
+    assert "Tom Ash (" not in told
 
 
 def test_a_small_upload_is_listed_whole(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
