@@ -111,7 +111,7 @@ def _choose(
             settled = desk.settled(learner, lesson, held[0].sha256)
             for key in keys:
                 if items[key].piece.sha256 in settled:
-                    items[key].ending = ("older than submitted", "a person chose the copy in submitted/")
+                    items[key].ending = ("not chosen", "")
         copies = [_copy(key, items[key]) for key in keys if not items[key].ending[0]]
         if held is not None:
             copies.append(held[0])

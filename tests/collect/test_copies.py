@@ -332,6 +332,7 @@ def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
     assert main(told[A][told[A].index("collect") :]) == 0
     assert _taken(course) == A
     assert main(["collect", *map(str, uploads), "--course", str(course)]) == 0, "it is settled"
+    assert "not chosen" in capsys.readouterr().out
     assert main(told[B][told[B].index("collect") :]) == 0, "until the person thinks better of it"
     assert _taken(course) == B
 
