@@ -155,6 +155,8 @@ def _newer(scores: Sequence[Score]) -> Iterator[str]:
 def summary_line(told: Told) -> str:
     """One line for the whole run."""
     counts = Counter("not graded" if score.problem else score.how for score in told.graded.scores)
+    # As in the table of a large class: what came and waits, or cannot be read, is not graded either.
+    counts["not graded"] += len(told.attendance.useless)
     names = ("graded", "regraded", "rewritten", "unchanged", "not graded")
     parts = [f"{name} {counts[name]}" for name in names if counts[name] or name in ("graded", "unchanged")]
     seed = f", seed {told.graded.seed}" if told.graded.graded else ""

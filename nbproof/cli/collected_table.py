@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 from collections import Counter
@@ -12,6 +13,7 @@ from rich.table import Table
 
 from nbproof.collect.outcome import PLACED, STATUSES, Collected, Line
 from nbproof.collect.owners import HIDDEN
+from nbproof.collect.roster import members_of
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import replace_file
@@ -19,6 +21,9 @@ from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable, some_of
 
 __all__ = ["MANY", "cures", "print_collected", "write_json"]
+
+_SHOWN = 12
+"""Commands for copies that wait, one for each."""
 
 MANY = 40
 """Files from which on a list of all of them hides what is special."""
@@ -28,7 +33,8 @@ _NEXT = {
     "Canvas's gradebook export or Moodle's grading worksheet, or add a column of these numbers to your CSV",
     "no lesson known": "--lesson LESSON says what they were handed in for",
     "no notebook": "ask for the .ipynb file; `grade` and `report` list who handed in nothing else",
-    "order unknown": "put the right copy into submitted/ yourself; it stays",
+    "waits": "once you have said which notebook counts, put the files that came with it beside it in submitted/",
+    "name taken": "put the right file into submitted/ yourself; it stays",
     "wrong lesson": "collect again without --lesson to file them where their content belongs",
     "link": "ask for the file itself",
     "unsafe path": "ask for the file itself",
@@ -47,6 +53,7 @@ def print_collected(collected: Collected, root: Path, everything: bool = False) 
     Of very many those without anything special are counted only, unless ``everything`` is wanted.
     """
     console = console_for_output()
+    people = {member.learner: member.name for member in members_of(root)}
     rows = [line for line in collected.lines if line.status != "junk"]
     usual: Counter[str] = Counter()
     if len(rows) > MANY and not everything:
@@ -59,7 +66,9 @@ def print_collected(collected: Collected, root: Path, everything: bool = False) 
         table.add_column("lesson", overflow="fold", ratio=2)
         table.add_column("what became of it", overflow="fold", ratio=4)
         for line in sorted(rows, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
-            table.add_row(*(escape(printable(cell)) for cell in (line.name, line.learner, line.lesson)), _ending(line))
+            name = people.get(line.learner, "")
+            whose = line.learner if name in {"", line.learner} else f"{line.learner} ({name})"
+            table.add_row(*(escape(printable(cell)) for cell in (line.name, whose, line.lesson)), _ending(line))
         console.print(table)
     if usual:
         told = ", ".join(f"{count} {status}" for status, count in usual.items())
@@ -96,16 +105,43 @@ def cures(collected: Collected, root: Path) -> list[str]:
     for status in dict.fromkeys(line.status for line in collected.needs_person):
         if status == "no learner known":
             found += _whose(collected, root)
+        elif status == "order unknown":
+            found += _which(collected, root)
         elif status in _NEXT:
             found.append(f"{status}: {_NEXT[status]}")
     return [printable(line) for line in found]
 
 
+def _which(collected: Collected, root: Path) -> list[str]:
+    """What makes one of several copies count, a command for each copy that waits."""
+    if collected.dry_run:
+        return ["order unknown: collect them without --dry-run, which prints a command for each copy"]
+    lines = [line for line in collected.needs_person if line.status == "order unknown"]
+    found = ["order unknown: open the copies, then say which one counts; what waits has no mark:"]
+    for line in lines[:_SHOWN]:
+        path = shlex.quote(str(_kept(line, collected, root)))
+        choice = f"collect {path} --learner {shlex.quote(line.learner)} --lesson {line.lesson}"
+        found.append(f"  {course_command(choice, root)}")
+    if len(lines) > _SHOWN:
+        found.append(f"  and {len(lines) - _SHOWN} more in the same way; list.json names them")
+    return found
+
+
+def _kept(line: Line, collected: Collected, root: Path) -> Path:
+    """Where the copy of a file that came lies; what its upload was called if nothing is kept."""
+    for upload in collected.uploads:
+        path = root / "collected" / upload.folder / line.kept
+        # Two uploads may bear one name, and hold files of one name.
+        if upload.folder and path.is_file():
+            with path.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() == line.sha256:
+                    return path
+    return Path(line.upload)
+
+
 def _whose(collected: Collected, root: Path) -> list[str]:
     """What says whose a file is, if nothing did."""
     lines = [line for line in collected.needs_person if line.status == "no learner known"]
-    places = {upload.path: upload for upload in collected.uploads}
-    by_upload = {Path(path).name: upload for path, upload in places.items()}
     found = []
     sent = next((line for line in lines if line.sender), None)
     if sent is not None:
@@ -118,9 +154,8 @@ def _whose(collected: Collected, root: Path) -> list[str]:
         )
     unsaid = next((line for line in lines if not line.sender and line.kept and line.why != HIDDEN), None)
     if unsaid is not None:
-        upload = by_upload.get(unsaid.upload)
-        path = root / "collected" / upload.folder / unsaid.kept if upload and upload.folder else Path(unsaid.upload)
-        one = course_command(f"collect {shlex.quote(str(path))} --learner NAME", root)
+        path = shlex.quote(str(_kept(unsaid, collected, root)))
+        one = course_command(f"collect {path} --learner NAME", root)
         # In a dry run nothing lies anywhere by itself yet.
         one = "collect them without --dry-run" if collected.dry_run else one
         found.append(f"no learner known: --names CSV or --pattern REGEX says whose they are; or one by one: {one}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from nbproof.collect.columns import FIRST, LAST, LEARNER, heads_of
 from nbproof.collect.csv_table import Sheet, read_sheet
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
@@ -166,19 +167,17 @@ def addresses_of(root: Path, records: ClassRecords, learners: Iterable[str], tab
     if table is None and not (roster.is_file() and len(roster.read_bytes().strip().splitlines()) > 1):
         return found
     sheet = read_sheet(table or roster, "the addresses", "--addresses")
-    column = _email_column(sheet)
+    heads = heads_of(sheet.rows)
+    column = _email_column(sheet, heads)
     if column is None:
         if table is None:
             return found
         raise UsageError("the table holds no e-mail address", str(table), "a CSV with the columns learner and email")
-    ids = [sheet.column(name) for name in ("learner", "username", "SIS Login ID", "ID number", "student id", "id")]
-    full = sheet.column("name", "full name", "student")
-    first, last = sheet.column("first name", "Vorname"), sheet.column("last name", "surname", "Nachname")
+    whole = [heads.index(head) for head in ("name", "full name", "student") if head in heads]
+    names_at = whole[:1] or [heads.index(head) for head in (FIRST, LAST) if head in heads]
+    ids = [at for at, head in enumerate(heads) if head in LEARNER and at not in names_at]
     rows = {
-        number: (
-            [row[at] for at in (*ids, column) if at is not None],
-            row[full] if full is not None else " ".join(row[at] for at in (first, last) if at is not None),
-        )
+        number: ([row[at] for at in dict.fromkeys((*ids, column))], " ".join(row[at] for at in names_at))
         for number, row in enumerate(sheet.rows)
         if number
     }
@@ -188,12 +187,9 @@ def addresses_of(root: Path, records: ClassRecords, learners: Iterable[str], tab
     return found
 
 
-def _email_column(sheet: Sheet) -> int | None:
-    named = sheet.column(
-        "email", "email address", "e-mail", "mail", "E-Mail-Adresse", "Dirección de correo", "Adresse de courriel"
-    )
-    if named is not None:
-        return named
+def _email_column(sheet: Sheet, heads: Sequence[str]) -> int | None:
+    if "email address" in heads:
+        return heads.index("email address")
     counts = [sum(_is_address(row[at].strip()) for row in sheet.rows[1:]) for at in range(len(sheet.head))]
     most = max(counts, default=0)
     return counts.index(most) if most else None

@@ -43,14 +43,15 @@ def print_report(findings: Findings, page: Path) -> None:
     def say(text: str = "") -> None:
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
+    called = {person.id: person.called for person in records.learners}
     for one in findings.lessons:
         if one.missing:
-            say(f"nothing handed in: {one.lesson}: {some(one.missing)}")
+            say(f"nothing handed in: {one.lesson}: {some([called.get(who, who) for who in one.missing])}")
         late = [work for work in records.of_lesson(one.lesson) if work.late]
         if late:
             say(f"late: {one.lesson}: {latecomers(late)}")
     for work in records.ungraded():
-        say(f"! not graded: {work.learner}: {work.lesson}: {work.problem}")
+        say(f"! not graded: {called.get(work.learner, work.learner)}: {work.lesson}: {work.problem}")
     hardest = sorted(findings.exercises, key=lambda one: (one.pass_rate, one.mean_share, one.lesson, one.exercise))[:5]
     if hardest:
         say("hardest exercises")
@@ -67,7 +68,6 @@ def print_report(findings: Findings, page: Path) -> None:
     say("also: " + ", ".join(parts))
     if findings.to_talk_to:
         say("talk first to")
-        called = {person.id: person.called for person in records.learners}
         for person in findings.to_talk_to[:5]:
             say(f"  {printable(called.get(person.learner, person.learner))}: {'; '.join(person.reasons)}")
         more, rest = len(findings.to_talk_to[5:]), sum(len(whose) for _, whose in findings.other_signs)

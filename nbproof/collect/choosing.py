@@ -1,4 +1,7 @@
-"""Which of several copies counts: the last, or the last that was on time."""
+"""Which of several copies counts: the last, or the last that was on time.
+
+Where nothing says which is the last, none of them counts before a person has decided.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,8 @@ class Copy:
 class Choice:
     """The copy that counts, what became of the others (key -> status, sentence), and what a person should know."""
 
-    chosen: Copy
+    chosen: Copy | None
+    """None if nothing says which is the last, and none of them lies in submitted/: a person decides."""
     others: dict[int, tuple[str, str]] = field(default_factory=dict)
     remark: str = ""
     """Empty, or why a person should look."""
@@ -97,8 +101,8 @@ def _rough(time: float) -> float:
     return time // 2 * 2
 
 
-def choose(copies: Sequence[Copy], *, on_time: bool = False) -> Choice:
-    """Choose among a learner's copies of one lesson."""
+def choose(copies: Sequence[Copy], *, on_time: bool = False, by_hand: bool = False) -> Choice:
+    """Choose among a learner's copies of one lesson. ``by_hand``: a person named what came, if it is one, as theirs."""
     others: dict[int, tuple[str, str]] = {}
     distinct = _distinct(copies, others)
     best = min(copy.tier for copy in distinct)
@@ -109,27 +113,33 @@ def choose(copies: Sequence[Copy], *, on_time: bool = False) -> Choice:
     by_date = on_time and not _clocks_differ(worked)
     all_late = by_date and not punctual
     able = _first(worked) if all_late else _last(punctual if by_date else worked)
-    # What lies in submitted/ stays where nothing says that another is later.
-    chosen = next((copy for copy in able if copy.here), able[-1])
+    came = [copy for copy in able if not copy.here]
+    if by_hand and len(came) == 1:
+        able = came
+    chosen = able[0] if len(able) == 1 else next((copy for copy in distinct if copy.here), None)
     unclear = [copy for copy in able if copy is not chosen]
     remark = ""
-    if unclear:
-        remark = f"nothing says which of {len(unclear) + 1} copies is the last"
+    if chosen is None:
+        remark = f"nothing says which of {len(unclear)} copies is the last"
     elif any(copy.tier > best and later(copy, chosen) > 0 and copy.tier == 3 for copy in distinct):
         remark = "a later file cannot be read as this lesson"
     for copy in distinct:
-        if copy.key != chosen.key:
+        if copy is not chosen:
             others[copy.key] = _became(copy, chosen, unclear, by_date)
     return Choice(chosen, others, remark)
 
 
-def _became(copy: Copy, chosen: Copy, unclear: Sequence[Copy], on_time: bool) -> tuple[str, str]:
+def _became(copy: Copy, chosen: Copy | None, unclear: Sequence[Copy], on_time: bool) -> tuple[str, str]:
+    if copy in unclear:
+        than = "another copy" if chosen is None else "the one in submitted/, which stays"
+        return "order unknown", f"nothing says whether it came later than {than}"
+    if chosen is None:
+        # Those that wait are work on this lesson.
+        chosen = unclear[0]
     if copy.tier == 2:
         return "checkpoint", ""
     if copy.untouched and not chosen.untouched and copy.tier == chosen.tier:
         return "untouched", "nothing is filled in; the copy that was worked on counts"
-    if copy in unclear:
-        return "order unknown", "neither name nor time says whether it is later than the one that is taken"
     if on_time and copy.late and not chosen.late:
         return "late", "a copy that was on time counts (--prefer on-time)"
     if chosen.tier < copy.tier == 3:

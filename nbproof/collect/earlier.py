@@ -24,8 +24,12 @@ class Useless:
     lesson: str
     file: str
     why: str
+    status: str = ""
+    """One of ``outcome.STATUSES``."""
 
     def __str__(self) -> str:
+        if self.status == "order unknown":
+            return f"{self.file} and another copy wait for you to say which one counts"
         return f"only {self.file} came: {self.why}"
 
 
@@ -74,5 +78,5 @@ def useless(root: Path, handed_in: Collection[tuple[str, str]]) -> tuple[Useless
             if lesson or learner not in there:
                 name = str(one.get("name", "")).rsplit("/", 1)[-1][:120]
                 why = f"{status}, {one['why']}" if status != "no notebook" and one.get("why") else status
-                found[learner, lesson] = Useless(learner, lesson, printable(name), why[:200])
+                found[learner, lesson] = Useless(learner, lesson, printable(name), why[:200], status)
     return tuple(one for _, one in sorted(found.items()))

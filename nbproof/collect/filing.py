@@ -49,7 +49,7 @@ def file_uploads(
     for item in items:
         _belong(item, lesson, lessons)
         _be_late(item, due)
-    _choose(items, desk, book, on_time, due)
+    _choose(items, desk, book, on_time, due, by_hand=learner is not None)
     served = {(item.upload, item.owner.learner) for item in items if _stands(item)}
     for item in items:
         if item.ending[0] == "wrong lesson" and (item.upload, item.owner.learner) in served:
@@ -94,7 +94,9 @@ def _be_late(item: Item, due: DueDates) -> None:
     item.late = item.time > until if item.time and until else bool(item.said.late)
 
 
-def _choose(items: Sequence[Item], desk: Desk, book: LessonBook, on_time: bool, due: DueDates) -> None:
+def _choose(
+    items: Sequence[Item], desk: Desk, book: LessonBook, on_time: bool, due: DueDates, *, by_hand: bool
+) -> None:
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for key, item in enumerate(items):
         if item.lesson and not item.ending[0]:
@@ -104,33 +106,39 @@ def _choose(items: Sequence[Item], desk: Desk, book: LessonBook, on_time: bool, 
             for key in keys:
                 items[key].ending = ("unreadable", why)
             continue
-        copies = [_copy(key, items[key]) for key in keys]
         held = desk.held(learner, lesson, book, due.of(learner, lesson))
+        if held is not None and not by_hand:
+            settled = desk.settled(learner, lesson, held[0].sha256)
+            for key in keys:
+                if items[key].piece.sha256 in settled:
+                    items[key].ending = ("not chosen", "")
+        copies = [_copy(key, items[key]) for key in keys if not items[key].ending[0]]
         if held is not None:
             copies.append(held[0])
-        choice = choose(copies, on_time=on_time)
+        choice = choose(copies, on_time=on_time, by_hand=by_hand)
         for key, ending in choice.others.items():
             if key >= 0:
                 items[key].ending = _dated(ending, choice, items)
+                if ending == ("already there", "") and items[key].late:
+                    items[key].ending = ("already there", "late")
                 items[key].look = False
-        if choice.chosen.key >= 0:
-            _take(items[choice.chosen.key], choice, held[1] if held else None, held is not None)
-        elif choice.remark:
-            for key in keys:
-                items[key].look = items[key].ending[0] == "order unknown"
+                items[key].by_hand = by_hand and ending[0] == "already there"
+        if choice.chosen is not None and choice.chosen.key >= 0:
+            item = items[choice.chosen.key]
+            item.by_hand = by_hand
+            _take(item, choice.chosen, choice.remark, held[1] if held else None, held is not None)
 
 
 def _dated(ending: tuple[str, str], choice: Choice, items: Sequence[Item]) -> tuple[str, str]:
     """The ending of a copy that does not count, with the one that does."""
     status, why = ending
-    if status in {"earlier copy", "identical copy", "late", "order unknown"} and choice.chosen.key >= 0:
-        why = (
-            f"{why}: {items[choice.chosen.key].piece.name}" if why else f"{items[choice.chosen.key].piece.name} counts"
-        )
+    if status in {"earlier copy", "identical copy", "late"} and choice.chosen is not None and choice.chosen.key >= 0:
+        name = items[choice.chosen.key].piece.name
+        why = f"{why}: {name}" if why else f"{name} counts"
     return status, why
 
 
-def _take(item: Item, choice: Choice, before: datetime | None, replaces: bool) -> None:
+def _take(item: Item, chosen: Copy, remark: str, before: datetime | None, replaces: bool) -> None:
     """The copy that counts goes to submitted/."""
     name = item.said.file
     plain = name == f"{item.lesson}.ipynb" or (
@@ -145,17 +153,17 @@ def _take(item: Item, choice: Choice, before: datetime | None, replaces: bool) -
         )
     if item.late:
         remarks.append("late")
-    if choice.chosen.tier == 3:
+    if chosen.tier == 3:
         remarks.append("its content is of no lesson: is it damaged?")
         item.look = True
-    if choice.chosen.untouched:
+    if chosen.untouched:
         remarks.append("nothing was filled in")
-    if choice.chosen.tier == 2:
+    if chosen.tier == 2:
         remarks.append("only Jupyter's own copy came")
     if item.look and item.guess.lesson and item.guess.lesson != item.lesson:
         remarks.append(f"most of it is {item.guess.lesson}")
-    if choice.remark:
-        remarks.append(choice.remark)
+    if remark:
+        remarks.append(remark)
         item.look = True
     item.ending = ("taken" if plain else "taken though renamed", "; ".join(remarks))
 
@@ -173,6 +181,8 @@ def _attach(items: Sequence[Item], desk: Desk) -> None:
         if len(near or mine) != 1:
             if mine:
                 item.ending, item.look = ("no notebook", "it came with more than one notebook: of which is it?"), True
+            elif any(one.ending[0] == "order unknown" and _together(one, item) for one in items):
+                item.ending = ("waits", "")
             continue
         notebook = (near or mine)[0]
         depth = len(notebook.piece.parts) - 1 if near else len(item.piece.parts) - 1
@@ -184,7 +194,7 @@ def _attach(items: Sequence[Item], desk: Desk) -> None:
         )
         item.lesson = notebook.lesson
         if name.casefold() in {f"{notebook.lesson}.ipynb".casefold(), "timestamp.txt"} or name in dict(notebook.data):
-            item.ending, item.look = ("order unknown", f"another file is called {name}, too"), True
+            item.ending, item.look = ("name taken", f"another file is called {name}, too"), True
             continue
         item.ending = ("data file", f"beside {notebook.lesson}.ipynb")
         if notebook.ending[0] != "already there":
@@ -194,7 +204,7 @@ def _attach(items: Sequence[Item], desk: Desk) -> None:
         if same_bytes(item.path, there):
             item.ending = ("already there", "")
         elif there.exists() or there.is_symlink():
-            item.ending, item.look = ("order unknown", f"submitted/ holds another {name}"), True
+            item.ending, item.look = ("name taken", f"submitted/ holds another {name}"), True
         else:
             item.beside = name
 
@@ -218,7 +228,7 @@ def _line(item: Item, upload: str) -> Line:
         upload=upload, name=item.piece.name, status=status, why=why, learner=item.owner.learner, lesson=item.lesson,
         time=item.time, late=item.late, look=item.look, size=item.piece.size, sha256=item.piece.sha256,
         kept=item.piece.kept, order=order, account=account, system=item.said.system,
-        sender=item.piece.sender,
+        sender=item.piece.sender, by_hand=item.by_hand,
     )  # fmt: skip
 
 

@@ -24,9 +24,8 @@ from nbproof.collect.outcome import Collected
 from nbproof.collect.placing import Desk, File
 from nbproof.collect.roster import enrol, joined, kept_roster, read_names
 from nbproof.command import course_command, nbgrader_command
-from nbproof.errors import UsageError
+from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.reader import DueDates, due_dates_in, opened_gradebook
-from nbproof.sandbox.exceptions import GradingError
 
 __all__ = ["collect", "only_collect"]
 
@@ -77,8 +76,8 @@ def collect(
     with _disk(root), only_collect(root, dry_run), Stage(root, dry_run) as stage:
         arrived = [stage.take(path, step) for path in asked]
         dues = DueDates(dict.fromkeys(book.lessons, when) if when else {})
-        if when is None and prefer == "on-time":
-            dues = _gradebook_dues(root)
+        if when is None:
+            dues = _gradebook_dues(root, needed=prefer == "on-time")
         desk = Desk(root, dry_run)
         told = file_uploads(
             arrived,
@@ -186,14 +185,26 @@ def _due(due: datetime | str | None) -> datetime | None:
     return due.replace(tzinfo=UTC) if due is not None and due.tzinfo is None else due
 
 
-def _gradebook_dues(root: Path) -> DueDates:
-    """The due dates that the gradebook knows."""
-
+def _gradebook_dues(root: Path, *, needed: bool) -> DueDates:
+    """The due dates that the gradebook knows, with extensions. Raises UsageError if they decide which copy counts."""
+    if not needed and not _has_gradebook(root):
+        return DueDates()
     try:
         with opened_gradebook(root) as gradebook:
             return due_dates_in(gradebook) if gradebook is not None else DueDates()
-    except GradingError as error:
+    except CourseError as error:
+        if not needed:
+            # Who is late is told once more when it is graded; what came is kept in any case.
+            return DueDates()
         raise UsageError(error.fact, error.place, "say when it was due: --due '2026-11-20 23:59'") from None
+
+
+def _has_gradebook(root: Path) -> bool:
+    """Whether there may be due dates at all: to look for them takes a second, as nbgrader is imported."""
+    config = root / "nbgrader_config.py"
+    return (root / "gradebook.db").is_file() or (
+        config.is_file() and "db_url" in config.read_text(encoding="utf-8", errors="replace")
+    )
 
 
 def _refuse_without_due(told: list[list[File]]) -> None:

@@ -50,6 +50,8 @@ class Item:
     look: bool = False
     data: list[tuple[str, str]] = field(default_factory=list)
     beside: str = ""
+    by_hand: bool = False
+    """A person named it as the learner's, and it lies in submitted/ now."""
 
 
 def said_of(

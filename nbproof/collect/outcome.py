@@ -21,7 +21,10 @@ STATUSES = {
     "checkpoint": "a copy that Jupyter made by itself; the notebook counts",
     "late": "one that was on time counts",
     "older than submitted": "submitted/ holds a later one",
-    "order unknown": "nothing says which copy is the last",
+    "not chosen": "a person chose the copy in submitted/",
+    "order unknown": "nothing says which copy is the last: it waits for you",
+    "waits": "it came with a notebook that waits for you",
+    "name taken": "another file beside the notebook has its name",
     "wrong lesson": "it holds another lesson than it was handed in for",
     "other lesson": "the lesson that was asked for came, too",
     "no lesson known": "its content is of no lesson",
@@ -59,6 +62,7 @@ JUNK = frozenset(
         "earlier copy",
         "late",
         "older than submitted",
+        "not chosen",
         "other lesson",
         "untouched",
         "not believed",
@@ -98,6 +102,8 @@ class Line:
     """The LMS that handed it over, if it was one."""
     sender: str = ""
     """Whose mail it was attached to: the address."""
+    by_hand: bool = False
+    """A person named it as the learner's, so it counts where nothing else tells."""
 
     @property
     def needs_person(self) -> bool:

@@ -6,6 +6,7 @@ import filecmp
 import hashlib
 import os
 import shutil
+from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +41,7 @@ class Desk:
     root: Path
     dry_run: bool = False
     _facts: dict[tuple[str, str, str], dict[str, Any]] | None = field(default=None, repr=False)
+    _settled: dict[tuple[str, str, str], frozenset[str]] = field(default_factory=dict, repr=False)
 
     @property
     def learners(self) -> list[str]:
@@ -60,11 +62,21 @@ class Desk:
     def _known(self) -> dict[tuple[str, str, str], dict[str, Any]]:
         if self._facts is None:
             self._facts = {}
+            came: dict[tuple[str, str], set[str]] = defaultdict(set)
             for _, told in lists_in(self.root):
                 for fact in told["files"]:
                     if fact.get("learner") and fact.get("lesson") and fact.get("sha256"):
-                        self._facts[fact["learner"], fact["lesson"], fact["sha256"]] = fact
+                        learner, lesson, digest = fact["learner"], fact["lesson"], fact["sha256"]
+                        self._facts[learner, lesson, digest] = fact
+                        if fact.get("by_hand"):
+                            self._settled[learner, lesson, digest] = frozenset(came[learner, lesson] - {digest})
+                        came[learner, lesson].add(digest)
         return self._facts
+
+    def settled(self, learner: str, lesson: str, digest: str) -> frozenset[str]:
+        """The copies (digests) that had come when a person chose the one with this ``digest``: the question is answered."""
+        self._known()
+        return self._settled.get((learner, lesson, digest), frozenset())
 
     def why_not(self, learner: str, lesson: str) -> str:
         """Why nothing may be put there, in words: somebody made a link or a file of it."""

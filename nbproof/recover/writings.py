@@ -151,7 +151,7 @@ _MOST_TEXTS, _LONGEST_TEXT, _LONGEST = 12, 4_000, 16_000
 """Texts that are brought for one question, and characters of each and of all. Pages show 20,000."""
 _NOTE = 5
 """Words added to a question that is answered in its place, from which on they may be a part of the answer."""
-_UNDECIDED = "[Nothing stood in the cell for this answer. {} A person decides what counts.]"
+_UNDECIDED = "[{} {} A person decides what counts.]"
 _MORE = "[Beside the cell for this answer stood more text.]"
 
 
@@ -187,6 +187,13 @@ class _Looked:
         found = (self.places.index(place) for place in (self.place, self.place - 1) if place in self.places)
         return next(found, None)
 
+    @property
+    def lacks(self) -> str:
+        """What became of the cell for the answer, in a sentence."""
+        if self.place in self.places:
+            return "Nothing stood in the cell for it."
+        return "The cell for it is gone, or has lost its id."
+
     def beside(self, found: Sequence[Writing]) -> list[Writing]:
         """New text cells directly above and below the cell for the answer, and what was added to its question."""
         near = [one for one in found if one.kind == "added" and one.place == self.place - 1]
@@ -212,7 +219,8 @@ class _Looked:
         what = "a new text cell" if one.kind == "cell" else "a code cell"
         here = one.at if self.here is None else self.here
         if here != one.at and not any(self.places[min(here, one.at) + 1 : max(here, one.at)]):
-            return f"in {what} directly {self.side(one)} the cell for the answer ({number})"
+            beside = "the cell for the answer" if self.place in self.places else "the question"
+            return f"in {what} directly {self.side(one)} {beside} ({number})"
         return f"in {what} ({number})"
 
 
@@ -241,7 +249,7 @@ def bring(handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[str,
                 told = f"More text stood {places}. It is shown below your answer."
                 brought[name] = FoundElsewhere(f"{text}\n\n{_listed(_MORE, rest, len(near))}", told)
         elif len({looked.side(one) for one in near}) == 1:
-            told = f"Nothing stood in the cell for it. The text stood {looked.where(near[0])}, and was taken as the answer."
+            told = f"{looked.lacks} The text stood {looked.where(near[0])}, and was taken as the answer."
             brought[name] = FoundElsewhere("\n\n".join(one.text for one in near), told)
         else:
             first = looked.here or 0
@@ -256,8 +264,11 @@ def bring(handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[str,
                 total = max(len(order), len(all_))
                 count = "A text elsewhere" if total == 1 else f"{total} texts elsewhere"
                 may = f"{count} in the notebook may be meant as the answer."
-                told = f"Nothing stood in the cell for it. {may} A person looks at {'it' if total == 1 else 'them'}."
-                brought[name] = FoundElsewhere(_listed(_UNDECIDED.format(may), all_, total), told)
+                told = f"{looked.lacks} {may} A person looks at {'it' if total == 1 else 'them'}."
+                brought[name] = FoundElsewhere(
+                    _listed(_UNDECIDED.format(looked.lacks.replace("for it", "for this answer"), may), all_, total),
+                    told,
+                )
     return brought
 
 

@@ -28,6 +28,12 @@ class Attendance:
     """Lesson -> who handed in nothing for it."""
     useless: tuple[Useless, ...] = ()
     """What came from learners of whom nothing could be graded."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What people are called whose id does not say so."""
+
+    def called(self, learner: str) -> str:
+        """An id, and whose it is."""
+        return f"{learner} ({self.names[learner]})" if learner in self.names else learner
 
 
 def people_of(root: Path) -> dict[str, Member]:
@@ -48,7 +54,7 @@ def people_of(root: Path) -> dict[str, Member]:
 
 
 def attend(
-    root: Path, everybody: Iterable[str], handed_in: Collection[tuple[str, str]], lessons: Sequence[str]
+    root: Path, everybody: Mapping[str, Member], handed_in: Collection[tuple[str, str]], lessons: Sequence[str]
 ) -> Attendance:
     """``handed_in``: (learner, lesson) of all that lies in ``submitted/``. ``lessons``: those that are asked about."""
     others = tuple(one for one in useless(root, handed_in) if not one.lesson or one.lesson in lessons)
@@ -62,14 +68,16 @@ def attend(
         )
         for lesson in lessons if lesson in came
     }  # fmt: skip
-    return Attendance({lesson: who for lesson, who in missing.items() if who}, others)
+    names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
+    return Attendance({lesson: who for lesson, who in missing.items() if who}, others, names)
 
 
 def lines_of(attendance: Attendance) -> list[str]:
     """For a terminal: a line for each lesson that somebody did not hand in, and for each learner of whom nothing counts."""
-    lines = [f"nothing handed in: {lesson}: {some(who)}" for lesson, who in attendance.missing.items()]
+    called = attendance.called
+    lines = [f"nothing handed in: {lesson}: {some([*map(called, who)])}" for lesson, who in attendance.missing.items()]
     return lines + [
-        f"! nothing that can be graded: {one.learner}{': ' + one.lesson if one.lesson else ''}: {one}"
+        f"! nothing that can be graded: {called(one.learner)}{': ' + one.lesson if one.lesson else ''}: {one}"
         for one in attendance.useless
     ]
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from nbproof.collect.csv_table import read_sheet, unquoted
 from nbproof.collect.earlier import lists_in
+from nbproof.errors import UsageError
 from nbproof.files import replace_file, written_whole
 
 __all__ = ["pages_of", "take_out_pages"]
@@ -20,6 +23,7 @@ def pages_of(root: Path, learner: str) -> list[str]:
     """The zips that hold a page of this learner's, and the record if it names the learner; relative to the course's folder."""
     own = _accounts(root, {learner})
     found = [path for path in _zips(root) if _members(path, own)]
+    found += [path for path in _mailings(root) if any(row["learner"] == learner for row in _rows(path))]
     record = root / "handback" / "record.json"
     if any(one.get("learner") == learner for told in _record(record).values() for one in told):
         found.append(record)
@@ -41,6 +45,8 @@ def take_out_pages(root: Path, learners: Collection[str]) -> None:
                         archive.writestr(one, old.read(one))
         if not kept:
             path.unlink()
+    for path in _mailings(root):
+        _out_of_mailing(path, learners)
     record = root / "handback" / "record.json"
     told = _record(record)
     left = {target: [one for one in lines if one.get("learner") not in learners] for target, lines in told.items()}
@@ -51,6 +57,40 @@ def take_out_pages(root: Path, learners: Collection[str]) -> None:
 def _zips(root: Path) -> Iterator[Path]:
     for target in ("moodle", "canvas"):
         yield from sorted((root / "handback").glob(f"{target}-*.zip"))
+
+
+def _mailings(root: Path) -> list[Path]:
+    """The folders of pages that were made for a mail merge."""
+    return sorted(path.parent for path in (root / "handback").glob("mail*/mail.csv"))
+
+
+def _rows(mailing: Path) -> list[dict[str, str]]:
+    """What its table says of each page; nothing if somebody made another table of it."""
+    try:
+        sheet = read_sheet(mailing / "mail.csv", "the pages", "", least=1)
+    except UsageError:
+        return []
+    rows = [dict(zip(sheet.head, map(unquoted, row), strict=False)) for row in sheet.rows[1:]]
+    return [row for row in rows if {"learner", "file"} <= set(row)]
+
+
+def _out_of_mailing(mailing: Path, learners: Collection[str]) -> None:
+    """Take these learners' folders and rows away; the whole of it if nobody is left."""
+    rows = _rows(mailing)
+    gone = [row for row in rows if row["learner"] in learners]
+    if not gone:
+        return
+    if len(gone) == len(rows):
+        shutil.rmtree(mailing)
+        return
+    sheet = read_sheet(mailing / "mail.csv", "the pages", "", least=1)
+    at = sheet.head.index("learner")
+    replace_file(mailing / "mail.csv", sheet.text(row for row in sheet.rows if unquoted(row[at]) not in learners))
+    for row in gone:
+        folder = mailing / Path(row["file"]).parts[0]
+        # The table may have been changed since: nothing outside goes.
+        if folder.parent == mailing and folder.name not in {"", ".", ".."}:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _accounts(root: Path, learners: Collection[str]) -> set[Account]:

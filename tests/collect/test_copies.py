@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +15,7 @@ from nbproof.cli.collected_table import MANY
 from nbproof.cli.main import main
 from nbproof.collect import Collected, collect
 from nbproof.collect.choosing import Copy, CopyOrder, choose, compare
+from nbproof.collect.earlier import useless
 from nbproof.errors import UsageError
 from tests.collect.conftest import Collecting
 from tests.collect.uploads import everything, folder_of, notebook, zipped
@@ -82,9 +85,9 @@ def test_identical_copies_are_one(collecting: Collecting) -> None:
 
 def test_where_nothing_tells_the_order_a_person_is_asked(collecting: Collecting, course: Path) -> None:
     collected = collecting({"jane/a.ipynb": A, "jane/b.ipynb": B, "bob/x.ipynb": A, "eve/x.ipynb": A})
-    assert len(collected.needs_person) == 2
-    assert all(line.learner == "jane" for line in collected.needs_person)
-    assert _taken(course) in {A, B}
+    assert [(line.learner, line.status) for line in collected.needs_person] == [("jane", "order unknown")] * 2
+    assert not (course / "submitted/jane").exists(), "nobody has decided yet"
+    assert _taken(course, "bob") == A
 
 
 def test_an_untouched_copy_replaces_no_work_however_late_it_comes(collecting: Collecting, course: Path) -> None:
@@ -115,6 +118,9 @@ LATE = {
     "p_jane_attempt_2026-11-11-10-00-00_x.ipynb": C, "p_bob_attempt_2026-11-12-10-00-00_x.ipynb": A,
     "p_bob_attempt_2026-11-11-10-00-00_x.ipynb": B,
 }  # fmt: skip
+
+
+LATEST = "p_jane_attempt_2026-11-"
 
 
 def test_on_time_takes_the_last_that_was_on_time_else_the_first_late_one(collecting: Collecting, course: Path) -> None:
@@ -153,6 +159,18 @@ def test_a_due_date_in_the_gradebook_is_known(collecting: Collecting, course: Pa
     course_config(course)  # puts alembic on PATH, which a new gradebook needs
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         gradebook.add_assignment("01_first", duedate=DUE)
+        gradebook.add_student("bob")
+        gradebook.update_or_create_submission("01_first", "bob").extension = timedelta(days=7)
+        gradebook.db.commit()
+    for _ in range(2):
+        told = {line.name: line for line in collecting(LATE).lines}
+        late, extended = (
+            told[f"{LATEST}11-10-00-00_x.ipynb"],
+            told[f"{LATEST.replace('jane', 'bob')}12-10-00-00_x.ipynb"],
+        )
+        assert late.late and late.why.endswith("late"), "by the class's date, without being asked to prefer anything"
+        assert not extended.late and "late" not in extended.why.split("; "), "by the learner's own date"
+    shutil.rmtree(course / "submitted")
     collecting(LATE, prefer="on-time")
     assert _taken(course) == B
 
@@ -297,6 +315,38 @@ def test_the_time_of_a_download_decides_nothing_between_two_lmss(
     assert len([data for data in everything(course / "collected").values() if data in (A, B, C)]) >= 3
 
 
+def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uploads = [
+        _as_downloaded(tmp_path / "canvas.zip", TWO_LMSS["canvas.zip"], [20, 20]),
+        _as_downloaded(tmp_path / "moodle.zip", TWO_LMSS["moodle.zip"], [9, 12]),
+    ]
+    assert main(["collect", *map(str, uploads), "--course", str(course)]) == 1
+    assert not (course / "submitted/jane").exists()
+    commands = [shlex.split(line) for line in capsys.readouterr().out.splitlines() if "--learner jane" in line]
+    told = {Path(words[words.index("collect") + 1]).read_bytes(): words for words in commands}
+    assert set(told) == {A, B}, "a command for each copy that waits"
+    assert "wait for you" in str(useless(course, {("bob", "01_first"), ("eve", "01_first")})[0])
+
+    assert main(told[A][told[A].index("collect") :]) == 0
+    assert _taken(course) == A
+    assert main(["collect", *map(str, uploads), "--course", str(course)]) == 0, "it is settled"
+    assert "not chosen" in capsys.readouterr().out
+    assert main(told[B][told[B].index("collect") :]) == 0, "until the person thinks better of it"
+    assert _taken(course) == B
+
+    newer = {"jane_1_9_x.ipynb": C, "bob_2_6_x.ipynb": B}
+    later = collect(course, [_as_downloaded(tmp_path / "later.zip", newer, [22, 22])])
+    assert [line.name for line in later.needs_person] == ["jane_1_9_x.ipynb"], "of this one nobody has said anything"
+    assert _taken(course) == B
+
+
+def test_what_came_with_a_notebook_that_waits_is_not_without_one(collecting: Collecting) -> None:
+    collected = collecting({"jane/a.ipynb": A, "jane/b.ipynb": B, "jane/data.csv": b"1", "bob/x.ipynb": A})
+    assert _endings(collected)["jane/data.csv"] == "waits"
+
+
 def test_two_lmss_that_say_when_are_compared(course: Path, tmp_path: Path) -> None:
     for name, days in (("moodle.zip", [9, 12]), ("blackboard.zip", [20, 20])):
         assert not collect(course, [_as_downloaded(tmp_path / name, TWO_LMSS[name], days)]).needs_person
@@ -319,7 +369,7 @@ def test_choosing_leaves_no_copy_without_an_ending() -> None:
         Copy(
             key,
             sha256=str(key // 2),
-            order=CopyOrder(said=(start + timedelta(hours=key % 4)).timestamp()),
+            order=CopyOrder(said=(start + timedelta(hours=key)).timestamp()),
             late=key % 3 == 0,
             tier=key % 4,
         )
@@ -327,6 +377,7 @@ def test_choosing_leaves_no_copy_without_an_ending() -> None:
     ]
     for on_time in (False, True):
         choice = choose(copies, on_time=on_time)
+        assert choice.chosen is not None
         assert {choice.chosen.key, *choice.others} == set(range(12))
         assert choice.chosen.tier == 0
 
@@ -358,6 +409,15 @@ def test_of_a_large_upload_what_is_special_is_listed_and_the_rest_is_counted(
     told = capsys.readouterr().out
     assert all(name in told for name in CLASS)
     assert "not shown" not in told
+
+
+def test_the_table_names_who_the_roster_knows_beside_the_id(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (course / "roster.csv").write_text("learner,name\nk7,Zoë Li\nTom Ash,Tom Ash\n")
+    (course.parent / "up.zip").write_bytes(zipped({"k7/x.ipynb": A, "Tom Ash/x.ipynb": B}))
+    assert main(["collect", str(course.parent / "up.zip"), "--course", str(course)]) == 0
+    told = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "k7 (Zoë Li)" in told
+    assert "Tom Ash (" not in told
 
 
 def test_a_small_upload_is_listed_whole(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

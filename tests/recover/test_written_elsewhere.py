@@ -118,6 +118,18 @@ def test_what_stands_beside_the_stub_is_the_answer(place: str, told: str, text: 
     assert not found.lost.get("explain_reach")
 
 
+@pytest.mark.parametrize("stub", [True, False], ids=["below the stub's words", "alone"])
+def test_of_an_answer_cell_that_lost_its_id_nobody_says_that_nothing_stood_in_it(stub: bool) -> None:
+    notebook = _notebook()
+    at = _stub(notebook["cells"])
+    notebook["cells"][at] = _text((notebook["cells"][at]["source"] + "\n") * stub + TEXT)
+    found = _read(notebook)
+    assert TEXT in found.answers["explain_reach"]
+    told = found.recovered["explain_reach"]
+    assert "lost its id" in told and "directly below the question" in told
+    assert "Nothing stood" not in told
+
+
 REMARK = "# " + TEXT
 STRING = f'"""{TEXT} And more than that: he would need a hook on the parameters of the head."""'
 

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from nbproof.cli.class_json import class_as_json
-from nbproof.cli.class_table import MANY, Told, is_incomplete, print_class
+from nbproof.cli.class_table import MANY, Told, is_incomplete, print_class, summary_line
 from nbproof.cli.main import main
 from nbproof.cli.report_table import tell_absent
 from nbproof.collect import collect
@@ -61,15 +61,21 @@ def test_the_class_is_held_against_what_came(course: Path) -> None:
         ("em", "01_first", "maxeva_4_8_02_other.ipynb"), ("kl", "01_first", "leekim_3_7_essay.pdf"),
     ]  # fmt: skip
     told = "\n".join(lines_of(found))
-    assert "nothing handed in: 01_first: zz" in told
-    assert "kl: 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
-    assert "em: 01_first: only maxeva_4_8_02_other.ipynb came: wrong lesson, it holds 02_other" in told
+    assert "nothing handed in: 01_first: zz (Zoe Zed)" in told
+    assert "kl (Kim Lee): 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
+    assert "em (Eva Max): 01_first: only maxeva_4_8_02_other.ipynb came: wrong lesson, it holds 02_other" in told
 
 
 def test_a_run_that_leaves_somebody_ungraded_says_so_by_its_exit_code(course: Path) -> None:
     told = _told(course, (Score("br", "01_first", 3, 4), Score("jd", "01_first", 4, 4)))
     assert is_incomplete(told)
     assert not is_incomplete(replace(told, attendance=replace(told.attendance, useless=())))
+
+
+def test_the_last_line_counts_what_the_lines_above_it_name(course: Path) -> None:
+    told = _told(course, (Score("br", "01_first", 3, 4), Score("jd", "01_first", 4, 4)))
+    assert [one.learner for one in told.attendance.useless] == ["em", "kl"]
+    assert "not graded 2" in summary_line(told)
 
 
 def test_the_summary_of_a_large_class_adds_up(course: Path) -> None:
@@ -93,8 +99,8 @@ def test_the_report_names_them_on_the_page_in_files_and_in_the_terminal(
 ) -> None:
     assert main(["report", "--course", str(course)]) == 0
     told = capsys.readouterr().out
-    assert "nothing handed in: 01_first: zz" in told
-    assert "! not graded: kl: 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
+    assert "nothing handed in: 01_first: zz (Zoe Zed)" in told
+    assert "! not graded: kl (Kim Lee): 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
     with (course / "report" / "hand_ins.csv").open() as file:
         rows = {row["learner"]: row for row in csv.DictReader(file)}
     assert {name: row["state"] for name, row in rows.items()} == {

@@ -360,3 +360,33 @@ def test_who_is_removed_from_the_course_goes_out_of_what_is_handed_back(
     assert len(after) == len(before) - 1 == 2
     assert after.items() <= before.items()
     assert gone not in (course / "handback/record.json").read_text()
+
+
+def test_who_is_removed_goes_out_of_the_folders_for_a_mail_merge(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _by_hand(course, "ada", "=cmd()", "bea")
+    _grade(course)
+    assert _back(course, "folder", "ada", "bea", "=cmd()") == 0
+    assert _back(course, "folder", "ada", "--force", "--excel") == 0
+    capsys.readouterr()
+    assert main(["roster", "remove", "ada", "=cmd()", "--yes", "--course", str(course)]) == 0
+    assert "handback/mail-1" in capsys.readouterr().out
+    assert [path.name for path in (course / "handback").glob("mail-*")] == ["mail-1"], "of the second nobody is left"
+    (left,) = _table(course / "handback/mail-1/mail.csv")
+    assert left["learner"] == "bea"
+    assert [path.name for path in (course / "handback/mail-1").rglob("*.html")] == [f"{LESSON}.html"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["Prénom,Nom de famille,Numéro d’identification,Adresse de courriel", "Имя,Фамилия,学号,E-Mail", "a,b,c,d"],
+)
+def test_addresses_are_read_in_every_language_that_names_are(head: str, course: Path) -> None:
+    _by_hand(course, "s77", "s78")
+    _grade(course)
+    table = course.parent / "addresses.csv"
+    table.write_text(f"{head}\nJane,Doe,s77,jane@uni.example\nBob,Roe,s78,bob@uni.example\n")
+    assert _back(course, "folder", "--addresses", str(table)) == 0
+    rows = _table(course / "handback/mail-1/mail.csv")
+    assert {row["learner"]: row["email"] for row in rows} == {"s77": "jane@uni.example", "s78": "bob@uni.example"}
