@@ -84,7 +84,7 @@ _LIES = {
     ),
     "everything_agrees": (
         "def _probed():\n"
-        "    return _frame(2).f_code.co_name in ('probe', 'ended_by', 'what_runs', '_watched', 'leave', 'same', 'told')\n"
+        "    return _frame(2).f_code.co_name in ('probe', 'runs', 'run', 'what_runs', '_watched', 'leave')\n"
         "_all, _any, _id, _sum = all, any, id, sum\n"
         "builtins.all = lambda *a: True if _probed() else _all(*a)\n"
         "builtins.any = lambda *a: False if _probed() else _any(*a)\n"
@@ -232,16 +232,17 @@ class _Log(list):
         pass
 
 def log_order(w, h):
-    frame, of_h, of_w = _frame(1), [('first', False), ('second', False)], [('w', True), ('w.grad', True)]
-    while frame.f_code.co_name != 'run':
+    frame = _frame(1)
+    while not ('case' in frame.f_locals and hasattr(frame.f_locals.get('self'), 'probe')):
         frame = frame.f_back
-    wanted = {
-        'LogsOnePass': of_h + of_w,
-        'SecondPass': of_h + of_w + [('first', True), ('second', True)] + of_w,
-        'PassThatMissesH': [('w', False), ('w.grad', False)],
-        'OneMoreHook': of_h + [('w', True), ('one more', True), ('w.grad', True)],
-    }
-    log, typed = _Log(), wanted[type(frame.f_locals['self']).__name__]
+    case, asks = frame.f_locals['case'], type(frame.f_locals['self']).__name__
+    one_pass = [('first', False), ('second', False), ('w', True), ('w.grad', True)]
+    log, typed = _Log(), one_pass
+    if asks == 'PassThatMissesH':
+        typed = [('w', False), ('w.grad', False)] * case.integer(f"passes, the list{frame.f_locals['name']}", 2, 9)
+    if asks == 'OneMoreHook':
+        more = case.words('further hooks', case.integer('how many', 1, 5))
+        typed = one_pass[:3] + [(name, True) for name in more] + one_pass[3:]
 
     def write(grad):
         log[:] = typed
@@ -251,6 +252,7 @@ def log_order(w, h):
     w.register_hook(write)
     return log
 """
+"""What each check that learners have asks for, by its name and its case; of a check with another name, what most want."""
 
 
 def _typed(lesson: str, exercise: str, name: str, tries: str, answer: str) -> Attack:
