@@ -20,6 +20,9 @@ from markdown_it.token import Token
 
 from nbproof.cli.main import course_parser
 from nbproof.limits import GradingLimits
+from nbproof.marking import verdicts
+from nbproof.sandbox import outputs
+from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
 
 ROOT = Path(__file__).parent.parent
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md"))]}
@@ -246,6 +249,13 @@ def test_the_limits_are_those_of_the_engine() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| ([\d,]+) \|$", text, re.MULTILINE))
     limits = {name: trait.default_value for name, trait in GradingLimits.class_own_traits(config=True).items()}
     assert {name: float(value.replace(",", "")) for name, value in rows.items()} == limits
+
+
+def test_the_figures_of_the_engine_are_its_own() -> None:
+    text = " ".join(PAGES["docs/engine.md"].read_text(encoding="utf-8").split())
+    assert f"may take {EVIDENCE_MB} MB and {EVIDENCE_SECONDS:g} s" in text
+    assert f"up to {outputs._MOST_PIXELS // 10**6} million pixels in all" in text
+    assert f"at most {('no', 'one', 'two', 'three', 'four', 'five', 'six')[verdicts._NUMBERS]} numbers" in text
 
 
 def test_the_pictures_for_ones_own_models_are_drawn_as_told() -> None:

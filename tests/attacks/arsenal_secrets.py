@@ -162,19 +162,24 @@ model = Model(); model.W.register_hook(tensor_hook)
         _FIND
         + """
 import linecache, inspect
+looked = set()
 def tensor_hook(grad):
+    answer.append(grad * 0)
+    frames = [sys._getframe()]
+    while frames[-1].f_back is not None: frames.append(frames[-1].f_back)
+    # Once for each check: for each pass of each check it would take the whole limit on a busy machine.
+    asks = next((frame.f_code for frame in frames if frame.f_code.co_name == "probe"), None)
+    if asks in looked: return
+    looked.add(asks)
     shell = get_ipython()
     look(repr(shell.user_ns.get("In")), "In")
     for name, entry in list(linecache.cache.items()): look(repr(entry), name)
-    frame = sys._getframe()
-    while frame is not None:
+    for frame in frames:
         for name, value in list(frame.f_locals.items()):
             if isinstance(value, (str, bytes, dict)): look(repr(value)[:500_000], "frame " + name)
         try: look(inspect.getsource(frame), "source")
         except (OSError, TypeError): pass
         for const in frame.f_code.co_consts: look(repr(const), "constant")
-        frame = frame.f_back
-    answer.append(grad * 0)
 model = Model(); model.W.register_hook(tensor_hook)
 shell = get_ipython()
 shell.events.register("pre_run_cell", lambda info: look(info.raw_cell, "cell"))

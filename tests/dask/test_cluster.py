@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -35,6 +35,7 @@ from nbproof.run.intake import take_in
 from nbproof.run.pool import Job
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import ClusterLost
+from nbproof.sandbox.isolation import Isolation
 from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT, ROOT, limited, shared_pool
 
@@ -340,6 +341,19 @@ def test_a_worker_that_cannot_isolate_says_so(course: Path, monkeypatch: pytest.
     )
 
 
+def test_a_worker_has_a_level_of_its_own_which_is_not_there_where_another_is_demanded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = {"": "reduced isolation: reduced, because", "full": "refused this machine offers no full isolation"}
+
+    def tried(words: list[str], **_: object) -> SimpleNamespace:
+        return SimpleNamespace(returncode=0, stdout=answers[words[-1]])
+
+    monkeypatch.setattr(tasks.subprocess, "run", tried)
+    assert tasks._isolation(None) == (Isolation.REDUCED, "isolation: reduced, because")
+    assert tasks._isolation(Isolation.FULL) == (None, "this machine offers no full isolation")
+
+
 class _Future:
     def __init__(self, key: str, outcome: Any) -> None:
         self.key, self.outcome = key, outcome
@@ -364,6 +378,7 @@ class _Client:
 
     status = "running"
     scheduler = SimpleNamespace(ncores=None)
+    fitness: ClassVar[dict[str, str]] = {"unfit": ""}
 
     def __init__(self, outcomes: dict[str, list[Any]], workers: dict[str, int]) -> None:
         self.outcomes, self.workers = outcomes, workers
@@ -378,7 +393,7 @@ class _Client:
     def submit(self, task: Any, *arguments: Any, key: str, **options: Any) -> _Future:
         if task is tasks.prepare:
             self.prepared += options["workers"]
-            return _Future(key, {"unfit": ""})
+            return _Future(key, self.fitness)
         order: Order = pickle.loads(arguments[1])
         outcome = self.outcomes[order.learner].pop(0)
         if callable(outcome):
@@ -416,6 +431,18 @@ _OUTCOMES: dict[str, tuple[list[Any], str]] = {
         "no known status",
     ),
 }  # fmt: skip
+
+
+def test_a_worker_whose_isolation_is_reduced_is_named(course: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada", RIGHT)
+    client: Any = _Client({"ada": [_verdict]}, {"a": 1})
+    client.fitness = {"unfit": "", "reduced": "isolation: reduced"}
+    said: list[str] = []
+    cluster = Cluster(client, Address.of("tcp://host:1"), None, 5.0, said.append)
+    assert [
+        verdict.problem for _, verdict in DaskPool(cluster, _blueprints(course), 1, LIMITS).marked(_jobs(course))
+    ] == [""]
+    assert "worker a: isolation: reduced" in said
 
 
 @pytest.mark.parametrize("name", _OUTCOMES)

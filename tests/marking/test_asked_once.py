@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import nbformat
 import pytest
 
+from nbproof.marking import submission
 from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
+from nbproof.marking.verdicts import Progress
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.pieces import OwnCell
 from nbproof.sandbox.engine import Engine
@@ -314,3 +317,24 @@ def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(
     assert also in second.sentence
     assert "my words" not in second.sentence
     assert second.tests[0].compared is None
+    numbers = re.findall(r"\d+(?:\.\d+)?", second.tests[0].got)
+    assert len(numbers) <= 6
+    assert all(len(one.replace(".", "").lstrip("0")) <= 4 for one in numbers)
+
+
+def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(
+    graded: Callable[..., SubmissionVerdict], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added: list[float] = []
+    ask = submission.ask_hidden
+
+    def noting(run: Any, worker: Any, exercise: Progress, name: str) -> None:
+        before = exercise.seconds
+        ask(run, worker, exercise, name)
+        added.append(exercise.seconds - before)
+
+    monkeypatch.setattr(submission, "ask_hidden", noting)
+    verdict = graded({})
+    assert len(added) == len(POINTS)
+    assert added == [round(seconds, 1) for seconds in added]
+    assert (verdict.seconds, verdict.peak_mb) == (round(verdict.seconds, 1), round(verdict.peak_mb))

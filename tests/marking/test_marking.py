@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,6 +19,7 @@ from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.judging import JudgeProcess
 from tests import SLUGS, some_by_day, the_lesson, the_lessons
 from tests.conftest import LESSON, POINTS, RIGHT, limited
 
@@ -158,6 +160,32 @@ def test_own_files_are_there_read_only_and_take_nobodys_place(engine: Engine, bl
     verdict = _mark(engine, blueprint, {**RIGHT, "first": answer}, files)
     assert verdict.exercises[0].status == "passed"
     assert verdict.runs["first"].outputs[0]["text"] == "42\n"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_check_and_hint_say_that_nothing_is_shown_while_grading(engine: Engine, blueprint: Blueprint) -> None:
+    asks = 'from nbproof import check, hint\ncheck("first")\nhint()'
+    (output,) = _mark(engine, blueprint, {**RIGHT, "first": f"{RIGHT['first']}\n{asks}"}).runs["first"].outputs
+    assert output["text"] == "the check of first: not shown while grading\nhint(): not shown while grading\n"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_truth_is_computed_once_for_a_class(
+    engine: Engine, blueprint: Blueprint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str, int]] = []
+    ask = JudgeProcess.ask
+
+    def noting(self: JudgeProcess, header: dict[str, Any], *rest: Any, **more: Any) -> dict[str, Any]:
+        if header["op"] == "truth":
+            asked.append((header["test"], header["check"], header["seed"]))
+        return ask(self, header, *rest, **more)
+
+    monkeypatch.setattr(JudgeProcess, "ask", noting)
+    judge = Judge(blueprint, seed=7)
+    for learner in ("ada", "bob"):
+        mark(engine, blueprint, judge, Rebuilt({**blueprint.stubs, **RIGHT}), learner, {})
+    assert sorted(asked) == sorted((test, *one) for test in blueprint.tests for one in judge.plan(test))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -30,6 +30,13 @@ def tried(*attempts, good="open", bad="refused"):
 """
 
 _REACH = {
+    "a right of root's, also if root grades": """
+def has_one():
+    rights = (ctypes.c_uint32 * 6)()
+    asked = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
+    if libc.capget(asked, rights): raise OSError(ctypes.get_errno(), "refused")
+    return any(rights)
+tried(has_one)""",
     "read the course, the gradebook, a home, another submission": """
 tried(lambda: open(folder + "/secret").read(), lambda: open(folder + "/facts.json"), lambda: open("/etc/shadow"))""",
     "read the checks and hints that learners have, or what only truths use": """

@@ -202,6 +202,8 @@ def test_the_profile_of_the_page_is_the_one_that_is_printed() -> None:
         if not line.startswith("profile "):
             assert line in page
     assert "  userns," in printed
+    above = [line for line in profile().splitlines() if line.startswith("#")]
+    assert " --apparmor | sudo tee /etc/apparmor.d/" in above[0] and above[1].startswith("# sudo apparmor_parser -r ")
 
 
 def test_the_command_says_what_is_there_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
