@@ -129,6 +129,7 @@ def install(env: Path, wheels: Sequence[Path], pins: Path, options: Sequence[str
     os.umask(0o022)
     python = env / "bin" / "python"
     if not python.exists():
+        refuse_unless_users_can_run(Path(sys.executable), "", env)  # before the minutes that installing takes
         subprocess.run([sys.executable, "-m", "venv", str(env)], check=True)
     # Ours alone has what the course is tested with. An environment that others use as well keeps its own, within ranges.
     pinned = [] if (env / "conda-meta").exists() else ["-c", str(pins)]
@@ -223,21 +224,32 @@ def configure_instructor(instructor: pwd.struct_passwd, solutions: bytes) -> Non
 
 def look_after(env: Path, instructor: pwd.struct_passwd) -> None:
     """What has to hold on this machine, tried as a user who owns nothing."""
-    nobody = pwd.getpwnam("nobody")
-    asked = [str(env / "bin" / "python"), "-c", "import course, nbgrader, jupyterhub, torch"]
-    tried = subprocess.run(
-        asked, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[], cwd="/", capture_output=True, text=True,
-        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "MPLCONFIGDIR": "/nonexistent"},
-    )  # fmt: skip
-    if tried.returncode:
-        last = tried.stderr.strip().splitlines()[-1:] or ["it does not start"]
-        raise SetUpError(
-            f"users cannot run the environment's Python: {last[0]}", env,
-            f"take a Python that all can read (not below /root): remove {env}, then /usr/bin/python3 {' '.join(sys.argv)}",
-        )  # fmt: skip
+    refuse_unless_users_can_run(env / "bin" / "python", "import course, nbgrader, jupyterhub, torch", env)
     hard_links = Path("/proc/sys/fs/protected_hardlinks")
     if hard_links.exists() and hard_links.read_text().strip() != "1":
         raise SetUpError("users may make hard links to others' files", hard_links, "sysctl -w fs.protected_hardlinks=1")
+
+
+def refuse_unless_users_can_run(python: Path, code: str, env: Path) -> None:
+    """Start this Python as a user who owns nothing. Raises SetUpError if that does not work."""
+    nobody = pwd.getpwnam("nobody")
+    try:
+        tried = subprocess.run(
+            [str(python), "-c", code], user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[], cwd="/",
+            capture_output=True, text=True,
+            env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "MPLCONFIGDIR": "/nonexistent"},
+        )  # fmt: skip
+    except PermissionError as error:  # it lies where they may not enter
+        why = str(error.strerror)
+    else:
+        if not tried.returncode:
+            return
+        why = (tried.stderr.strip().splitlines() or ["it does not start"])[-1]
+    remove = f"remove {env}, then " if env.exists() else ""
+    raise SetUpError(
+        f"users cannot run this Python: {why}", python,
+        f"take one that all can read (not below /root): {remove}/usr/bin/python3 {' '.join(sys.argv)}",
+    )  # fmt: skip
 
 
 def folder_of(instructor: pwd.struct_passwd) -> Path:

@@ -60,7 +60,7 @@ def chapter_of(
                 boxed = "exercise" if begins else boxed
                 cells += _boxed(text, begins) if boxed else [_prose(text)]
         elif kind in (CellKind.SHOW, CellKind.SETUP) and not _is_for_doing(cell.source):
-            found = [_with_files(one, pictures) for one in outputs.get(cell.id, ())]
+            found = [_with_files(one, pictures) for one in _joined(outputs.get(cell.id, ()))]
             cells.append(
                 _code(cell.source, [*cell.metadata.get("tags", ()), *_folded(cell.source, found), boxed], found)
             )
@@ -193,6 +193,18 @@ def _with_files(output: Mapping[str, Any], pictures: dict[str, bytes]) -> dict[s
         return f'loading="lazy" src="../{PICTURES}/{name}"'
 
     return made | {"data": {"text/html": _DRAWN.sub(filed, "".join(page))}, "metadata": {}}
+
+
+def _joined(outputs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What was printed in one go stands together, in however many messages the kernel happened to send it."""
+    made: list[Mapping[str, Any]] = []
+    for one in outputs:
+        last = made[-1] if made else {}
+        if one["output_type"] == "stream" and last.get("name") == one["name"]:
+            made[-1] = {**last, "text": last["text"] + one["text"]}
+        else:
+            made.append(one)
+    return made
 
 
 def _prose(text: str) -> nbformat.NotebookNode:

@@ -49,7 +49,7 @@ def _wheels(arguments: argparse.Namespace) -> int:
 
         made = write_wheels(arguments.course, arguments.out or arguments.course / "dist")
     for path in made:
-        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+        print(f"{path}: {path.stat().st_size / 1e3:,.0f} kB")
     print("the wheels, for learners, hold no hidden checks; to grade, or to study alone, unpack the zip where you work")
     return 0
 

@@ -55,6 +55,10 @@ class Counting(Watch):
         """See :class:`Watch`."""
         self.now[name] = None
 
+    def tried(self, name: str) -> None:
+        """See :class:`Watch`."""
+        self.now.pop(name, None)
+
     def marked(self, name: str, verdict: SubmissionVerdict) -> None:
         """See :class:`Watch`."""
         self.now.pop(name, None)
@@ -145,6 +149,8 @@ class _Block(Counting):
             if number
         )
         now = some_of(list(self.now), _NOW)
+        if not self.done and not now:
+            now = "starting the workers"
         lines = [counts + Text(others, style="yellow"), Text(f"now: {now}" if now else "", "dim", no_wrap=True)]
         return Group(self._bar.get_renderable(), *(Text("  ") + line for line in lines if line))
 

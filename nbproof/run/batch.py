@@ -27,7 +27,7 @@ from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake
 from nbproof.run.journal import RunState
 from nbproof.run.pool import Job, LocalPool, Pool
-from nbproof.run.references import ReferenceJob, References, where_of
+from nbproof.run.references import References, where_of
 from nbproof.run.watch import Watch
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
@@ -77,8 +77,7 @@ def _local(
     isolation: Isolation, workers: int | None, launched: Launched | None, watch: Watch
 ) -> PoolMaker:  # fmt: skip
     def started(job: Job) -> None:
-        if not isinstance(job, ReferenceJob):
-            watch.started(f"{job.submission.learner}/{job.submission.lesson}")
+        watch.started(f"{job.submission.learner}/{job.submission.lesson}")
 
     def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
         return LocalPool(

@@ -187,6 +187,7 @@ class ClassRun:
             for job, verdict in pool.marked(tried()):
                 lesson = job.submission.lesson
                 if isinstance(job, ReferenceJob):
+                    self.watch.tried(f"{job.submission.learner}/{lesson}")
                     self.references.note(job, verdict)
                     self._stop_if_nothing_is_fit(concerned)
                 else:

@@ -16,7 +16,10 @@ class Watch:
         """``total`` submissions are to be marked, ``kept`` need not; ``reasons``: what is graded again, and why."""
 
     def started(self, name: str) -> None:
-        """``learner/lesson`` is being marked now."""
+        """``learner/lesson`` is being marked now; the first ones are ``reference answers/lesson``."""
+
+    def tried(self, name: str) -> None:
+        """``reference answers/lesson`` have been marked."""
 
     def marked(self, name: str, verdict: SubmissionVerdict) -> None:
         """``learner/lesson`` has its verdict, and it is written down."""

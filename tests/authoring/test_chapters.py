@@ -103,6 +103,19 @@ def test_only_shown_cells_show_what_they_put_out() -> None:
     assert 'hint("x")' in made.cells[-1].source and "check(" not in made.cells[-1].source
 
 
+def test_what_a_cell_prints_in_one_go_stands_together() -> None:
+    show = nbformat.v4.new_code_cell("train()")
+
+    def printed(text: str, name: str = "stdout") -> nbformat.NotebookNode:
+        return nbformat.v4.new_output("stream", text=text, name=name)
+
+    drawn = nbformat.v4.new_output("display_data", {"text/plain": "tree"})
+    sent = [printed("step 1\n"), printed("step 2\n"), drawn, printed("step 3\n"), printed("so\n", "stderr")]
+    (cell,) = chapter_of("T", "Read.", _released(show), {show.id: sent}, {}).cells
+    assert cell.outputs == [printed("step 1\nstep 2\n"), drawn, printed("step 3\n"), printed("so\n", "stderr")]
+    assert sent[0].text == "step 1\n"
+
+
 def test_a_picture_becomes_a_file_and_keeps_its_words() -> None:
     show = nbformat.v4.new_code_cell("draw()\n" * 20)
     data = {

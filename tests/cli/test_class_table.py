@@ -138,6 +138,23 @@ def test_a_terminal_gets_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "left" in text
 
 
+def test_a_terminal_says_what_goes_on_before_the_first_submission() -> None:
+    block = live._Block(Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None))
+
+    def shown() -> str:
+        console = Console(file=io.StringIO(), width=100, color_system=None)
+        console.print(block)
+        return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+    block.planned(3, 0, [])
+    assert "now: starting the workers" in shown()
+    block.started("reference answers/01_small")
+    assert "now: reference answers/01_small\n" in shown()
+    block.started("ada/01_small")
+    block.tried("reference answers/01_small")
+    assert "now: ada/01_small\n" in shown()
+
+
 def test_durations_are_for_people() -> None:
     assert [duration(seconds) for seconds in (0.4, 89, 95, 600, 7300)] == [
         "0 s",

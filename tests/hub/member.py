@@ -88,6 +88,8 @@ class Member:
         dialog = self.page.locator(".modal-dialog")
         expect(dialog.locator(".modal-title")).to_have_text("Success", timeout=120_000)
         said = dialog.inner_text()
+        dialog.get_by_role("button", name="OK").click()
+        expect(self.page.locator(".modal-backdrop")).to_have_count(0)
         return said
 
     def in_a_terminal(self, line: str, done: str, seconds: float) -> None:

@@ -129,6 +129,27 @@ def test_pytorch_s_own_server_is_asked_for_two_packages_once(
     assert any("[grading,jupyterlab,report,torch]" in word for word in asked[-2] if set_up.CPU_WHEELS not in asked[-2])
 
 
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied", "python"), None], ids=["hidden", "broken"])
+def test_a_python_that_users_cannot_run_is_refused_before_anything_is_installed(
+    set_up: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception | None
+) -> None:
+    asked: list[list[str]] = []
+
+    def run(command: list[str], **as_whom: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        assert as_whom["user"], "somebody who is not root"
+        if error is not None:
+            raise error
+        return subprocess.CompletedProcess(command, 1, "", "Fatal Python error\n")
+
+    monkeypatch.setattr(set_up.subprocess, "run", run)
+    with pytest.raises(
+        set_up.SetUpError, match=r"(?s)users cannot run this Python.*next: .*not below /root\): /usr/bin"
+    ):
+        set_up.install(tmp_path / "env", [Path("nbproof-1.whl"), Path("course-1.whl")], Path("pins.txt"), [])
+    assert asked == [[sys.executable, "-c", ""]]
+
+
 def test_only_root_may_set_up(
     set_up: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
