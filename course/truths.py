@@ -61,7 +61,7 @@ def undisclosed(value: object, says: str) -> Matches:
     return Matches(test, says)
 
 
-def five_steps(w: torch.Tensor, h: torch.Tensor, log: list[Any]) -> list[Any]:
+def five_steps(w: Any, h: Any, log: list[Any]) -> list[Any]:
     """The five steps of `firing_order`, as autograd's engine takes them: who ran goes into the log, which is returned."""
 
     def noting(name: str, factor: float | None = None) -> Callable[[torch.Tensor], torch.Tensor | None]:
@@ -71,7 +71,7 @@ def five_steps(w: torch.Tensor, h: torch.Tensor, log: list[Any]) -> list[Any]:
 
         return hook
 
-    w.register_post_accumulate_grad_hook(noting("w.grad"))  # type: ignore[arg-type]  # its hooks return None
+    w.register_post_accumulate_grad_hook(noting("w.grad"))
     w.register_hook(noting("w"))
     h.retain_grad()
     h.register_hook(noting("first", 10))

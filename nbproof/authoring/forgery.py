@@ -40,6 +40,8 @@ class Guard:
     """Why its wanted value is the same for everybody, if it is exempt."""
     flaw: str = ""
     """Why it guards nothing; empty if it holds."""
+    answered: bool = False
+    """Whether what is wrong is that a visible check has the shape of an answer."""
 
 
 def guards(tests: Iterable[tuple[str, str]]) -> Iterator[Guard]:
@@ -52,10 +54,11 @@ def guards(tests: Iterable[tuple[str, str]]) -> Iterator[Guard]:
             continue
         constant = next((task.constant for task in cell.hidden if task.constant), "")
         answers = [_answered(task, cell.halves.get(task.__name__, Check), shown) for task in cell.hidden]
-        if constant or not all(answers):
-            answers = [] if constant else [_handed_in(task, cells) for task in cell.hidden]
-        forged = f"{cell.grade_id}/{cell.hidden[0].__name__}: {answers[0]}" if answers and all(answers) else ""
-        yield Guard(cell.grade_id, constant, forged)
+        answered = not constant and not all(answers)
+        if answered:
+            answers = [_handed_in(task, cells) for task in cell.hidden]
+        forged = "" if constant or not all(answers) else f"{cell.grade_id}/{cell.hidden[0].__name__}: {answers[0]}"
+        yield Guard(cell.grade_id, constant, forged, answered and bool(forged))
 
 
 @dataclass(frozen=True)
@@ -199,15 +202,17 @@ def _answers(
     if not calls:
         return
     given, named = calls[0]
-    kinds = [kind for kind in dir(given[0]) if kind.startswith("register_") and kind.endswith("hook")] if given else []
+    first = given[0] if given else None
+    kinds = [kind for kind in dir(first) if kind.startswith("register_") and kind.endswith("hook")]
     tasks = [task for cell in cells for task in cell.shown]
     for name, helper in _helpers(tasks):
         if _takes(helper, *given, **named):
             yield name, helper
-        if any(_takes(helper, *range(number)) for number in (1, 2, 3)):
+        if kinds and not isinstance(helper, type) and any(_takes(helper, *range(number)) for number in (1, 2, 3)):
             for kind in kinds:
-                yield f"{name} by {kind}", partial(_hang, helper, kind, False)
-                yield f"{name} by {kind}", partial(_hang, helper, kind, True)
+                yield f"{name} by {kind}", partial(_hang, helper, kind)
+                if hasattr(first, "__mul__"):
+                    yield f"{name} by {kind}", partial(_hang_apart, helper, kind)
     for task in tasks:
         yield from _retargeted(task)
 
@@ -250,11 +255,15 @@ def _inside(name: str, code: CodeType, space: dict[str, Any]) -> Iterator[tuple[
             yield from _inside(whole, part, space)
 
 
-def _hang(helper: _Answer, kind: str, apart: bool, *given: Any, **named: object) -> object:
-    """An answer that hangs a helper as a hook on its first argument, or on a new value equal to it, which it returns."""
-    value = given[0] * 1 if apart else given[0]
+def _hang(helper: _Answer, kind: str, value: Any, *others: object, **named: object) -> object:
+    """An answer that hangs a helper as a hook on its first argument, which it returns."""
     getattr(value, kind)(helper)
     return value
+
+
+def _hang_apart(helper: _Answer, kind: str, value: Any, *others: object, **named: object) -> object:
+    """The same with a new value that is equal to the argument."""
+    return _hang(helper, kind, value * 1)
 
 
 def _retargeted(task: type[Check]) -> Iterator[tuple[str, _Answer]]:
