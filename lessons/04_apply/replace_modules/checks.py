@@ -63,7 +63,7 @@ class ReplacingCheck(Check):
         r"RuntimeError: (dictionary|OrderedDict) .*(changed|mutated)": "changes_while_walking",
     }
 
-    def asked(self, nb):
+    def handed(self, nb):
         """The learner's function as `brought` calls it. What truths call takes the case as well, so it is no answer."""
         return lambda model, wanted, make, case: nb.function("replace_modules")(model, wanted, make)
 
@@ -375,7 +375,7 @@ class AnyModel(ReplacingCheck):
         return found
 
     def probe(self, nb, case):
-        return self.brought(case, self.asked(nb))
+        return self.brought(case, self.handed(nb))
 
     def truth(self, case):
         def place_by_place(model, wanted, make, case):
@@ -449,7 +449,7 @@ class EmptyAndAgain(ReplacingCheck):
 
     def probe(self, nb, case):
         self.asked = []
-        return self.brought(case, self.asked(nb))
+        return self.brought(case, self.handed(nb))
 
     def truth(self, case):
         self.asked = []
