@@ -23,6 +23,7 @@ from nbproof.values.evidence import Evidence
 __all__ = [
     "ANYTHING",
     "as_before",
+    "five_steps",
     "missing_lines",
     "no_gradient_left",
     "no_gradients_from",
@@ -58,6 +59,24 @@ def undisclosed(value: object, says: str) -> Matches:
         return None if is_same(got, value) else in_words(got)
 
     return Matches(test, says)
+
+
+def five_steps(w: Any, h: Any, log: list[Any]) -> list[Any]:
+    """The five steps of `firing_order`, as autograd's engine takes them: who ran goes into the log, which is returned."""
+
+    def noting(name: str, factor: float | None = None) -> Callable[[torch.Tensor], torch.Tensor | None]:
+        def hook(argument: torch.Tensor) -> torch.Tensor | None:
+            log.append([name, h.grad is not None])
+            return None if factor is None else argument * factor
+
+        return hook
+
+    w.register_post_accumulate_grad_hook(noting("w.grad"))
+    w.register_hook(noting("w"))
+    h.retain_grad()
+    h.register_hook(noting("first", 10))
+    h.register_hook(noting("second"))
+    return log
 
 
 def as_before(number: int) -> Matches:

@@ -184,7 +184,13 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
 
 def _judge_guard(record: Record, guard: Guard) -> None:
     """Note whether the marks of a test cell rest on what learners do not have."""
-    if guard.flaw:
+    if guard.answered:
+        record.broken(
+            guard.flaw,
+            cure=f"above the line of the hidden checks in {record.exercise.id}/{CHECKS}, let it take the case as well, "
+            "or build its inputs itself",
+        )
+    elif guard.flaw:
         record.broken(
             guard.flaw,
             cure=f"below the line of the hidden checks in {record.exercise.id}/{CHECKS}, write a check with a truth of its own, "

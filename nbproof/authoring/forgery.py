@@ -5,18 +5,25 @@ probe of a hidden check, on its very case, and send what they want as evidence. 
 evidence of every visible truth, and of every part of one, and a hidden check has to refuse it. Of the hidden check
 it takes what the learner's process has as well: the settings and helpers of its probe, and each value that is the same
 for all seeds.
+
+Such a text can also hand in what it has as the learner's own function: a helper as it is, or hung as a hook on what the
+function is given, or a truth that is told to work on that. The contract tries these as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from types import CodeType, FunctionType
+from typing import Any
 
 from nbproof.authoring.hearsay import is_hearsay, narrowed
 from nbproof.cells import visible_of
 from nbproof.checks.case import Case
-from nbproof.checks.check import Check, listing, seeds_of
+from nbproof.checks.check import Check, bring, listing, seeds_of
 from nbproof.checks.test_cells import probe_part
 from nbproof.values.compare import AnyOf, Matches, is_same
 from nbproof.values.evidence import Evidence, key_text, snapshot
@@ -33,6 +40,8 @@ class Guard:
     """Why its wanted value is the same for everybody, if it is exempt."""
     flaw: str = ""
     """Why it guards nothing; empty if it holds."""
+    answered: bool = False
+    """Whether what is wrong is that a visible check has the shape of an answer."""
 
 
 def guards(tests: Iterable[tuple[str, str]]) -> Iterator[Guard]:
@@ -45,8 +54,11 @@ def guards(tests: Iterable[tuple[str, str]]) -> Iterator[Guard]:
             continue
         constant = next((task.constant for task in cell.hidden if task.constant), "")
         answers = [_answered(task, cell.halves.get(task.__name__, Check), shown) for task in cell.hidden]
+        answered = not constant and not all(answers)
+        if answered:
+            answers = [_handed_in(task, cells) for task in cell.hidden]
         forged = "" if constant or not all(answers) else f"{cell.grade_id}/{cell.hidden[0].__name__}: {answers[0]}"
-        yield Guard(cell.grade_id, constant, forged)
+        yield Guard(cell.grade_id, constant, forged, answered and bool(forged))
 
 
 @dataclass(frozen=True)
@@ -137,3 +149,136 @@ def _made_of(wanted: object, others: list[object], pieces: list[Evidence], claim
 
 def _is_known(key: object, value: object, other: object) -> bool:
     return isinstance(other, Mapping) and key in other and is_hearsay(value, other[key])
+
+
+_Answer = Callable[..., object]
+
+
+def _handed_in(hidden: type[Check], cells: Iterable[_Cell]) -> str:
+    """Which part of the visible checks passes a hidden check as the learner's function, in words; empty if none does."""
+    seed = seeds_of(hidden, 1)[0]
+    asked = _Asked()
+    _bring(hidden, asked, seed)
+    wanted = hidden().truth(Case(seed)) if asked.calls else None
+    for name, answer in _answers(cells, asked.calls):
+        if any(is_same(evidence, wanted) for evidence in _bring(hidden, answer, seed)):
+            return f"{name}, which learners have, passes it as the answer"
+    return ""
+
+
+class _Asked:
+    """In the place of the learner's function: it notes what it is given, and answers nothing."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    def __call__(self, *given: object, **named: object) -> None:
+        self.calls.append((given, named))
+
+
+class _Handed(dict[str, Any]):
+    """A notebook in which every name is one and the same answer."""
+
+    def __init__(self, answer: _Answer) -> None:
+        super().__init__()
+        self._answer = answer
+
+    def __missing__(self, name: str) -> _Answer:
+        return self._answer
+
+
+def _bring(hidden: type[Check], answer: _Answer, seed: int) -> Iterable[Evidence]:
+    """What a hidden check's probe brings of this answer: nothing if it raises, be it what the stop button raises."""
+    with suppress(KeyboardInterrupt):
+        brought = bring(hidden(), _Handed(answer), Case(seed))
+        return (brought.evidence,) if brought.trouble is None else ()
+    return ()
+
+
+def _answers(
+    cells: Iterable[_Cell], calls: list[tuple[tuple[Any, ...], dict[str, Any]]]
+) -> Iterator[tuple[str, _Answer]]:
+    """What of the visible checks can be called as the learner's function is called."""
+    if not calls:
+        return
+    given, named = calls[0]
+    first = given[0] if given else None
+    kinds = [kind for kind in dir(first) if kind.startswith("register_") and kind.endswith("hook")]
+    tasks = [task for cell in cells for task in cell.shown]
+    for name, helper in _helpers(tasks):
+        if _takes(helper, *given, **named):
+            yield name, helper
+        if kinds and not isinstance(helper, type) and any(_takes(helper, *range(number)) for number in (1, 2, 3)):
+            for kind in kinds:
+                yield f"{name} by {kind}", partial(_hang, helper, kind)
+                if hasattr(first, "__mul__"):
+                    yield f"{name} by {kind}", partial(_hang_apart, helper, kind)
+    for task in tasks:
+        yield from _retargeted(task)
+
+
+def _takes(helper: _Answer, *given: object, **named: object) -> bool:
+    with suppress(TypeError, ValueError):
+        inspect.signature(helper).bind(*given, **named)
+        return True
+    return False
+
+
+def _helpers(tasks: Iterable[type[Check]]) -> Iterator[tuple[str, _Answer]]:
+    """The functions, classes and methods that the visible checks have beside probe, truth and mistakes; each once."""
+    seen: set[object] = set()
+    for task in tasks:
+        for name, function in inspect.getmembers(task, inspect.isfunction):
+            space = function.__globals__
+            if function in seen or space.get("__name__") != task.__module__:
+                continue
+            seen.add(function)
+            if name not in ("probe", "truth", "mistakes") and not name.startswith("__"):
+                yield f"{task.__name__}.{name}", getattr(task(), name)
+            yield from _inside(f"{task.__name__}.{name}", function.__code__, space)
+    for space in {task.__module__: task.truth.__globals__ for task in tasks}.values():
+        for name, value in list(space.items()):
+            if callable(value) and value not in (Check, *tasks):
+                yield name, value
+            if isinstance(value, FunctionType) and value.__globals__ is space:
+                yield from _inside(name, value.__code__, space)
+
+
+def _inside(name: str, code: CodeType, space: dict[str, Any]) -> Iterator[tuple[str, _Answer]]:
+    """The functions that this one defines, but for those that hold on to its variables."""
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            whole = f"{name}.{part.co_name}"
+            callable_alone = part.co_name == "<lambda>" or part.co_name.isidentifier()  # no comprehension
+            if callable_alone and part.co_flags & inspect.CO_OPTIMIZED and not part.co_freevars:  # nor a class's body
+                yield whole, FunctionType(part, space)
+            yield from _inside(whole, part, space)
+
+
+def _hang(helper: _Answer, kind: str, value: Any, *others: object, **named: object) -> object:
+    """An answer that hangs a helper as a hook on its first argument, which it returns."""
+    getattr(value, kind)(helper)
+    return value
+
+
+def _hang_apart(helper: _Answer, kind: str, value: Any, *others: object, **named: object) -> object:
+    """The same with a new value that is equal to the argument."""
+    return _hang(helper, kind, value * 1)
+
+
+def _retargeted(task: type[Check]) -> Iterator[tuple[str, _Answer]]:
+    """Answers that let a visible truth work on what they are given, and return what it wants, or a field of that."""
+    fields = [None]
+    with suppress(Exception):
+        wanted = task().truth(Case(seeds_of(task, 1)[0]))
+        fields += wanted if isinstance(wanted, Mapping) else ()
+    own = {name for name, _ in inspect.getmembers(task, inspect.isfunction)} - {"probe", "truth", "mistakes"}
+    for name in sorted(own & {*task.truth.__code__.co_names}):
+        for field in fields:
+            yield f"the truth of {task.__name__} with another {name}", partial(_told, task, name, field)
+
+
+def _told(task: type[Check], name: str, field: object, *given: object, **named: object) -> object:
+    what = given[0] if len(given) == 1 else given
+    wanted = type(task.__name__, (task,), {name: lambda *others: what})().truth(Case(1))
+    return narrowed(wanted if field is None else wanted[field])

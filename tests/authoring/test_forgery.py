@@ -1,4 +1,5 @@
-"""What learners have earns nothing: a hidden check that some visible truth answers is found, however it is dressed."""
+"""What learners have earns nothing: a hidden check that some visible truth answers is found, however it is dressed, as
+evidence or as the answer itself."""
 
 from __future__ import annotations
 
@@ -85,3 +86,103 @@ def test_the_visible_truth_of_another_part_counts_as_well() -> None:
 def test_a_constant_is_exempt_and_says_why() -> None:
     (guard,) = guards([("test_catch", hidden(base="Call", settings='many, constant = 4, "a prediction"'))])
     assert (guard.flaw, guard.constant) == ("", "a prediction")
+
+
+HANDED_IN = '''\
+from nbproof import Check, check
+
+
+class Bell:
+    """It tells whoever hangs on it what it is given."""
+
+    def __init__(self):
+        self.hooks = []
+
+    def register_hook(self, hook):
+        self.hooks.append(hook)
+
+    def ring(self, words):
+        return [hook(words) for hook in self.hooks]
+
+
+{helper}
+
+
+class Loud(Check):
+    """The words are loud."""
+
+    def given(self, case):
+        return {given}
+
+    def probe(self, nb, case):
+        return {{"loud": nb.function("loud")(*case.words("x", 2))}}
+
+    def truth(self, case):
+        {truth}
+
+
+check("loud", Loud)
+### BEGIN HIDDEN TESTS
+class Unseen(Check):
+    """Other words are loud as well."""
+
+    def probe(self, nb, case):
+        {probe}
+
+    def truth(self, case):
+        return {{"told": [word.upper() for word in case.words("y", 2)]}}
+
+
+check("loud", Unseen)
+### END HIDDEN TESTS
+'''
+
+CALLED = 'return {"told": nb.function("loud")(*case.words("y", 2))}'
+RUNG = """bell = Bell()
+        nb.function("loud")(bell)
+        return {"told": [one for word in case.words("y", 2) for one in bell.ring(word)]}"""
+LOUD = "def {}:\n    return [one.upper(), two.upper()]"
+AS_ANSWER = {
+    "a function": ("all_loud", CALLED, LOUD.format("all_loud(one, two)"), "None", "return {}"),
+    "a function that a truth defines": (
+        "Loud.truth.inner",
+        CALLED,
+        "",
+        "None",
+        """def inner(one, two):
+            return [one.upper(), two.upper()]
+        return {"loud": inner(*case.words("x", 2))}""",
+    ),
+    "a truth told what to work on": (
+        "the truth of Loud with another given",
+        CALLED,
+        "",
+        'case.words("x", 2)',
+        'return {"loud": [word.upper() for word in self.given(case)]}',
+    ),
+    "a hook": ("make_loud by register_hook", RUNG, "make_loud = lambda word: word.upper()", "None", "return {}"),
+}
+
+
+def handed_in(probe: str, helper: str, given: str, truth: str) -> str:
+    return HANDED_IN.format(probe=probe, helper=helper, given=given, truth=truth)
+
+
+@pytest.mark.parametrize(("name", "probe", "helper", "given", "truth"), AS_ANSWER.values(), ids=AS_ANSWER)
+def test_what_the_visible_checks_have_is_no_answer(name: str, probe: str, helper: str, given: str, truth: str) -> None:
+    (guard,) = guards([("test_loud", handed_in(probe, helper, given, truth))])
+    assert guard.flaw == f"test_loud/Unseen: {name}, which learners have, passes it as the answer"
+    assert guard.answered
+
+
+@pytest.mark.parametrize("probe", [CALLED, RUNG])
+def test_helpers_that_take_the_case_are_no_answer(probe: str) -> None:
+    truth = 'return {"loud": all_loud(case, *case.words("x", 2))}'
+    (guard,) = guards([("test_loud", handed_in(probe, LOUD.format("all_loud(case, one, two)"), "None", truth))])
+    assert guard.flaw == ""
+
+
+def test_a_helper_that_stops_the_program_is_no_answer() -> None:
+    stops = "def stops(one, two):\n    raise KeyboardInterrupt"
+    (guard,) = guards([("test_loud", handed_in(CALLED, stops, "None", "return {}"))])
+    assert guard.flaw == ""

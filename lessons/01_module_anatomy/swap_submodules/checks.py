@@ -77,13 +77,17 @@ class _OfTheSwap(Check):
         r"TypeError: swap_relu\(\) (takes|got|missing)": "anatomy_other_signature",
     }
 
+    def asked(self, nb):
+        """The learner's function as :meth:`brought` calls it. What truths call takes the case as well, so it is no answer."""
+        return lambda case, model: nb.function("swap_relu")(model)
+
     def runs(self, model, case):
         return what_runs(model, case, lambda: model(case.tensor("another x", 4, 3)))
 
     def by_definition(self, case):
         """What a swap in each register of modules brings; written inside, so that no answer can name it."""
 
-        def swap(model):
+        def swap(case, model):
             for part in [model, *(one for _, one in model.named_modules())]:
                 for name, child in part._modules.items():
                     if isinstance(child, nn.ReLU):
@@ -286,7 +290,7 @@ class OtherModels(_OfTheSwap):
     }
 
     def probe(self, nb, case):
-        return self.brought(nb.function("swap_relu"), case)
+        return self.brought(self.asked(nb), case)
 
     def truth(self, case):
         return self.by_definition(case)
@@ -298,7 +302,7 @@ class OtherModels(_OfTheSwap):
                 if isinstance(part, nn.Linear):
                     part.register_forward_hook(lambda module, inputs, output: 2 * output)
             model(x).sum().backward()
-            swap(model)
+            swap(case, model)
             found |= {f"places in {says}": _places(model), f"output of {says}": model(x)}
             found[f"names in {says}"] = {
                 f"{name}.{key}": case.tensor(f"{name}.{key}", 2) for name, part in model.named_modules() for key in part._modules
@@ -334,7 +338,7 @@ class CalledAgain(_OfTheSwap):
         )
 
     def probe(self, nb, case):
-        return self.brought(nb.function("swap_relu"), case)
+        return self.brought(self.asked(nb), case)
 
     def truth(self, case):
         found = self.by_definition(case)
@@ -343,13 +347,13 @@ class CalledAgain(_OfTheSwap):
     def brought(self, swap, case):
         models = case.build("three models", self.make)
         model, second, other = models.values()
-        swap(model)
+        swap(case, model)
         before = _places(model)
         model[4].append(nn.ReLU())
-        swap(model)
+        swap(case, model)
         untouched = self.runs(other, case)
         other[1].eval()  # the ReLU that they have in common
-        swap(second)
+        swap(case, second)
         return {
             "places of the model after one call": before,
             "places of the model": _places(model),

@@ -106,14 +106,26 @@ class FiveEntries(Check):
         r"TypeError: inventory\(\) (takes|got|missing)": "anatomy_other_signature",
     }
 
+    bias = True
+
     def model(self, case):
-        return _Nested(_names(case))
+        model = _Nested(_names(case), self.shared(), self.bias)
+        self.change(model, case)
+        return model
+
+    def shared(self):
+        """What stands at several places."""
+
+    def change(self, model, case):
+        """What makes the model one of another kind."""
 
     def probe(self, nb, case):
         return nb.function("inventory")(self.model(case))
 
     def truth(self, case):
-        model = self.model(case)
+        # Made here: a truth that takes the model from a method would be an answer for any model.
+        model = _Nested(_names(case), self.shared(), self.bias)
+        self.change(model, case)
         return self.of(model, _below(model))
 
     def of(self, model, parts):
@@ -221,8 +233,10 @@ class FiveEntries(Check):
 class SharedModule(FiveEntries):
     """A module, a parameter or a buffer that stands at two places counts once, under its first name."""
 
-    def model(self, case):
-        model = _Nested(_names(case), shared=nn.Sequential(nn.PReLU(), nn.BatchNorm1d(5)))
+    def shared(self):
+        return nn.Sequential(nn.PReLU(), nn.BatchNorm1d(5))
+
+    def change(self, model, case):
         linear, norm = model.get_submodule(f"{_names(case)[0]}.{_names(case)[2]}.left")
         norm.bias = linear.bias
         other = nn.BatchNorm1d(5)
@@ -233,7 +247,6 @@ class SharedModule(FiveEntries):
         model.last.register_buffer("echo", model.count.view(-1))
         model.add_module("apart", model.spare.right)  # it stands deeper, too, and earlier
         model.add_module("box", nn.Sequential(model.spare.right))  # its only child has another name
-        return model
 
     def mistakes(self, case):
         model = self.model(case)
@@ -261,8 +274,9 @@ class EmptyAndUnsaved(FiveEntries):
     errors = {**FiveEntries.errors, r"AttributeError: 'NoneType' object": "absent_is_none"}
     blame = {"buffers": "unsaved_buffers_missing"}
 
-    def model(self, case):
-        model = _Nested(_names(case), bias=False)
+    bias = False
+
+    def change(self, model, case):
         model.register_buffer("cache", torch.ones(1), persistent=False)
         model.register_buffer("later", None)
         model.register_module("unused", None)
@@ -276,7 +290,6 @@ class EmptyAndUnsaved(FiveEntries):
         model.add_module("room", nn.Sequential())
         model.add_module("bare", nn.Sequential())
         model.bare.register_module("unused", None)
-        return model
 
     def mistakes(self, case):
         wanted = self.truth(case)
@@ -324,20 +337,21 @@ class OtherModels(FiveEntries):
         found = {says: nb.function("inventory")(model) for says, (model, _) in models.items()}
         changing = self.model(case)
         nb.function("inventory")(changing)
-        found["a model that has changed since the last call"] = nb.function("inventory")(self.changed(changing))
+        self.grow(changing)
+        found["a model that has changed since the last call"] = nb.function("inventory")(changing)
         return {**found, **self.afterwards(models, case), **self.runs(models, case)}
 
-    def changed(self, model):
-        """With an arm more, which reaches down to a seventh level."""
+    def grow(self, model):
+        """An arm more, which reaches down to a seventh level."""
         arm = nn.Tanh()
         for _ in range(6):
             arm = nn.Sequential(arm)
         model.add_module("arm", arm)
-        return model
 
     def truth(self, case):
         models = awkward_models(case, *self.all_kinds)
-        changed = self.changed(self.model(case))
+        changed = _Nested(_names(case))
+        self.grow(changed)
         wanted = {says: self.of(model, _below(model)) for says, (model, _) in models.items()}
         wanted["a model that has changed since the last call"] = self.of(changed, _below(changed))
         runs = {what: as_before(number) for what, number in self.runs(models, case).items()}

@@ -176,21 +176,21 @@ class BehindTheReLU(Check):
         gradients = {f"{name}.grad": parameter.grad for name, parameter in net.named_parameters()}
         return {"output": output, **gradients, "hooks on h": tensor_hook_count(h)}
 
-    def edited(self, case, change):
-        """The gradients if the one of h is changed by hand before it goes on."""
+    def edited(self, case, change=torch.clone, least=-torch.inf):
+        """The gradients if the one of h is changed by hand, to numbers from ``least`` on, before it goes on."""
         net, h, output = self.forward(case)
         upstream = 4 * case.tensor("upstream", 5)
         later, earlier = [net.fc.weight, net.fc.bias], [net.conv.weight, net.conv.bias]
         of_h, *of_fc = torch.autograd.grad(output, [h, *later], upstream, retain_graph=True)
-        of_conv = torch.autograd.grad(h, earlier, change(of_h))
+        of_conv = torch.autograd.grad(h, earlier, change(of_h).clamp(min=least))
         names = ("conv.weight.grad", "conv.bias.grad", "fc.weight.grad", "fc.bias.grad")
         return {"output": output, **dict(zip(names, [*of_conv, *of_fc], strict=True))}
 
     def truth(self, case):
-        return {**self.edited(case, lambda grad: grad.clamp(min=0)), "hooks on h": ANYTHING}
+        return {**self.edited(case, least=0), "hooks on h": ANYTHING}
 
     def mistakes(self, case):
-        nothing = self.edited(case, lambda grad: grad)
+        nothing = self.edited(case)
         return {
             "changes_the_value": {"output": other_than(nothing["output"])},
             "no_hook_on_it": {**nothing, "hooks on h": 0},
@@ -225,18 +225,18 @@ class AnotherGraph(Check):
         self.backward(h, case)
         return {"x.grad": x.grad, ".grad of h": gradients_left({"h": h}, case)["h"]}
 
-    def edited(self, case, *changes):
-        """x.grad after one pass for each change that is made by hand to the gradient of h."""
+    def edited(self, case, *least, factor=1):
+        """x.grad after one pass for each bound: the gradient of h is clamped by hand, or what it is times a factor."""
         x, h = self.forward(case)
-        for number, change in enumerate(changes):
+        for number, bound in enumerate(least):
             alone = h.detach().requires_grad_()
             output = alone * case.tensor("a", 3, 4) + alone**3
             (of_h,) = torch.autograd.grad(output, alone, case.tensor(f"upstream {number}", 2, 3, 4))
-            h.backward(change(of_h), retain_graph=True)
+            h.backward((of_h * factor).clamp(min=bound) / factor, retain_graph=True)
         return {"x.grad": x.grad}
 
     def truth(self, case):
-        of_x = self.edited(case, *[lambda grad: grad.clamp(min=0)] * 2)
+        of_x = self.edited(case, 0, 0)
         return {**of_x, ".grad of h": no_gradient_left("h", self.forward(case)[1], case)}
 
     blame = {".grad of h": "uses_retain_grad"}
@@ -244,8 +244,8 @@ class AnotherGraph(Check):
     def mistakes(self, case):
         factor = case.tensor("factor", 4)
         return {
-            "clamps_behind_the_operation": self.edited(case, *[lambda grad: (grad * factor).clamp(min=0) / factor] * 2),
-            "runs_only_once": self.edited(case, lambda grad: grad.clamp(min=0), lambda grad: grad),
+            "clamps_behind_the_operation": self.edited(case, 0, 0, factor=factor),
+            "runs_only_once": self.edited(case, 0, -torch.inf),
         }
 
 

@@ -4,7 +4,7 @@ import torch
 from nbproof.checks.check import Check, check
 from nbproof.checks.namespace import Unanswered
 from nbproof.values.compare import AnyOf
-from course.truths import ANYTHING, other_than, such_that, undisclosed
+from course.truths import ANYTHING, five_steps, other_than, such_that, undisclosed
 
 SAYS = "what ran; keep your prediction as you made it, and write what ran into "
 
@@ -20,20 +20,8 @@ def if_there(nb, name):
 def what_the_engine_does():
     """The log of the five steps, as autograd's engine makes it, and the h.grad that it leaves."""
     w = torch.tensor(2.0, requires_grad=True)
-    h, log = w * 3, []
-
-    def noting(name, factor=None):
-        def hook(argument):
-            log.append([name, h.grad is not None])
-            return None if factor is None else argument * factor
-
-        return hook
-
-    w.register_post_accumulate_grad_hook(noting("w.grad"))
-    w.register_hook(noting("w"))
-    h.retain_grad()
-    h.register_hook(noting("first", 10))
-    h.register_hook(noting("second"))
+    h = w * 3
+    log = five_steps(w, h, [])
     (h**2).backward()
     return log, h.grad.item()
 
@@ -154,33 +142,15 @@ import torch
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
 from course.probing import tensor_hook_count
-from course.truths import ANYTHING, other_than, such_that
+from course.truths import ANYTHING, five_steps, other_than, such_that
 
 
 class OfTheLog(Check):
     """What all checks of log_order have in common: autograd's engine makes the log that they want."""
 
-    def by_the_engine(self, case, **settings):
-        """What the five steps of the statement bring; written inside, so that no answer can name them."""
-
-        def five_steps(w, h):
-            log = []
-
-            def noting(name, factor=None):
-                def hook(argument):
-                    log.append([name, h.grad is not None])
-                    return None if factor is None else argument * factor
-
-                return hook
-
-            w.register_post_accumulate_grad_hook(noting("w.grad"))
-            w.register_hook(noting("w"))
-            h.retain_grad()
-            h.register_hook(noting("first", 10))
-            h.register_hook(noting("second"))
-            return log
-
-        return self.run(case, five_steps, **settings)
+    def asked(self, nb):
+        """The learner's function as a run calls it. What truths call takes the list as well, so it is no answer."""
+        return lambda w, h, log: nb.function("log_order")(w, h)
 
 
 class LogsOnePass(OfTheLog):
@@ -191,22 +161,22 @@ class LogsOnePass(OfTheLog):
     def run(self, case, log_order):
         w = case.tensor("w", 2, 3, requires_grad=True)
         h = w * case.tensor("factor", 3)
-        log = log_order(w, h)
+        log = log_order(w, h, [])
         early = list(log) if isinstance(log, list) else type(log).__name__
         (h**2).backward(case.tensor("upstream", 2, 3))
         found = {"the list before backward": early, "the list": log, "h.grad": h.grad, "w.grad": w.grad}
         return found, tensor_hook_count(w) + tensor_hook_count(h)
 
     def probe(self, nb, case):
-        found, count = self.run(case, nb.function("log_order"))
+        found, count = self.run(case, self.asked(nb))
         return {**found, "hooks on w and h": count}
 
     def truth(self, case):
-        found, _ = self.by_the_engine(case)
+        found, _ = self.run(case, five_steps)
         return {**found, "hooks on w and h": ANYTHING}
 
     def mistakes(self, case):
-        right, _ = self.by_the_engine(case)
+        right, _ = self.run(case, five_steps)
         log, grad = right["the list"], right["h.grad"]
         names = [name for name, _ in log]
 
@@ -246,20 +216,20 @@ class PassThatMissesH(OfTheLog):
         found = {}
         for name in ("", " of another call"):
             w = case.tensor(f"w{name}", 2, requires_grad=True)
-            found[f"the list{name}"] = w, log_order(w, w * 2)
+            found[f"the list{name}"] = w, log_order(w, w * 2, [])
         for name, (w, _) in found.items():
             for _ in range(case.integer(f"passes, {name}", 2, 9)):
                 (w * case.tensor("factor", 2)).sum().backward()
         return {name: log for name, (_, log) in found.items()}
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("log_order"))
+        return self.run(case, self.asked(nb))
 
     def truth(self, case):
-        return self.by_the_engine(case)
+        return self.run(case, five_steps)
 
     def mistakes(self, case):
-        one, two = self.by_the_engine(case).values()
+        one, two = self.run(case, five_steps).values()
         return {
             "runs_only_once": AnyOf(
                 {"the list": one[:2], "the list of another call": two[:2]},
@@ -282,17 +252,17 @@ class OneMoreHook(OfTheLog):
     def run(self, case, log_order):
         w, upstream = case.tensor("w", 2, requires_grad=True), case.tensor("upstream", 2)
         h = w * 2
-        log = log_order(w, h)
+        log = log_order(w, h, [])
         for name in case.words("further hooks", case.integer("how many", 1, 5)):
             w.register_hook(lambda grad, name=name: log.append((name, h.grad is not None)))
         (h + case.tensor("other", 2)).backward(upstream)
         return {"the list": log, "given to backward": upstream}
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("log_order"))
+        return self.run(case, self.asked(nb))
 
     def truth(self, case):
-        return self.by_the_engine(case)
+        return self.run(case, five_steps)
 
     blame = {"the list": "firing_order_second_tensor_hook", "given to backward": "edits_in_place"}
 
@@ -303,7 +273,7 @@ class WithoutTheSecond(OfTheLog):
     def run(self, case, log_order, take_away=True):
         w = case.tensor("w", 4, requires_grad=True)
         h = w * 3
-        log = log_order(w, h)
+        log = log_order(w, h, [])
         hooks = h._backward_hooks
         if take_away and hooks and len(hooks) > 1:
             hooks.popitem()
@@ -311,11 +281,11 @@ class WithoutTheSecond(OfTheLog):
         return {"the list": log, "h.grad": h.grad}
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("log_order"))
+        return self.run(case, self.asked(nb))
 
     def truth(self, case):
         # Hooks that are registered in another way than by h.register_hook are not found, and stay.
-        return AnyOf(self.by_the_engine(case), self.by_the_engine(case, take_away=False))
+        return AnyOf(self.run(case, five_steps), self.run(case, five_steps, take_away=False))
 
     blame = {"h.grad": "firing_order_not_ten_times"}
 

@@ -28,18 +28,18 @@ class TurnsTheSign(Check):
         output.backward(case.tensor("upstream", 5, 2))
         return {"the returned values": branch, "w.grad": w.grad, "v.grad": v.grad}
 
-    def edited(self, case, change):
+    def edited(self, case, change=torch.clone, factor=1):
         """What comes of it if the gradient of the branch is changed by hand before it goes on to h."""
         w, v, h, branch, output = self.forward(case, lambda h: h * 1)
         of_branch, of_v = torch.autograd.grad(output, (branch, v), case.tensor("upstream", 5, 2), retain_graph=True)
-        (of_w,) = torch.autograd.grad(h, w, change(of_branch))
+        (of_w,) = torch.autograd.grad(h, w, factor * change(of_branch))
         return {"the returned values": branch, "w.grad": of_w, "v.grad": of_v}
 
     def truth(self, case):
-        return self.edited(case, lambda grad: -grad)
+        return self.edited(case, factor=-1)
 
     def mistakes(self, case):
-        right, free = self.truth(case), self.edited(case, lambda grad: grad)
+        right, free = self.truth(case), self.edited(case)
         others = (torch.zeros_like, torch.abs, lambda grad: -grad.abs(), lambda grad: 1 / grad, lambda grad: -1 / grad)
         others = (*others, lambda grad: -torch.ones_like(grad), lambda grad: -grad.sign(), lambda grad: grad - 1)
         return {

@@ -29,10 +29,14 @@ def nested_net():
 class OfTheLog(Check):
     """What all checks of event_log have in common: the log that they want is made by all four hooks, in the plainest way."""
 
+    def asked(self, nb):
+        """The learner's function as a run calls it. What truths start takes the case as well, so it is no answer."""
+        return lambda model, case: nb.function("event_log")(model)
+
     def by_definition(self, case):
         """What a run brings with the hooks on each module; written inside, so that no answer can name them."""
 
-        def start(model):
+        def start(model, case):
             log = []
 
             def hooks_of(name):
@@ -90,13 +94,13 @@ class OneRun(OfTheLog):
     def run(self, case, start):
         model, x = case.build("model", nested_net), case.tensor("x", 2, 3, requires_grad=True)
         model[1].register_forward_hook(lambda module, args, output: output * 2)  # of somebody else
-        log = start(model)
+        log = start(model, case)
         output = model(x)
         output.backward(case.tensor("upstream", 2, 2))
         return {"log": log, "output": output, "x.grad": x.grad, "hooks": sum(hook_counts(model).values())}
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("event_log"))
+        return self.run(case, self.asked(nb))
 
     def truth(self, case):
         return {**self.by_definition(case), "hooks": Matches(lambda got: None, "any number")}
@@ -175,17 +179,17 @@ class OnData(OfTheLog):
 
     def run(self, case, start):
         model = case.build("model", deep_net)
-        log = start(model)
+        log = start(model, case)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a hook where no input requires a gradient
             model(case.tensor("x", 2, 4)).sum().backward()
             layer = case.build("layer", nn.Linear, 4, 2)
-            of_layer = start(layer)
+            of_layer = start(layer, case)
             layer(case.tensor("x", 2, 4)).sum().backward()
         return {"log": log, "log of a single layer": of_layer}
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("event_log"))
+        return self.run(case, self.asked(nb))
 
     def truth(self, case):
         return self.by_definition(case)
@@ -210,12 +214,12 @@ class ReusedModules(OfTheLog):
 
     def run(self, case, start):
         model = case.build("model", net_with_reuse)
-        log = start(model)
+        log = start(model, case)
         model(case.tensor("x", 2, 3, requires_grad=True)).sum().backward()
         return {"log": log}
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("event_log"))
+        return self.run(case, self.asked(nb))
 
     def truth(self, case):
         return self.by_definition(case)
@@ -239,7 +243,7 @@ class TwoModelsTwoRuns(OfTheLog):
 
     def run(self, case, start):
         one, two = case.build("one", nested_net), case.build("two", nested_net)
-        logs = start(one), start(two)
+        logs = start(one, case), start(two, case)
         for model in (one, two, one):
             model(case.tensor("x", 2, 3, requires_grad=True)).sum().backward()
         with torch.no_grad():
@@ -247,7 +251,7 @@ class TwoModelsTwoRuns(OfTheLog):
         return {"log of the first model": logs[0], "log of the second model": logs[1]}
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("event_log"))
+        return self.run(case, self.asked(nb))
 
     def truth(self, case):
         return self.by_definition(case)
@@ -283,7 +287,7 @@ class UntidyModels(OfTheLog):
     def run(self, case, start):
         found = {}
         for says, (model, x) in awkward_models(case, *UNTIDY).items():
-            log = start(model)
+            log = start(model, case)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a hook where no input requires a gradient, or of a dict
                 model(x).sum().backward()
@@ -293,7 +297,7 @@ class UntidyModels(OfTheLog):
     claims = tuple(f"log of {KINDS[kind].says}" for kind in UNTIDY)  # the answer itself
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("event_log"))
+        return self.run(case, self.asked(nb))
 
     def truth(self, case):
         return self.by_definition(case)
@@ -325,25 +329,25 @@ class SharedByTwoModels(OfTheLog):
     def run(self, case, start):
         layer, x = case.build("layer", nn.Linear, 3, 3), case.tensor("x", 2, 3, requires_grad=True)
         one, other = nn.Sequential(nn.Tanh(), layer), nn.Sequential(layer, nn.Tanh())
-        logs = start(one), start(other)
+        logs = start(one, case), start(other, case)
         one(x).sum().backward()
         other(x).sum().backward()
         single = case.build("single", nn.Linear, 3, 3)
-        log = start(single)
+        log = start(single, case)
         output = single(x).sum()
         for _ in range(2):  # backward comes to the layer's output, and stops at its weight, before it has come to the input
             torch.autograd.grad(output, single.weight, retain_graph=True)
         twice = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
-        begun, _ = start(twice), start(twice)
+        begun, _ = start(twice, case), start(twice, case)
         twice(x).sum().backward()
         frozen = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2))
         frozen[0].requires_grad_(False)
-        of_frozen = start(frozen)
+        of_frozen = start(frozen, case)
         frozen(x).sum().backward()
         quiet = nn.Sequential(case.build("before dropout", nn.Linear, 3, 3), nn.Dropout(0.5)).eval()
-        start(quiet)
+        start(quiet, case)
         bent = case.build("bent", lambda: nn.Sequential(nn.Linear(3, 3), nn.Tanh()))
-        of_bent = start(bent)
+        of_bent = start(bent, case)
         (slope,) = torch.autograd.grad(bent(x), x, case.tensor("bent upstream", 2, 3), create_graph=True)
         of_bent = snapshot(of_bent)
         (bend,) = torch.autograd.grad((slope**2).sum() + (x * case.tensor("way around", 2, 3)).sum(), x)
@@ -355,7 +359,7 @@ class SharedByTwoModels(OfTheLog):
         }  # fmt: skip
 
     def probe(self, nb, case):
-        return self.run(case, nb.function("event_log"))
+        return self.run(case, self.asked(nb))
 
     def truth(self, case):
         return self.by_definition(case)

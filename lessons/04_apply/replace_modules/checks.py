@@ -63,6 +63,10 @@ class ReplacingCheck(Check):
         r"RuntimeError: (dictionary|OrderedDict) .*(changed|mutated)": "changes_while_walking",
     }
 
+    def handed(self, nb):
+        """The learner's function as `brought` calls it. What truths call takes the case as well, so it is no answer."""
+        return lambda model, wanted, make, case: nb.function("replace_modules")(model, wanted, make)
+
     def places(self, model):
         """What stands where: 'blocks.0.out: Linear'."""
         return [
@@ -363,7 +367,7 @@ class AnyModel(ReplacingCheck):
     def brought(self, case, replace_modules):
         found = {"places": {}, "output": {}, "a number from all places": {}}
         for says, (model, x) in awkward_models(case, "shared", "tied", "mixed_modes", "none_place", "look_alike").items():
-            replace_modules(model, self.wanted, wrap)
+            replace_modules(model, self.wanted, wrap, case)
             places = found["places"][says] = self.every_place(model)
             found["a number from all places"][says] = sum(case.integer(place, 1, 10**6) for place in places)
             with case.seeded("dropout"):
@@ -371,10 +375,10 @@ class AnyModel(ReplacingCheck):
         return found
 
     def probe(self, nb, case):
-        return self.brought(case, nb.function("replace_modules"))
+        return self.brought(case, self.handed(nb))
 
     def truth(self, case):
-        def place_by_place(model, wanted, make):
+        def place_by_place(model, wanted, make, case):
             named = list(model.named_modules(remove_duplicate=False))
             made = {old: make(old).train(old.training) for old in dict.fromkeys(part for _, part in named) if wanted(old)}
             for name, old in named:
@@ -415,18 +419,18 @@ class EmptyAndAgain(ReplacingCheck):
         x = torch.ones(1, 4)
         empty = nn.Sequential(nn.Sequential(), nn.Identity())
         is_empty = lambda module: type(module) is nn.Sequential and not len(module)  # noqa: E731
-        replace_modules(empty, is_empty, lambda old: self.scaled(case, "for the empty one"))
+        replace_modules(empty, is_empty, lambda old: self.scaled(case, "for the empty one"), case)
         counted = nn.Sequential(nn.Identity(), nn.Tanh())
         as_number = lambda module: int(type(module) is nn.Tanh) * 2  # noqa: E731
-        replace_modules(counted, as_number, lambda old: self.scaled(case, "for the number"))
+        replace_modules(counted, as_number, lambda old: self.scaled(case, "for the number"), case)
         pair = nn.Sequential(nn.Identity(), self.scaled(case, "old"))
         replace_modules(
-            pair, is_linear, lambda old: self.nested_twice(case, old) if len(self.made(old)) < 3 else nn.Tanh()
+            pair, is_linear, lambda old: self.nested_twice(case, old) if len(self.made(old)) < 3 else nn.Tanh(), case
         )
         layer = nn.Linear(4, 4)
         models, outputs = [nn.Sequential(layer), nn.Sequential(layer)], []
         for number, model in enumerate(models):
-            replace_modules(model, is_linear, lambda old, number=number: self.scaled(case, f"for model {number}"))
+            replace_modules(model, is_linear, lambda old, number=number: self.scaled(case, f"for model {number}"), case)
             outputs.append(model(x))
         return {
             "where wanted is true for an empty container": empty(x),
@@ -445,12 +449,12 @@ class EmptyAndAgain(ReplacingCheck):
 
     def probe(self, nb, case):
         self.asked = []
-        return self.brought(case, nb.function("replace_modules"))
+        return self.brought(case, self.handed(nb))
 
     def truth(self, case):
         self.asked = []
 
-        def each_child(model, wanted, make):
+        def each_child(model, wanted, make, case):
             for name, child in [*model._modules.items()]:
                 if wanted(child):
                     model._modules[name] = make(child)

@@ -144,12 +144,10 @@ class WholeBatch(Check):
 
     def given(self, case):
         batch, height, width = case.shape("size", 3, 2, 9)
-        return case.build("net", TinyResNet, 4 + case.integer("more", 0, 3)), case.tensor(
-            "x", batch + 1, 3, height + 3, width + 3
-        )
+        return {"model": case.build("net", TinyResNet, 4 + case.integer("more", 0, 3)), "x": case.tensor("x", batch + 1, 3, height + 3, width + 3)}
 
     def probe(self, nb, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         first, second = (whole(nb.function("count_macs")(model, x)) for _ in range(2))
         both = all(isinstance(count, (int, float)) for count in (first, second))
         return {
@@ -158,13 +156,13 @@ class WholeBatch(Check):
         }  # fmt: skip
 
     def truth(self, case):
-        macs = flops_of(*self.given(case)) // 2
+        macs = flops_of(**self.given(case)) // 2
         right = AnyOf(macs, float(macs))
         return {self.field: right, "the same call again": right, "how much more the same call counts again": ANYTHING}
 
     def mistakes(self, case):
-        counts = {hint: AnyOf(*found, *map(float, found)) for hint, found in mistaken(*self.given(case)).items()}
-        millions = flops_of(*self.given(case)) / 2e6
+        counts = {hint: AnyOf(*found, *map(float, found)) for hint, found in mistaken(**self.given(case)).items()}
+        millions = flops_of(**self.given(case)) / 2e6
         return {
             "returns_nothing": {self.field: None},
             "feat_millions": {self.field: Matches(_near(millions), "millions")},
@@ -195,7 +193,7 @@ class AnyConvolution(WholeBatch):
                 nn.Sequential(nn.Tanh(), nn.Conv2d(8, 3, 1)),
             )
 
-        return case.build("net", net), case.tensor("x", 2, 4, 9, 11)
+        return {"model": case.build("net", net), "x": case.tensor("x", 2, 4, 9, 11)}
 
 
 class Rare(nn.Module):
@@ -217,7 +215,7 @@ class UsedOrNot(WholeBatch):
     """Each call counts, also where a layer is used several times; a layer that is not used counts as 0."""
 
     def given(self, case):
-        return case.build("net", Rare), case.tensor("x", 2, 3, *case.shape("size", 2, 9, 14))
+        return {"model": case.build("net", Rare), "x": case.tensor("x", 2, 3, *case.shape("size", 2, 9, 14))}
 
 
 class NoHookLeft(WholeBatch):
@@ -226,7 +224,7 @@ class NoHookLeft(WholeBatch):
     blame = {"hooks on the model": "feat_hook_left", "statistics after two counts": "feat_runs_twice"}
 
     def probe(self, nb, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         nb.function("count_macs")(model, x)
         count = whole(nb.function("count_macs")(model, x[1:]))
         return {
@@ -237,10 +235,10 @@ class NoHookLeft(WholeBatch):
         }
 
     def truth(self, case):
-        model, x = self.given(case)
-        macs, before = flops_of(model, x[1:]) // 2, statistics(self.given(case)[0])
+        model, x = self.given(case).values()
+        macs, before = flops_of(model, x[1:]) // 2, statistics(self.given(case)["model"])
         runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
-        (moved, _), batches = self.given(case), (x, x[1:])
+        moved, batches = self.given(case)["model"], (x, x[1:])
         for batch in batches:
             moved(batch)
         # Whoever counts in eval mode, and puts the modes back, moves none of them.
@@ -253,7 +251,7 @@ class NoHookLeft(WholeBatch):
         }
 
     def mistakes(self, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         macs = flops_of(model, x) // 2
         return {"stale_result": {"the second count": AnyOf(macs, float(macs))}}
 
@@ -277,10 +275,10 @@ class AfterAnError(Check):
         def net():
             return nn.Sequential(nn.Linear(4, 3), nn.Sequential(nn.Tanh()), nn.Linear(3, 2))
 
-        return case.build("net", net), case.tensor("x", case.integer("batch", 2, 9), 4)
+        return {"model": case.build("net", net), "x": case.tensor("x", case.integer("batch", 2, 9), 4)}
 
     def probe(self, nb, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         model[1].eval()
         with contextlib.suppress(RuntimeError):  # the shape does not fit
             nb.function("count_macs")(model, torch.cat([x, x], 1))
@@ -294,7 +292,7 @@ class AfterAnError(Check):
         return {"hooks on the model after an error": hooks, "what runs in model(x) after an error": runs, "the next count": count}
 
     def truth(self, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         model[1].eval()
         runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
         macs = flops_of(model, x) // 2
@@ -302,7 +300,7 @@ class AfterAnError(Check):
         return {"hooks on the model after an error": 0, "what runs in model(x) after an error": runs, "the next count": right}
 
     def mistakes(self, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         runs = what_runs(model, case, lambda: model(x).sum().backward())
         return {"feat_one_mode_for_all": {"what runs in model(x) after an error": runs}}
 
@@ -325,15 +323,15 @@ class EachCallAfresh(WholeBatch):
     blame = {"count for -x, after that for x": "stale_result"}
 
     def given(self, case):
-        return case.build("net", Turn), case.tensor("x", case.integer("batch", 3, 9), 4, positive=True)
+        return {"model": case.build("net", Turn), "x": case.tensor("x", case.integer("batch", 3, 9), 4, positive=True)}
 
     def probe(self, nb, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         first, second = (whole(nb.function("count_macs")(model, one)) for one in (x, -x))
         return {"count for x": first, "count for -x, after that for x": second}
 
     def truth(self, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         counts = [flops_of(model, one) // 2 for one in (x, -x)]
         first, second = (AnyOf(macs, float(macs)) for macs in counts)
         return {"count for x": first, "count for -x, after that for x": second}
@@ -348,15 +346,15 @@ class BigNumbers(WholeBatch):
     cases = 1
 
     def given(self, case):
-        return case.build("net", lambda: nn.Sequential(nn.Linear(257, 257))), case.tensor("x", 257 + 2 * case.integer("batch", 0, 9), 257)
+        return {"model": case.build("net", lambda: nn.Sequential(nn.Linear(257, 257))), "x": case.tensor("x", 257 + 2 * case.integer("batch", 0, 9), 257)}
 
     def truth(self, case):
-        macs = flops_of(*self.given(case)) // 2
+        macs = flops_of(**self.given(case)) // 2
         exact = Matches(lambda got: None if got == macs else f"{got}", f"just {macs}")  # a tolerance would let it be rounded
         return {**super().truth(case), self.field: exact, "the same call again": exact}
 
     def mistakes(self, case):
-        macs = flops_of(*self.given(case)) // 2
+        macs = flops_of(**self.given(case)) // 2
         near = Matches(lambda got: None if 0 < abs(got - macs) < 10 else "no", "a rounded count")
         return {"feat_rounded": {self.field: near}, **super().mistakes(case)}
 
@@ -368,7 +366,7 @@ class ManyTokens(WholeBatch):
         def net():
             return nn.Sequential(nn.Linear(5, 7), nn.ReLU(), nn.Linear(7, 3, bias=False))
 
-        return case.build("net", net), case.tensor("x", 2, *case.shape("size", 2, 3, 7), 5)
+        return {"model": case.build("net", net), "x": case.tensor("x", 2, *case.shape("size", 2, 3, 7), 5)}
 
 
 class AnyModel(WholeBatch):

@@ -144,10 +144,10 @@ class EveryCall(Check):
     blame = {"outputs that require a gradient": "feat_graph"}
 
     def given(self, case):
-        return case.build("net", Rounds), case.tensor("x", *case.shape("size", 1, 2, 5), 3)
+        return {"model": case.build("net", Rounds), "x": case.tensor("x", *case.shape("size", 1, 2, 5), 3)}
 
     def probe(self, nb, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         calls = nb.function("record_calls")(model, x)
         reached = reached_from(calls, model, case)
         return {
@@ -156,14 +156,14 @@ class EveryCall(Check):
         }  # fmt: skip
 
     def truth(self, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         return {
             "calls": pairs(calls_of(model, x)), "outputs that require a gradient": [],
             "gradients of the model, from the outputs": no_gradients_from(model, case),
         }  # fmt: skip
 
     def mistakes(self, case):
-        return flaws(calls_of(*self.given(case)), self.given(case)[0])
+        return flaws(calls_of(**self.given(case)), self.given(case)["model"])
 
 
 class Twins(nn.Module):
@@ -187,10 +187,10 @@ class UnderTwoNames(EveryCall):
     """A module that is known under two names has one hook, and reports under the first name."""
 
     def given(self, case):
-        return case.build("net", Twins, *case.words("names", 3)), case.tensor("x", 2, 3)
+        return {"model": case.build("net", Twins, *case.words("names", 3)), "x": case.tensor("x", 2, 3)}
 
     def mistakes(self, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         calls = calls_of(model, x)
 
         def often(got):
@@ -218,7 +218,7 @@ class CalledAgain(EveryCall):
     blame = {"hooks on the model": "feat_hook_left", "calls of the first run, later": "feat_one_dict"}
 
     def probe(self, nb, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         first = nb.function("record_calls")(model, x)
         second = nb.function("record_calls")(model, -x)
         hooks = sum(hook_counts(model).values())
@@ -230,8 +230,8 @@ class CalledAgain(EveryCall):
         }
 
     def truth(self, case):
-        model, x = self.given(case)
-        first, second, fresh = calls_of(model, x), calls_of(self.given(case)[0], -x), self.given(case)[0]
+        model, x = self.given(case).values()
+        first, second, fresh = calls_of(model, x), calls_of(self.given(case)["model"], -x), self.given(case)["model"]
         return {
             "calls of the first run, later": pairs(first),
             "calls of the second run": pairs(second),
@@ -249,7 +249,7 @@ class NestedAndInPlace(EveryCall):
     """Nested modules report as well, a container after its parts, and every output is as it was when its call ended."""
 
     def given(self, case):
-        return case.build("net", TinyResNet).eval(), case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
+        return {"model": case.build("net", TinyResNet).eval(), "x": case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))}
 
 
 class AnyModel(EveryCall):
@@ -306,20 +306,20 @@ class RunsOnce(EveryCall):
     blame = {"statistics afterwards": "feat_runs_twice"}
 
     def given(self, case):
-        return case.build("net", TinyResNet).train(), case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
+        return {"model": case.build("net", TinyResNet).train(), "x": case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))}
 
     def probe(self, nb, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         nb.function("record_calls")(model, x)
         return {"statistics afterwards": {name: one for name, one in model.named_buffers() if one.dim()}}
 
     def truth(self, case):
-        model, x = self.given(case)
+        model, x = self.given(case).values()
         model(x)
         return {"statistics afterwards": {name: Close(one) for name, one in model.named_buffers() if one.dim()}}
 
     def mistakes(self, case):
-        model, _ = self.given(case)
+        model, _ = self.given(case).values()
         same = {name: Close(one) for name, one in model.named_buffers() if one.dim()}
         return {"changes_mode": {"statistics afterwards": same}}
 

@@ -392,17 +392,17 @@ check("safe_features", AsItWas, AnyModel, NoHookLeft, GoneAfterAnError, OnlyWhat
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class Draft(nn.Module):
-    """Writes into what its layers put out. One of two layers runs, and which one says the batch."""
+    """Writes into what its layers put out. One of two layers runs, and which one says the batch. Another is not asked for."""
 
-    def __init__(self, first, odd, even):
+    def __init__(self, first, odd, even, other):
         super().__init__()
         self.names = (first, odd, even)
-        for name in self.names:
+        for name in (*self.names, other):
             self.add_module(name, nn.Linear(3, 3))
 
     def forward(self, x):
-        first, odd, even = (getattr(self, name) for name in self.names)
-        x = first(x).mul_(3)
+        first, odd, even, other = self.children()
+        x = first(other(x)).mul_(3)
         return (odd(x) if len(x) % 2 else even(x)).sub_(1).relu_()
 
 
@@ -410,7 +410,7 @@ class Rewritten(Check):
     """Features are what the layers put out at that moment, and stay so."""
 
     def draft(self, case):
-        model = case.build("a draft", Draft, *case.words("layers of the draft", 3))
+        model = case.build("a draft", Draft, *case.words("layers of the draft", 4))
         return model, [case.tensor(f"draft of {rows} rows", rows, 3) for rows in (2, 5)]
 
     def probe(self, nb, case):
@@ -424,7 +424,8 @@ class Rewritten(Check):
 
     def truth(self, case):
         model, (x, y) = self.draft(case)
-        first, odd, even = (getattr(model, name) for name in model.names)
+        first, odd, even, other = model.children()
+        x, y = other(x), other(y)
         of_x = {model.names[0]: first(x), model.names[2]: even(first(x) * 3)}
         of_y = {model.names[0]: first(y), model.names[1]: odd(first(y) * 3)}
         return {"features of both calls": [close(of_x), close(of_y)]}
