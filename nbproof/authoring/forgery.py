@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -273,12 +274,37 @@ def _retargeted(task: type[Check]) -> Iterator[tuple[str, _Answer]]:
         wanted = task().truth(Case(seeds_of(task, 1)[0]))
         fields += wanted if isinstance(wanted, Mapping) else ()
     own = {name for name, _ in inspect.getmembers(task, inspect.isfunction)} - {"probe", "truth", "mistakes"}
-    for name in sorted(own & {*task.truth.__code__.co_names}):
-        for field in fields:
+    for field in fields:
+        yield f"the truth of {task.__name__} with another case", partial(_told_by_its_case, task, field)
+        for name in sorted(own & {*task.truth.__code__.co_names}):
             yield f"the truth of {task.__name__} with another {name}", partial(_told, task, name, field)
 
 
 def _told(task: type[Check], name: str, field: object, *given: object, **named: object) -> object:
-    what = given[0] if len(given) == 1 else given
+    what: object = given[0] if len(given) == 1 else given
+    with suppress(Exception):  # a method that takes something else brings no names
+        usual = getattr(task(), name)(Case(1))
+        what = dict(zip(usual, given, strict=False)) if isinstance(usual, Mapping) else what
     wanted = type(task.__name__, (task,), {name: lambda *others: what})().truth(Case(1))
     return narrowed(wanted if field is None else wanted[field])
+
+
+def _told_by_its_case(task: type[Check], field: object, *given: object, **named: object) -> object:
+    wanted = task().truth(_StandIn(given))
+    return narrowed(wanted if field is None else wanted[field])
+
+
+class _StandIn(Case):
+    """A case that builds nothing: it hands out what it was given, the first as what is built, the others as tensors."""
+
+    def __init__(self, given: tuple[Any, ...]) -> None:
+        super().__init__(1)
+        self._first, self._others = given[0], cycle(given[1:] or given)
+
+    def build(self, *what: object, **more: object) -> Any:
+        """What was given first."""
+        return self._first
+
+    def tensor(self, *what: object, **more: object) -> Any:
+        """What was given next."""
+        return next(self._others)

@@ -160,6 +160,20 @@ AS_ANSWER = {
         'case.words("x", 2)',
         'return {"loud": [word.upper() for word in self.given(case)]}',
     ),
+    "a truth told so by name": (
+        "the truth of Loud with another given",
+        CALLED,
+        "",
+        'dict(zip("ab", case.words("x", 2)))',
+        'return {"loud": [word.upper() for word in self.given(case).values()]}',
+    ),
+    "a truth with a case that hands it what to work on": (
+        "the truth of Loud with another case",
+        'return {"told": nb.function("loud")(case.build("y", case.words, "y", 2))}',
+        "",
+        "None",
+        'return {"loud": [word.upper() for word in case.build("x", case.words, "x", 2)]}',
+    ),
     "a hook": ("make_loud by register_hook", RUNG, "make_loud = lambda word: word.upper()", "None", "return {}"),
 }
 
@@ -173,6 +187,15 @@ def test_what_the_visible_checks_have_is_no_answer(name: str, probe: str, helper
     (guard,) = guards([("test_loud", handed_in(probe, helper, given, truth))])
     assert guard.flaw == f"test_loud/Unseen: {name}, which learners have, passes it as the answer"
     assert guard.answered
+
+
+def test_a_truth_that_takes_something_else_of_its_case_is_no_answer() -> None:
+    louder = (
+        'return {"loud": [word.upper() * case.integer("times", 2, 5) for word in case.build("x", case.words, "x", 2)]}'
+    )
+    probe = 'return {"told": nb.function("loud")(case.build("y", case.words, "y", 2))}'
+    (guard,) = guards([("test_loud", handed_in(probe, "", "None", louder))])
+    assert guard.flaw == ""
 
 
 @pytest.mark.parametrize("probe", [CALLED, RUNG])

@@ -23,6 +23,11 @@ def flops_of(model, x):
     return counter.get_total_flops()
 
 
+def macs_of(model, x, examples):
+    """What the first example takes, so many times: the MACs of the whole batch."""
+    return examples * flops_of(model, x[:1]) // 2
+
+
 def calls_of(model, x):
     """(layer, input shape, output shape) of each call of a layer with a weight, without any hook."""
     calls = []
@@ -143,8 +148,16 @@ class WholeBatch(Check):
     }  # fmt: skip
 
     def given(self, case):
-        batch, height, width = case.shape("size", 3, 2, 9)
-        return {"model": case.build("net", TinyResNet, 4 + case.integer("more", 0, 3)), "x": case.tensor("x", batch + 1, 3, height + 3, width + 3)}
+        height, width = case.shape("size", 2, 5, 12)
+        model = case.build("net", TinyResNet, 4 + case.integer("more", 0, 3))
+        return {"model": model, "x": case.tensor("x", self.batch(case), 3, height, width)}
+
+    def batch(self, case):
+        return case.integer("batch", 3, 10)
+
+    def macs(self, case):
+        """Of the whole batch, of which the truth counts one example."""
+        return macs_of(*self.given(case).values(), self.batch(case))
 
     def probe(self, nb, case):
         model, x = self.given(case).values()
@@ -156,13 +169,13 @@ class WholeBatch(Check):
         }  # fmt: skip
 
     def truth(self, case):
-        macs = flops_of(**self.given(case)) // 2
+        macs = self.macs(case)
         right = AnyOf(macs, float(macs))
         return {self.field: right, "the same call again": right, "how much more the same call counts again": ANYTHING}
 
     def mistakes(self, case):
         counts = {hint: AnyOf(*found, *map(float, found)) for hint, found in mistaken(**self.given(case)).items()}
-        millions = flops_of(**self.given(case)) / 2e6
+        millions = self.macs(case) / 1e6
         return {
             "returns_nothing": {self.field: None},
             "feat_millions": {self.field: Matches(_near(millions), "millions")},
@@ -193,7 +206,7 @@ class AnyConvolution(WholeBatch):
                 nn.Sequential(nn.Tanh(), nn.Conv2d(8, 3, 1)),
             )
 
-        return {"model": case.build("net", net), "x": case.tensor("x", 2, 4, 9, 11)}
+        return {"model": case.build("net", net), "x": case.tensor("x", self.batch(case), 4, 9, 11)}
 
 
 class Rare(nn.Module):
@@ -215,7 +228,7 @@ class UsedOrNot(WholeBatch):
     """Each call counts, also where a layer is used several times; a layer that is not used counts as 0."""
 
     def given(self, case):
-        return {"model": case.build("net", Rare), "x": case.tensor("x", 2, 3, *case.shape("size", 2, 9, 14))}
+        return {"model": case.build("net", Rare), "x": case.tensor("x", self.batch(case), 3, *case.shape("size", 2, 9, 14))}
 
 
 class NoHookLeft(WholeBatch):
@@ -236,7 +249,7 @@ class NoHookLeft(WholeBatch):
 
     def truth(self, case):
         model, x = self.given(case).values()
-        macs, before = flops_of(model, x[1:]) // 2, statistics(self.given(case)["model"])
+        macs, before = macs_of(model, x, self.batch(case) - 1), statistics(self.given(case)["model"])
         runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
         moved, batches = self.given(case)["model"], (x, x[1:])
         for batch in batches:
@@ -251,8 +264,7 @@ class NoHookLeft(WholeBatch):
         }
 
     def mistakes(self, case):
-        model, x = self.given(case).values()
-        macs = flops_of(model, x) // 2
+        macs = self.macs(case)
         return {"stale_result": {"the second count": AnyOf(macs, float(macs))}}
 
 
@@ -261,11 +273,10 @@ def interrupted(x):
     raise KeyboardInterrupt
 
 
-class AfterAnError(Check):
+class AfterAnError(WholeBatch):
     """No hook is left either if the model raises an error or is interrupted, and the model stays in its mode."""
 
     cases = 1
-    errors = WholeBatch.errors
     blame = {
         "hooks on the model after an error": "feat_error_skips", "what runs in model(x) after an error": "changes_mode",
         "the next count": "feat_goes_on",
@@ -275,7 +286,7 @@ class AfterAnError(Check):
         def net():
             return nn.Sequential(nn.Linear(4, 3), nn.Sequential(nn.Tanh()), nn.Linear(3, 2))
 
-        return {"model": case.build("net", net), "x": case.tensor("x", case.integer("batch", 2, 9), 4)}
+        return {"model": case.build("net", net), "x": case.tensor("x", self.batch(case), 4)}
 
     def probe(self, nb, case):
         model, x = self.given(case).values()
@@ -295,7 +306,7 @@ class AfterAnError(Check):
         model, x = self.given(case).values()
         model[1].eval()
         runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
-        macs = flops_of(model, x) // 2
+        macs = self.macs(case)
         right = AnyOf(macs, float(macs))
         return {"hooks on the model after an error": 0, "what runs in model(x) after an error": runs, "the next count": right}
 
@@ -323,7 +334,7 @@ class EachCallAfresh(WholeBatch):
     blame = {"count for -x, after that for x": "stale_result"}
 
     def given(self, case):
-        return {"model": case.build("net", Turn), "x": case.tensor("x", case.integer("batch", 3, 9), 4, positive=True)}
+        return {"model": case.build("net", Turn), "x": case.tensor("x", self.batch(case), 4, positive=True)}
 
     def probe(self, nb, case):
         model, x = self.given(case).values()
@@ -332,7 +343,7 @@ class EachCallAfresh(WholeBatch):
 
     def truth(self, case):
         model, x = self.given(case).values()
-        counts = [flops_of(model, one) // 2 for one in (x, -x)]
+        counts = [macs_of(model, one, self.batch(case)) for one in (x, -x)]
         first, second = (AnyOf(macs, float(macs)) for macs in counts)
         return {"count for x": first, "count for -x, after that for x": second}
 
@@ -346,15 +357,18 @@ class BigNumbers(WholeBatch):
     cases = 1
 
     def given(self, case):
-        return {"model": case.build("net", lambda: nn.Sequential(nn.Linear(257, 257))), "x": case.tensor("x", 257 + 2 * case.integer("batch", 0, 9), 257)}
+        return {"model": case.build("net", lambda: nn.Sequential(nn.Linear(257, 257))), "x": case.tensor("x", self.batch(case), 257)}
+
+    def batch(self, case):
+        return 257 + 2 * case.integer("batch", 0, 9)
 
     def truth(self, case):
-        macs = flops_of(**self.given(case)) // 2
+        macs = self.macs(case)
         exact = Matches(lambda got: None if got == macs else f"{got}", f"just {macs}")  # a tolerance would let it be rounded
         return {**super().truth(case), self.field: exact, "the same call again": exact}
 
     def mistakes(self, case):
-        macs = flops_of(**self.given(case)) // 2
+        macs = self.macs(case)
         near = Matches(lambda got: None if 0 < abs(got - macs) < 10 else "no", "a rounded count")
         return {"feat_rounded": {self.field: near}, **super().mistakes(case)}
 
@@ -366,7 +380,7 @@ class ManyTokens(WholeBatch):
         def net():
             return nn.Sequential(nn.Linear(5, 7), nn.ReLU(), nn.Linear(7, 3, bias=False))
 
-        return {"model": case.build("net", net), "x": case.tensor("x", 2, *case.shape("size", 2, 3, 7), 5)}
+        return {"model": case.build("net", net), "x": case.tensor("x", self.batch(case), *case.shape("size", 2, 3, 7), 5)}
 
 
 class AnyModel(WholeBatch):
@@ -400,7 +414,7 @@ class AnyModel(WholeBatch):
         models = {**awkward_models(case, *self.kinds), **whole_numbers_model(case), "a model without parameters": bare}
         found = {}
         for number, (says, (model, x)) in enumerate(models.items()):
-            found[says] = (model, x if x.dim() == 1 else torch.cat([x] * case.integer(f"times {number}", 1, 5)))
+            found[says] = (model, x if x.dim() == 1 else torch.cat([x] * case.integer(f"times {number}", 2, 5)))
         return found
 
     def truth(self, case):
@@ -436,7 +450,7 @@ class Pictures(Check):
     """The number is that of all MACs of one call, for the whole batch."""
 
     def sizes(self, case):
-        names = {"pictures": (2, 19), "channels": (3, 17), "rows": (2, 13), "columns": (3, 15), "times": (2, 7)}
+        names = {"pictures": (3, 19), "channels": (3, 17), "rows": (2, 13), "columns": (3, 15), "times": (2, 7)}
         return [case.integer(f"{name} of the camera", *ends) for name, ends in names.items()]
 
     def probe(self, nb, case):

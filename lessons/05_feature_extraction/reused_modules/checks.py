@@ -146,9 +146,13 @@ class EveryCall(Check):
     def given(self, case):
         return {"model": case.build("net", Rounds), "x": case.tensor("x", *case.shape("size", 1, 2, 5), 3)}
 
+    def times(self, case):
+        """What the input is multiplied by."""
+        return case.integer("times", 2, 5)
+
     def probe(self, nb, case):
         model, x = self.given(case).values()
-        calls = nb.function("record_calls")(model, x)
+        calls = nb.function("record_calls")(model, x * self.times(case))
         reached = reached_from(calls, model, case)
         return {
             "calls": calls, "outputs that require a gradient": attached(calls),
@@ -158,12 +162,13 @@ class EveryCall(Check):
     def truth(self, case):
         model, x = self.given(case).values()
         return {
-            "calls": pairs(calls_of(model, x)), "outputs that require a gradient": [],
+            "calls": pairs(calls_of(model, x * self.times(case))), "outputs that require a gradient": [],
             "gradients of the model, from the outputs": no_gradients_from(model, case),
         }  # fmt: skip
 
     def mistakes(self, case):
-        return flaws(calls_of(**self.given(case)), self.given(case)["model"])
+        model, x = self.given(case).values()
+        return flaws(calls_of(model, x * self.times(case)), model)
 
 
 class Twins(nn.Module):
@@ -191,7 +196,7 @@ class UnderTwoNames(EveryCall):
 
     def mistakes(self, case):
         model, x = self.given(case).values()
-        calls = calls_of(model, x)
+        calls = calls_of(model, x * self.times(case))
 
         def often(got):
             return None if len(got) > len(calls) else "no"
@@ -219,8 +224,8 @@ class CalledAgain(EveryCall):
 
     def probe(self, nb, case):
         model, x = self.given(case).values()
-        first = nb.function("record_calls")(model, x)
-        second = nb.function("record_calls")(model, -x)
+        first = nb.function("record_calls")(model, x * self.times(case))
+        second = nb.function("record_calls")(model, -x * self.times(case))
         hooks = sum(hook_counts(model).values())
         return {
             "calls of the first run, later": first,
@@ -230,14 +235,15 @@ class CalledAgain(EveryCall):
         }
 
     def truth(self, case):
-        model, x = self.given(case).values()
-        first, second, fresh = calls_of(model, x), calls_of(self.given(case)["model"], -x), self.given(case)["model"]
+        x = self.given(case)["x"] * self.times(case)
+        first, second = (calls_of(self.given(case)["model"], one) for one in (x, -x))
+        fresh = self.given(case)["model"]
         return {
             "calls of the first run, later": pairs(first),
             "calls of the second run": pairs(second),
             "hooks on the model": 0,
             "what runs in model(x) afterwards": as_before(
-                what_runs(fresh, case, lambda: fresh(x).sum().backward())
+                what_runs(fresh, case, lambda: fresh(self.given(case)["x"]).sum().backward())
             ),
         }
 
@@ -274,10 +280,11 @@ class AnyModel(EveryCall):
     }
 
     def models(self, case):
-        return {
+        models = {
             **own_parameter_model(case), **bare_model(case),
             **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case),
         }  # fmt: skip
+        return {says: (model, x * self.times(case)) for says, (model, x) in models.items()}
 
     def probe(self, nb, case):
         record = nb.function("record_calls")
