@@ -290,7 +290,7 @@ def _told(task: type[Check], name: str, field: object, *given: object, **named: 
 
 
 def _told_by_its_case(task: type[Check], field: object, *given: object, **named: object) -> object:
-    wanted = task().truth(_StandIn(given))
+    wanted: Any = task().truth(_StandIn(given))
     return narrowed(wanted if field is None else wanted[field])
 
 

@@ -1,8 +1,9 @@
 from nbproof import Check, check
 
 
-def pairs_of(items):
-    """By the definition: the thing at each place but the last, with the thing at the next place."""
+def pairs_of(case, number):
+    """By the definition, of so many words: the one at each place but the last, with the one at the next place."""
+    items = case.words("items", number)
     return [[items[at], items[at + 1]] for at in range(len(items) - 1)]
 
 
@@ -24,10 +25,10 @@ class EachWithTheNext(_Neighbours):
         return {"neighbours(items)": nb.function("neighbours")(case.words("items", 6))}
 
     def truth(self, case):
-        return {"neighbours(items)": pairs_of(case.words("items", 6))}
+        return {"neighbours(items)": pairs_of(case, 6)}
 
     def mistakes(self, case):
-        items, wanted = case.words("items", 6), pairs_of(case.words("items", 6))
+        items, wanted = case.words("items", 6), pairs_of(case, 6)
         brought = {
             "returns_nothing": None,
             "neighbours_in_twos": wanted[::2],
@@ -49,7 +50,7 @@ class FromAnIterator(_Neighbours):
         return {"neighbours(items)": nb.function("neighbours")(iter(case.words("items", 5)))}
 
     def truth(self, case):
-        return {"neighbours(items)": pairs_of(case.words("items", 5))}
+        return {"neighbours(items)": pairs_of(case, 5)}
 
 
 class FewerThanTwo(_Neighbours):
@@ -77,7 +78,8 @@ class AnyThings(_Neighbours):
         return {"neighbours(items)": nb.function("neighbours")(case.shuffled("items", [0, 5, "", 7, None, 3]))}
 
     def truth(self, case):
-        return {"neighbours(items)": pairs_of(case.shuffled("items", [0, 5, "", 7, None, 3]))}
+        things = case.shuffled("items", [0, 5, "", 7, None, 3])
+        return {"neighbours(items)": [[things[at], things[at + 1]] for at in range(5)]}
 
 
 check("neighbours", AnyThings)

@@ -3,8 +3,9 @@ from itertools import islice
 from nbproof import AnyOf, Check, check
 
 
-def pieces(items, size):
-    """By the definition: the things from place 0 on, from place `size` on, and so on."""
+def pieces(case, number, size):
+    """By the definition, of so many words: those from place 0 on, from place `size` on, and so on."""
+    items = case.words("items", number)
     return [items[at : at + size] for at in range(0, len(items), size)]
 
 
@@ -25,16 +26,16 @@ class ShortLast(_Chunks):
         return {"list(chunks(items, size))": list(nb.function("chunks")(case.words("items", 8), 3))}
 
     def truth(self, case):
-        return {"list(chunks(items, size))": pieces(case.words("items", 8), 3)}
+        return {"list(chunks(items, size))": pieces(case, 8, 3)}
 
     def mistakes(self, case):
-        items, wanted = case.words("items", 8), pieces(case.words("items", 8), 3)
+        items, wanted = case.words("items", 8), pieces(case, 8, 3)
         brought = {
             "returns_instead_of_yield": items[:3],
             "chunks_drops_the_last": wanted[:-1],
             "chunks_one_list": AnyOf([items[-2:]] * 3, [items] * 3, [[]] * 3),
             "chunks_filled_up": [*wanted[:-1], [*wanted[-1], None]],
-            "chunks_one_too_many": pieces(items, 4),
+            "chunks_one_too_many": pieces(case, 8, 4),
             "chunks_overlap": [items[at : at + 3] for at in range(8)],
         }
         return {hint: {"list(chunks(items, size))": value} for hint, value in brought.items()}
@@ -52,7 +53,7 @@ class FromAStream(_Chunks):
 
     def truth(self, case):
         items = case.words("items", 11)
-        return {"a list of two chunks": pieces(items, 3)[:2], "what is left in the source": items[6:]}
+        return {"a list of two chunks": pieces(case, 11, 3)[:2], "what is left in the source": items[6:]}
 
     def mistakes(self, case):
         return {"reads_everything": {"what is left in the source": []}}
@@ -70,7 +71,8 @@ class NoEmptyList(_Chunks):
         return {"list(chunks(items, size))": list(nb.function("chunks")(case.words("items", 6), 2))}
 
     def truth(self, case):
-        return {"list(chunks(items, size))": pieces(case.words("items", 6), 2)}
+        words = case.words("items", 6)
+        return {"list(chunks(items, size))": [words[:2], words[2:4], words[4:]]}
 
 
 check("chunks", NoEmptyList)

@@ -3,8 +3,14 @@ from itertools import islice
 from nbproof import Check, Matches, check
 
 
-def sums(numbers):
-    """By the definition: the sum of the first one, of the first two, and so on."""
+def numbers_of(case, count):
+    """So many positive numbers."""
+    return [case.integer(f"number{at}", 1, 50) for at in range(count)]
+
+
+def sums(case, count):
+    """By the definition, of so many numbers: the sum of the first one, of the first two, and so on."""
+    numbers = numbers_of(case, count)
     return [sum(numbers[: at + 1]) for at in range(len(numbers))]
 
 
@@ -27,26 +33,23 @@ class _Total(Check):
         r"TypeError: 'int' object is not iterable": "returns_instead_of_yield",
     }
 
-    def numbers(self, case, name, count):
-        return [case.integer(f"{name}{at}", 1, 50) for at in range(count)]
-
 
 class SumsSoFar(_Total):
     """After each number comes the sum of all numbers so far, in each call anew."""
 
     def probe(self, nb, case):
-        return {"list(running_total(numbers))": list(nb.function("running_total")(self.numbers(case, "number", 5)))}
+        return {"list(running_total(numbers))": list(nb.function("running_total")(numbers_of(case, 5)))}
 
     def truth(self, case):
-        return {"list(running_total(numbers))": sums(self.numbers(case, "number", 5))}
+        return {"list(running_total(numbers))": sums(case, 5)}
 
     def mistakes(self, case):
-        numbers = self.numbers(case, "number", 5)
+        numbers = numbers_of(case, 5)
         brought = {
             "total_forgets": numbers,
             "total_only_once": [sum(numbers)],
-            "total_before_adding": [0, *sums(numbers)[:-1]],
-            "total_kept_between_calls": higher_throughout(sums(numbers)),
+            "total_before_adding": [0, *sums(case, 5)[:-1]],
+            "total_kept_between_calls": higher_throughout(sums(case, 5)),
         }
         return {hint: {"list(running_total(numbers))": value} for hint, value in brought.items()}
 
@@ -55,13 +58,12 @@ class OneAtATime(_Total):
     """A total is there as soon as its numbers are: the rest is still in the source."""
 
     def probe(self, nb, case):
-        source = iter(self.numbers(case, "number", 7))
+        source = iter(numbers_of(case, 7))
         totals = list(islice(nb.function("running_total")(source), 3))
         return {"a list of three totals": totals, "what is left in the source": list(source)}
 
     def truth(self, case):
-        numbers = self.numbers(case, "number", 7)
-        return {"a list of three totals": sums(numbers)[:3], "what is left in the source": numbers[3:]}
+        return {"a list of three totals": sums(case, 7)[:3], "what is left in the source": numbers_of(case, 7)[3:]}
 
     def mistakes(self, case):
         return {"reads_everything": {"what is left in the source": []}}
@@ -83,7 +85,8 @@ class ZeroIsATotal(_Total):
         return {"list(running_total(numbers))": list(nb.function("running_total")(self.there_and_back(case)))}
 
     def truth(self, case):
-        return {"list(running_total(numbers))": sums(self.there_and_back(case))}
+        first, _, last = self.there_and_back(case)
+        return {"list(running_total(numbers))": [first, 0, last]}
 
 
 check("running_total", ZeroIsATotal)
