@@ -12,7 +12,7 @@ import contextlib
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ _WHOLE = 24
 """Characters of the shortest line that is looked for within longer ones; ``sorted(words)`` stands in many sentences."""
 
 _KEY = SHORTEST
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -117,12 +118,28 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
         if candidates:
             found += list(_candidates(root / "lessons" / folder.name))
     public |= {_even(line) for line in (*_visible(root), HIDDEN)}
-    everything = "\n".join(public)
+    public_has = _finder(public)
     first: dict[str, str] = {}
     for line, origin in found:
         first.setdefault(_even(line), origin)
     lines = ((line, origin) for line, origin in first.items() if len(line) >= SHORTEST and line not in public)
-    return Secrets((line, origin) for line, origin in lines if line not in everything)
+    return Secrets((line, origin) for line, origin in lines if not public_has(line))
+
+
+def _finder(texts: set[str]) -> Callable[[str], bool]:
+    """Tells whether a line stands within one of these, fast for thousands of lines: by the rarest word inside it."""
+    having: dict[str, list[str]] = {}
+    for text in texts:
+        for word in {*_WORD.findall(text)}:
+            having.setdefault(word, []).append(text)
+
+    def has(line: str) -> bool:
+        # The first and the last word may be a part of a longer one there.
+        inside = _WORD.findall(line)[1:-1]
+        found = min((having.get(word, []) for word in inside), key=len, default=texts)
+        return any(line in text for text in found)
+
+    return has
 
 
 def public_text(root: Path) -> str:
