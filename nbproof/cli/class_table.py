@@ -55,7 +55,7 @@ def is_incomplete(told: Told) -> bool:
     ungraded = any(score.problem or score.missing for score in told.graded.scores) or bool(told.failed_pages)
     # A notebook that was taken under another name is graded all the same.
     needs_person = bool(told.collected and told.collected.needs_person)
-    return ungraded or told.passed_over or needs_person or bool(told.attendance.useless)
+    return ungraded or told.passed_over or needs_person or bool(told.attendance.useless or told.attendance.undecided)
 
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
@@ -113,7 +113,7 @@ def print_problems(console: Console, told: Told) -> None:
         for (what, reason), exercises in by_reason.items():
             line = f"! {what}: submitted/{score.learner}/{score.lesson}: {', '.join(exercises)}: {reason}"
             say(console, line)
-    for line in (*_newer(told.graded.scores), *lines_of(told.attendance)):
+    for line in (*_newer(told.graded.scores), *lines_of(told.attendance, told.root)):
         say(console, line)
     for note in told.notes:
         say(console, note)

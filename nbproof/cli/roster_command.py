@@ -20,7 +20,7 @@ from nbproof.collect.names import plain, why_no_learner
 from nbproof.collect.roster import ROSTER, enrol, members_of, read_names
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.report.attendance import attend, people_of
+from nbproof.report.attendance import attend, people_of, undecided_lines
 from nbproof.report.removal import Traces, remove, traces
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
@@ -66,7 +66,7 @@ def show_roster(root: Path) -> int:
     say(console, "; ".join(notes))
     for one in found.useless:
         say(console, f"! {printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}")
-    for line in lines_of_due_dates(root):
+    for line in (*undecided_lines(found.undecided, root, found.names), *lines_of_due_dates(root)):
         say(console, line)
     if listed:
         say(console, f"roster:    {(root / ROSTER).resolve()}")
