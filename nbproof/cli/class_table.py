@@ -55,7 +55,7 @@ def is_incomplete(told: Told) -> bool:
     ungraded = any(score.problem or score.missing for score in told.graded.scores) or bool(told.failed_pages)
     # A notebook that was taken under another name is graded all the same.
     needs_person = bool(told.collected and told.collected.needs_person)
-    return ungraded or told.passed_over or needs_person or bool(told.attendance.useless)
+    return ungraded or told.passed_over or needs_person or bool(told.attendance.useless or told.attendance.undecided)
 
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
@@ -67,11 +67,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     else:
         console.print(_summary_of(scores, told.attendance.useless))
         looked_at = sorted(
-            {
-                score.learner
-                for score in scores
-                if score.problem or score.late or score.verdict.recovered or score.missing
-            }
+            {score.learner for score in scores if score.problem or score.late or _is_mended(score) or score.missing}
         )
         if looked_at:
             console.print(_table_of(scores, looked_at[:MANY], "late, recovered, not graded"))
@@ -84,7 +80,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     if ended:
         parts = ", ".join(f"{ended[status]} {status}" for status in STATUSES if ended[status])
         say(console, f"exercises: {parts}")
-    recovered = sum(bool(score.verdict.recovered or score.verdict.damage) for score in scores)
+    recovered = sum(_is_mended(score) for score in scores)
     if recovered:
         say(console, f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how")
     for line in late_lines(scores):
@@ -113,7 +109,7 @@ def print_problems(console: Console, told: Told) -> None:
         for (what, reason), exercises in by_reason.items():
             line = f"! {what}: submitted/{score.learner}/{score.lesson}: {', '.join(exercises)}: {reason}"
             say(console, line)
-    for line in (*_newer(told.graded.scores), *lines_of(told.attendance)):
+    for line in (*_newer(told.graded.scores), *lines_of(told.attendance, told.root)):
         say(console, line)
     for note in told.notes:
         say(console, note)
@@ -187,8 +183,13 @@ def _shown(score: Score | None) -> str:
         return "-"
     if score.problem:
         return "[red]![/]"
-    marks = "(l)" * score.late + "(r)" * bool(score.verdict.recovered)
+    marks = "(l)" * score.late + "(r)" * _is_mended(score)
     return f"{marks} {score.score:g}".strip()
+
+
+def _is_mended(score: Score) -> bool:
+    """Whether the file was damaged, or an answer stood elsewhere: the ``(r)`` of the table and of the line that counts it."""
+    return bool(score.verdict.recovered or score.verdict.damage)
 
 
 def _summary_of(scores: Sequence[Score], others: Sequence[Useless]) -> Table:

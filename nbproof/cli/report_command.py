@@ -174,12 +174,16 @@ def grades_of(records: ClassRecords) -> dict[tuple[str, str], Grade]:
 
 def _comment(work: Score, titles: dict[str, str]) -> str:
     """Feedback in a few words; the page has the rest."""
+    from nbproof.marking.results import UNCERTAIN
+
     told = [f"{work.score:g} of {work.max_score:g} points."]
     if work.penalty:
         told.append(f"{work.penalty:g} points were taken off for being late.")
     if work.pending:
-        told.append("A written answer is still to be marked.")
-    open_ones = [titles.get(one.id, one.id).replace("`", "") for one in work.verdict.exercises if not one.is_whole]
+        told.append("An answer is still to be marked.")
+    # What is uncertain is a person's to mark, and perhaps right.
+    shown = [one for one in work.verdict.exercises if one.status != UNCERTAIN]
+    open_ones = [titles.get(one.id, one.id).replace("`", "") for one in shown if not one.is_whole]
     if open_ones:
         told.append(f"To work on: {some_of(open_ones, 5)}.")
     return " ".join(told)

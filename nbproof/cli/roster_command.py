@@ -20,12 +20,12 @@ from nbproof.collect.names import plain, why_no_learner
 from nbproof.collect.roster import ROSTER, enrol, members_of, read_names
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.report.attendance import attend, people_of
+from nbproof.report.attendance import attend, people_of, undecided_lines
 from nbproof.report.removal import Traces, remove, traces
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, printable
+from nbproof.text import counted, in_utc, printable
 
 __all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
 
@@ -66,7 +66,7 @@ def show_roster(root: Path) -> int:
     say(console, "; ".join(notes))
     for one in found.useless:
         say(console, f"! {printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}")
-    for line in lines_of_due_dates(root):
+    for line in (*undecided_lines(found.undecided, root, found.names), *lines_of_due_dates(root)):
         say(console, line)
     if listed:
         say(console, f"roster:    {(root / ROSTER).resolve()}")
@@ -96,6 +96,16 @@ def add_learner(root: Path, learner: str, name: str, email: str, also: Sequence[
     print(f"{called} {told}: {(root / ROSTER).resolve()}")
     for gone in done.merged:
         print(f"{gone} is {there} from now on, and has no line there any more")
+        before = traces(root, [gone])[0]
+        for lesson, until in before.extensions.items():
+            words = f"roster extend {shlex.quote(there)} {lesson} '{until:%Y-%m-%d %H:%M:%S}'"
+            print(f"note: the extension of {lesson} stays with {gone}. Next: {course_command(words, root)}")
+        if before.by_hand:
+            given = "1 mark or comment" if before.by_hand == 1 else f"{before.by_hand} marks and comments"
+            print(
+                f"note: {given} given by hand stay with {gone}, and go when it is removed: "
+                f"first give them to {there} in formgrader"
+            )
         if (root / "submitted" / gone).is_dir():
             print(
                 f"note: submitted/{gone} is as it was. Next: collect again what came as {gone}, then "
@@ -155,6 +165,7 @@ def _told(one: Traces, with_uploads: bool) -> str:
             else ""
         )
         parts.append(f"the gradebook's {counted(one.lessons, 'submission')}{hand}")
+    parts += [f"their extension of {lesson}, until {in_utc(until)}" for lesson, until in one.extensions.items()]
     if one.on_roster:
         parts.append(f"the line in {ROSTER}")
     if one.uploads:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbproof.collect.outcome import JUNK, PLACED
+from nbproof.collect.outcome import JUNK, PLACED, STANDS
 from nbproof.text import printable
 
-__all__ = ["Useless", "late_by_word", "lists_in", "useless"]
+__all__ = ["Undecided", "Useless", "late_by_word", "lists_in", "undecided", "useless"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,16 @@ class Useless:
         if self.status == "order unknown":
             return f"{self.file} and another copy wait for you to say which one counts"
         return f"only {self.file} came: {self.why}"
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A learner's copies of which nothing says which is the last, while one of them lies in ``submitted/`` and is graded."""
+
+    learner: str
+    lesson: str
+    copies: tuple[str, ...]
+    """Where each is kept, relative to the course's folder; the one that is graded first, if a list knows it."""
 
 
 def lists_in(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -80,3 +90,29 @@ def useless(root: Path, handed_in: Collection[tuple[str, str]]) -> tuple[Useless
                 why = f"{status}, {one['why']}" if status != "no notebook" and one.get("why") else status
                 found[learner, lesson] = Useless(learner, lesson, printable(name), why[:200], status)
     return tuple(one for _, one in sorted(found.items()))
+
+
+def undecided(root: Path, handed_in: Collection[tuple[str, str]]) -> tuple[Undecided, ...]:
+    """Of what ``handed_in`` (learner, lesson) has: where another copy may be the last, until a person names one."""
+    waiting: dict[tuple[str, str], dict[str, str]] = {}
+    known: dict[tuple[str, str], dict[str, str]] = {}
+    for path, told in lists_in(root):
+        came = [(one, (str(one.get("learner") or ""), str(one.get("lesson") or ""))) for one in told["files"]]
+        for one, key in came:
+            if one.get("by_hand") and one.get("status") in STANDS:
+                waiting.pop(key, None)
+        for one, key in came:
+            if key in handed_in and one.get("kept"):
+                digest, place = str(one.get("sha256")), str((path.parent / one["kept"]).relative_to(root))
+                known.setdefault(key, {})[digest] = place
+                if one.get("status") == "order unknown":
+                    waiting.setdefault(key, {})[digest] = place
+    found = []
+    for (learner, lesson), copies in sorted(waiting.items()):
+        path = root / "submitted" / learner / lesson / f"{lesson}.ipynb"
+        graded = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        if graded not in copies:
+            first = known[learner, lesson].get(graded)
+            places = [place for place in (first, *copies.values()) if place is not None]
+            found.append(Undecided(learner, lesson, tuple(places)))
+    return tuple(found)

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nbproof.collect.earlier import Useless, useless
+from nbproof.collect.earlier import Undecided, Useless, undecided, useless
 from nbproof.collect.members import Member
 from nbproof.collect.roster import members_of
+from nbproof.command import course_command
 from nbproof.gradebook.reader import opened_gradebook
 from nbproof.marking.results import Score
 from nbproof.report.records import people_in
 from nbproof.text import printable
 
-__all__ = ["Attendance", "attend", "how_late", "late_lines", "latecomers", "lines_of", "people_of", "some"]
+__all__ = [
+    "Attendance",
+    "attend",
+    "how_late",
+    "late_lines",
+    "latecomers",
+    "lines_of",
+    "people_of",
+    "some",
+    "undecided_lines",
+]
 
 _SHOWN = 20
 
@@ -28,6 +40,8 @@ class Attendance:
     """Lesson -> who handed in nothing for it."""
     useless: tuple[Useless, ...] = ()
     """What came from learners of whom nothing could be graded."""
+    undecided: tuple[Undecided, ...] = ()
+    """Of whom another copy than the one that is graded may be the last."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What people are called whose id does not say so."""
 
@@ -69,17 +83,41 @@ def attend(
         for lesson in lessons if lesson in came
     }  # fmt: skip
     names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
-    return Attendance({lesson: who for lesson, who in missing.items() if who}, others, names)
+    asked = undecided(root, {(learner, lesson) for learner, lesson in handed_in if lesson in lessons})
+    return Attendance({lesson: who for lesson, who in missing.items() if who}, others, asked, names)
 
 
-def lines_of(attendance: Attendance) -> list[str]:
-    """For a terminal: a line for each lesson that somebody did not hand in, and for each learner of whom nothing counts."""
+def lines_of(attendance: Attendance, root: Path) -> list[str]:
+    """For a terminal: of each lesson who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
     called = attendance.called
     lines = [f"nothing handed in: {lesson}: {some([*map(called, who)])}" for lesson, who in attendance.missing.items()]
-    return lines + [
-        f"! nothing that can be graded: {called(one.learner)}{': ' + one.lesson if one.lesson else ''}: {one}"
-        for one in attendance.useless
-    ]
+    return (
+        lines
+        + [
+            f"! nothing that can be graded: {called(one.learner)}{': ' + one.lesson if one.lesson else ''}: {one}"
+            for one in attendance.useless
+        ]
+        + undecided_lines(attendance.undecided, root, attendance.names)
+    )
+
+
+def undecided_lines(waiting: Sequence[Undecided], root: Path, names: Mapping[str, str]) -> list[str]:
+    """For a terminal: of whom nobody knows which copy is the last, with a command for each copy."""
+    lines = []
+    for one in waiting[:_SHOWN]:
+        called = f"{one.learner} ({names[one.learner]})" if one.learner in names else one.learner
+        lines.append(
+            f"! another copy waits: {called}: {one.lesson}: nothing says whether it came later than the one in "
+            "submitted/, which is graded. Say which one counts:"
+        )
+        for copy in one.copies:
+            words = (
+                f"collect {shlex.quote(str(root / copy))} --learner {shlex.quote(one.learner)} --lesson {one.lesson}"
+            )
+            lines.append(f"    {course_command(words, root)}")
+    if len(waiting) > _SHOWN:
+        lines.append(f"! another copy waits: and {len(waiting) - _SHOWN} more")
+    return [printable(line) for line in lines]
 
 
 def late_lines(scores: Sequence[Score]) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nbproof.collect.earlier import late_by_word, useless
+from nbproof.collect.earlier import late_by_word, undecided, useless
 from nbproof.collect.roster import members_of
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
@@ -141,7 +141,8 @@ def read_class(
                 damaged[key] = path
             works[key] = _work_of(root, *key, verdict, paths.get(key))
         step(done, len(journals), "/".join(key))
-    others = useless(root, {(one.learner, one.lesson) for one in take_in(root, known, known).submissions})
+    handed_in = {(one.learner, one.lesson) for one in take_in(root, known, known).submissions}
+    others = useless(root, handed_in)
     works |= {
         (one.learner, one.lesson): Score(one.learner, one.lesson, problem=str(one))
         for one in others if one.lesson in lessons
@@ -159,6 +160,10 @@ def read_class(
     for one in unplaced:
         people.setdefault(one.learner, Person(one.learner))
     notes += [f"nothing that can be graded came from {one.learner}: {one}" for one in unplaced]
+    notes += [
+        f"another copy of {one.learner}'s {one.lesson} may be the last, and waits for you: see {course_command('roster', root)}"
+        for one in undecided(root, handed_in) if one.lesson in lessons
+    ]  # fmt: skip
     if not works:
         raise UsageError(
             "nothing was handed in for " + (", ".join(names) or "any lesson"),

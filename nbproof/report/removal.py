@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from nbproof.collect.roster import members_of, strike_off
 from nbproof.errors import CourseError
 from nbproof.feedback.handed_back import forget_handed_back
 from nbproof.files import replace_file
-from nbproof.gradebook.reader import opened_gradebook
+from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.report.handed_out import pages_of, take_out_pages
 from nbproof.run.journal import RunState, forget_problems
 
@@ -37,6 +38,8 @@ class Traces:
     in_gradebook: bool = False
     by_hand: int = 0
     """Marks and comments that people gave, which nothing brings back."""
+    extensions: dict[str, datetime] = field(default_factory=dict)
+    """Lesson -> until when, which nothing brings back either."""
     uploads: list[str] = field(default_factory=list)
     """Folders in collected/ whose lists name the learner."""
 
@@ -60,6 +63,9 @@ def traces(root: Path, learners: Sequence[str]) -> list[Traces]:
     with opened_gradebook(root) as book:
         for learner, one in found.items() if book is not None else ():
             _count(book, learner, one)
+        for (learner, lesson), until in due_dates_in(book).extensions.items() if book is not None else ():
+            if learner in found:
+                found[learner].extensions[lesson] = until
     return list(found.values())
 
 

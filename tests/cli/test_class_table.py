@@ -14,6 +14,7 @@ from nbproof.cli import live
 from nbproof.cli.class_json import class_as_json, error_as_json, write_json
 from nbproof.cli.class_table import Told, print_class, print_problems, summary_line
 from nbproof.cli.live import Counting, duration, watching
+from nbproof.cli.report_command import grades_of
 from nbproof.errors import UsageError
 from nbproof.marking import results
 from nbproof.marking.results import (
@@ -22,6 +23,7 @@ from nbproof.marking.results import (
     Score,
     SubmissionVerdict,
 )
+from nbproof.report.records import ClassLesson, ClassRecords
 
 
 def _ended(name: str, status: str, score: float, most: float) -> ExerciseVerdict:
@@ -52,6 +54,26 @@ def test_a_small_class_is_shown_whole() -> None:
     assert "(r) 3" in text
     assert "late penalties: 0.5 points in all, taken off 1 submission" in text
     assert "graded 3, unchanged 0, 12.0 s, seed 7" in [line[:38] for line in text.splitlines()]
+
+
+def test_every_damaged_notebook_that_is_counted_is_marked_in_the_table() -> None:
+    scores = [_score(number, recovered={"a": "found"} if number == 5 else None) for number in range(50)]
+    scores[7] = replace(scores[7], verdict=replace(scores[7].verdict, damage="the file was broken JSON"))
+    text = _printed(_told(scores))
+    assert "damaged, and recovered: 2 submissions" in text
+    assert [line.split()[1] for line in text.splitlines() if "learner0" in line and "(r)" in line] == [
+        "learner005", "learner007"
+    ]  # fmt: skip
+
+
+def test_a_comment_for_an_lms_does_not_send_learners_back_to_what_waits_for_a_person() -> None:
+    told = (_ended("a", "failed", 0, 2), _ended("b", "uncertain", 0, 1))
+    verdict = SubmissionVerdict("ada", "01_small", 7, told, {}, {})
+    lesson = ClassLesson("01_small", "Small", 3.0)
+    work = Score("ada", "01_small", 0, 3, verdict=verdict, pending=True)
+    records = ClassRecords("c", (lesson,), (), {("ada", "01_small"): work})
+    (grade,) = grades_of(records).values()
+    assert grade.comment == "0 of 3 points. An answer is still to be marked. To work on: a."
 
 
 def test_of_a_large_class_those_who_need_a_look_are_shown() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -195,3 +196,22 @@ def test_a_mark_by_hand_is_counted_before_it_goes(two: Path) -> None:
     assert one.uploads == ["0001-ada.zip"]
     told = json.loads((two / "collected/0001-ada.zip/list.json").read_text())
     assert any(line["learner"] == "ada" for line in told["files"])
+
+
+def test_what_a_new_id_does_not_take_along_is_said_before_it_can_be_lost(
+    two: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _roster(two, "due", LESSON, "2026-11-20") == 0
+    assert _roster(two, "extend", "ada", LESSON, "2026-11-30") == 0
+    capsys.readouterr()
+    assert _roster(two, "add", "adele", "--also", "ada") == 0
+    told = capsys.readouterr().out
+    assert "1 mark or comment given by hand" in told
+    command = next(shlex.split(line) for line in told.splitlines() if "roster extend adele" in line)
+    assert main(command[command.index("roster") :]) == 0
+    capsys.readouterr()
+    assert _roster(two) == 0
+    until = [line.split(" until ")[1] for line in capsys.readouterr().out.splitlines() if line.startswith("extension:")]
+    assert until == ["2026-11-30 23:59 UTC"] * 2
+    assert _roster(two, "remove", "ada", "--yes") == 0
+    assert f"their extension of {LESSON}, until 2026-11-30" in capsys.readouterr().out

@@ -17,6 +17,7 @@ from nbproof.collect import Collected, collect
 from nbproof.collect.choosing import Copy, CopyOrder, choose, compare
 from nbproof.collect.earlier import useless
 from nbproof.errors import UsageError
+from nbproof.report.attendance import attend, lines_of, people_of
 from tests.collect.conftest import Collecting
 from tests.collect.uploads import everything, folder_of, notebook, zipped
 
@@ -340,6 +341,25 @@ def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
     later = collect(course, [_as_downloaded(tmp_path / "later.zip", newer, [22, 22])])
     assert [line.name for line in later.needs_person] == ["jane_1_9_x.ipynb"], "of this one nobody has said anything"
     assert _taken(course) == B
+
+
+@pytest.mark.parametrize("choice", [0, 1])
+def test_until_a_person_has_said_which_copy_counts_every_list_of_the_class_asks(
+    choice: int, course: Path, tmp_path: Path
+) -> None:
+    everybody = {(who, "01_first") for who in ("jane", "bob", "eve")}
+    for name, days in (("canvas.zip", [20, 20]), ("moodle.zip", [9, 12])):
+        collect(course, [_as_downloaded(tmp_path / name, TWO_LMSS[name], days)])
+    found = attend(course, people_of(course), everybody, ["01_first"])
+    assert [(one.learner, one.lesson) for one in found.undecided] == [("jane", "01_first")]
+    out = "\n".join(lines_of(found, course))
+    assert out.count("! another copy waits: jane") == 1
+    commands = [shlex.split(line) for line in out.splitlines() if "--learner jane" in line]
+    assert [Path(words[words.index("collect") + 1]).read_bytes() for words in commands] == [A, B]
+
+    assert main(commands[choice][commands[choice].index("collect") :]) == 0
+    assert _taken(course) == (A, B)[choice]
+    assert attend(course, people_of(course), everybody, ["01_first"]).undecided == (), "it is settled"
 
 
 def test_what_came_with_a_notebook_that_waits_is_not_without_one(collecting: Collecting) -> None:

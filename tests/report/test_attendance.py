@@ -60,7 +60,7 @@ def test_the_class_is_held_against_what_came(course: Path) -> None:
     assert [(one.learner, one.lesson, one.file) for one in found.useless] == [
         ("em", "01_first", "maxeva_4_8_02_other.ipynb"), ("kl", "01_first", "leekim_3_7_essay.pdf"),
     ]  # fmt: skip
-    told = "\n".join(lines_of(found))
+    told = "\n".join(lines_of(found, course))
     assert "nothing handed in: 01_first: zz (Zoe Zed)" in told
     assert "kl (Kim Lee): 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
     assert "em (Eva Max): 01_first: only maxeva_4_8_02_other.ipynb came: wrong lesson, it holds 02_other" in told
