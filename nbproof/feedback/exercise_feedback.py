@@ -157,7 +157,8 @@ class _Cards:
         faults: tuple[FaultShown, ...] = ()
         broken = exercise.status == "error" and bool(run.error) and not score
         if not passed and not untouched:
-            if lost or broken:
+            # Whoever gave points has looked: nothing waits any more.
+            if (lost or broken) and not (by_hand and exercise.status == UNCERTAIN):
                 sentence, line = exercise.sentence, own_line(run.outputs)
             if not lost:
                 faults = self._faults(exercise, bare=broken)

@@ -215,8 +215,12 @@ def test_where_a_persons_points_count_no_word_of_the_grader_stands_beside_them(
     looked_at: Look, status: str, given: float
 ) -> None:
     marks = Marks(2.0, {"test_weight_grad": mark("test_weight_grad", given, given=given)}, {})
-    told = words(looked_at(page(exercise("weight_grad", status), marks=marks)).select_one(".card"))
+    waits = exercise("weight_grad", status, sentence="It has no marks yet.")
+    told = words(looked_at(page(waits, marks=marks)).select_one(".card"))
     assert "Marked by your instructor" in told
+    assert ("no marks yet" in told) == (status == "failed"), (
+        "what waits waits no more; why a check failed is still told"
+    )
     assert f"{given:g} of 2" in told
     assert not [word for word in ("Partly right", "Passed", "Not yet", "Waits for") if word in told]
 
