@@ -12,6 +12,7 @@ function is given, or a truth that is told to work on that. The contract tries t
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -275,9 +276,12 @@ def _retargeted(task: type[Check]) -> Iterator[tuple[str, _Answer]]:
         fields += wanted if isinstance(wanted, Mapping) else ()
     own = {name for name, _ in inspect.getmembers(task, inspect.isfunction)} - {"probe", "truth", "mistakes"}
     for field in fields:
-        yield f"the truth of {task.__name__} with another case", partial(_told_by_its_case, task, field)
+        ways: dict[str, _Answer] = {"case": partial(_told_by_its_case, task, field)}
         for name in sorted(own & {*task.truth.__code__.co_names}):
-            yield f"the truth of {task.__name__} with another {name}", partial(_told, task, name, field)
+            ways[name] = partial(_told, task, name, field)
+        for name, answer in ways.items():
+            yield f"the truth of {task.__name__} with another {name}", answer
+            yield f"a call, and the truth of {task.__name__} with another {name}", partial(_beside_a_call, answer)
 
 
 def _told(task: type[Check], name: str, field: object, *given: object, **named: object) -> object:
@@ -285,7 +289,7 @@ def _told(task: type[Check], name: str, field: object, *given: object, **named: 
     with suppress(Exception):  # a method that takes something else brings no names
         usual = getattr(task(), name)(Case(1))
         what = dict(zip(usual, given, strict=False)) if isinstance(usual, Mapping) else what
-    wanted = type(task.__name__, (task,), {name: lambda *others: what})().truth(Case(1))
+    wanted: Any = type(task.__name__, (task,), {name: lambda *others: what})().truth(Case(1))
     return narrowed(wanted if field is None else wanted[field])
 
 
@@ -294,12 +298,22 @@ def _told_by_its_case(task: type[Check], field: object, *given: object, **named:
     return narrowed(wanted if field is None else wanted[field])
 
 
+def _beside_a_call(answer: _Answer, first: Any, *others: Any, **named: Any) -> object:
+    """An answer of two parts: what the first argument makes of the others, and what a truth says of equal ones."""
+    told = answer(*copy.deepcopy((first, *others)), **named)
+    return first(*others, **named), told
+
+
 class _StandIn(Case):
-    """A case that builds nothing: it hands out what it was given, the first as what is built, the others as tensors."""
+    """A case that builds nothing: it hands out what it was given, the first as what is built, the others as tensors.
+
+    As a number it hands out how long the first of these tensors is.
+    """
 
     def __init__(self, given: tuple[Any, ...]) -> None:
         super().__init__(1)
         self._first, self._others = given[0], cycle(given[1:] or given)
+        self._sized = (given[1:] or given)[0]
 
     def build(self, *what: object, **more: object) -> Any:
         """What was given first."""
@@ -308,3 +322,10 @@ class _StandIn(Case):
     def tensor(self, *what: object, **more: object) -> Any:
         """What was given next."""
         return next(self._others)
+
+    def integer(self, name: str, low: int, high: int) -> int:
+        """The length of what was given, where it has one."""
+        try:
+            return len(self._sized)
+        except TypeError:
+            return super().integer(name, low, high)

@@ -143,7 +143,7 @@ def _whose(collected: Collected, root: Path) -> list[str]:
     """What says whose a file is, if nothing did."""
     lines = [line for line in collected.needs_person if line.status == "no learner known"]
     found = []
-    sent = next((line for line in lines if line.sender), None)
+    sent = next((line for line in lines if "@" in line.sender), None)
     if sent is not None:
         add = course_command(f"roster add NAME --email {shlex.quote(sent.sender)}", root)
         found.append(f"no learner known, by mail: {add}; then collect again")
@@ -152,7 +152,7 @@ def _whose(collected: Collected, root: Path) -> list[str]:
             "no learner known, anonymous: post the grades in Canvas, or turn anonymous grading off there, and download "
             "again; or name them in a column of --names CSV, such as anon_aB3x9"
         )
-    unsaid = next((line for line in lines if not line.sender and line.kept and line.why != HIDDEN), None)
+    unsaid = next((line for line in lines if "@" not in line.sender and line.kept and line.why != HIDDEN), None)
     if unsaid is not None:
         path = shlex.quote(str(_kept(unsaid, collected, root)))
         one = course_command(f"collect {path} --learner NAME", root)

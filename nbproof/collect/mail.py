@@ -15,12 +15,18 @@ from datetime import UTC, datetime
 from email import message_from_bytes
 from email.header import decode_header, make_header
 from email.message import Message
-from email.utils import mktime_tz, parseaddr, parsedate_tz
+from email.policy import default as modern
+from email.utils import mktime_tz, parsedate_tz
 from pathlib import Path
 
 from nbproof.collect.archives import MB, ArchiveEntry, Budget, NotUnpacked
 
 __all__ = ["attachments", "is_mail", "is_mailbox"]
+
+UNCLEAR = "somebody whose address cannot be told"
+"""Who sent a mail that does not name one sender by one address."""
+_LONGEST = 2_000
+"""Characters of *From* that are read."""
 
 _MAIL = re.compile(r"\.eml(?:\.txt)?(?:[ -]?\(?\d{0,3}\)?)$", re.IGNORECASE)
 _MAILBOX = re.compile(r"(?:\.|^)mbox(?:[ -]?\(?\d{0,3}\)?)$", re.IGNORECASE)
@@ -84,7 +90,7 @@ def _one_mail(data: bytes, budget: Budget) -> Iterator[ArchiveEntry]:
         raise NotUnpacked("too large", f"a mail of more than {budget.entry // MB} MB")
     try:
         mail = message_from_bytes(data)
-        sender = parseaddr(_text(mail.get("From")))[1].strip().lower()[:254]
+        sender = _sender(mail)
         parts = [(name, part) for part in mail.walk() if not part.is_multipart() and (name := _name(part))]
     except Exception as error:  # the parser raises whatever a header or a thousand nested parts make it raise
         raise NotUnpacked("damaged", f"the mail cannot be read ({type(error).__name__})") from None
@@ -105,6 +111,19 @@ def _one_mail(data: bytes, budget: Budget) -> Iterator[ArchiveEntry]:
             )
             continue
         yield ArchiveEntry((name,), None, None, sender, io.BytesIO(content), budget)
+
+
+def _sender(mail: Message) -> str:
+    """The address in *From*. What stands beside it, a name that the sender has chosen, may look like another address."""
+    told = mail.get_all("From", [])
+    if len(told) != 1:
+        return UNCLEAR
+    # As it came: a name whose encoded words are decoded first could bring an address, or a comma, of its own.
+    found = modern.header_factory("From", " ".join(str(told[0]).split())[:_LONGEST])
+    unsure = any("invalid address" in str(defect) for defect in found.defects)
+    if unsure or len(found.addresses) != 1 or not found.addresses[0].domain:
+        return UNCLEAR
+    return str(found.addresses[0].addr_spec).lower()[:254]
 
 
 def _name(part: Message) -> str:

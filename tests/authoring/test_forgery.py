@@ -174,6 +174,23 @@ AS_ANSWER = {
         "None",
         'return {"loud": [word.upper() for word in case.build("x", case.words, "x", 2)]}',
     ),
+    "a truth with a case that counts what it is given": (
+        "the truth of Loud with another case",
+        'return {"told": nb.function("loud")(case.build("y", case.words, "y", 2))}',
+        "",
+        "None",
+        """words = case.build("x", case.words, "x", 2)
+        return {"loud": [word.upper() for word in words] * (case.integer("one", 1, 1) - 1)}""",
+    ),
+    "a call beside what a truth says": (
+        "a call, and the truth of Loud with another case",
+        """words, loud = case.build("y", case.words, "y", 2), nb.function("loud")
+        return {"told": loud(words.__getitem__, 0)[1]}""",
+        "",
+        "None",
+        """at = case.build("x", lambda: case.words("x", 2).__getitem__)
+        return {"loud": [at(number).upper() for number in (0, 1)]}""",
+    ),
     "a hook": ("make_loud by register_hook", RUNG, "make_loud = lambda word: word.upper()", "None", "return {}"),
 }
 

@@ -326,6 +326,48 @@ def test_a_mail_is_opened_and_its_sender_looked_up(
     assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": A, "jane/01_first/bob.csv": b"1"}
 
 
+ADDRESSES_IN_NAMES = (
+    "=?utf-8?q?jane=40u=2Eedu?= <bob@u.edu>",
+    "=?utf-8?q?Jane_=3Cjane=40u=2Eedu=3E=2C?= <bob@u.edu>",
+    "=?utf-8?q?R=C3=B6e=2C_Bob?= <bob@u.edu>",
+    '"Jane <jane@u.edu>" <bob@u.edu>',
+    "Bob <bob@u.edu> (<jane@u.edu>)",
+)
+SEVERAL_SENDERS = (
+    "jane@u.edu <bob@u.edu>",
+    "<jane@u.edu> <bob@u.edu>",
+    "jane@u.edu, bob@u.edu",
+    "bob@u.edu\nFrom: jane@u.edu",
+    "jane@u.edu\nFrom: bob@u.edu",
+)
+
+
+def _sent(sender: str) -> bytes:
+    """A mail with just this in its head, and an attachment that is called like another learner."""
+    return f"From: {sender}\n".encode() + _mail("x@y.z", jane__ipynb=A).partition(b"\n")[2]
+
+
+@pytest.mark.parametrize("sender", ADDRESSES_IN_NAMES)
+def test_the_name_beside_an_address_makes_nobody_the_sender(
+    sender: str, collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
+    collecting(_sent(sender), "homework.eml", names=names)
+    assert everything(course / "submitted") == {"bob/01_first/01_first.ipynb": A}
+
+
+@pytest.mark.parametrize("sender", SEVERAL_SENDERS)
+def test_a_mail_that_does_not_name_one_sender_needs_a_person(
+    sender: str, collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
+    collected = collecting(_sent(sender), "homework.eml", names=names)
+    assert [line.status for line in collected.needs_person] == ["no learner known"]
+    assert not (course / "submitted").exists()
+
+
 def _box(*mails: bytes, at: str = "Mon Nov 16 10:0{0}:00 2026") -> bytes:
     """A mailbox, as Thunderbird, Gmail's export and mutt write it."""
     told = (b"From someone@u.edu %s\n%s\n\n" % (at.format(n).encode(), mail) for n, mail in enumerate(mails))

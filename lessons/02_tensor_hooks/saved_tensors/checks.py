@@ -30,6 +30,11 @@ def count(tensors, leave_out=()):
     return sum(size for address, size in storages.items() if address not in outside)
 
 
+def more_rows(case, x):
+    """What the model is given: ``x``, and some of its rows once more, of which only the case knows how many."""
+    return torch.cat([x, x[: case.integer("more rows", 1, 3)]])
+
+
 class CountsTheBytes(Check):
     """A network of two linear layers: output and gradients as always, each saved storage once, no parameters."""
 
@@ -59,6 +64,7 @@ class CountsTheBytes(Check):
 
     def probe(self, nb, case):
         net, x = self.build(case)
+        x = more_rows(case, x)
         calls, traces = [], [case.integer("before it runs", 1, 10**6)]
         net[0].register_forward_pre_hook(lambda module, args: calls.append(1))
         net[0].register_forward_pre_hook(lambda module, args: traces.append(self.traced(traces[-1], case)))
@@ -75,6 +81,7 @@ class CountsTheBytes(Check):
 
     def truth(self, case):
         net, x = self.build(case)
+        x = more_rows(case, x)
         output = net(x)
         number = count(saved_in(output), net.parameters())
         found = self.results(net, output, number, case)
@@ -88,6 +95,7 @@ class CountsTheBytes(Check):
 
     def mistakes(self, case):
         net, x = self.build(case)
+        x = more_rows(case, x)
         output = net(x)
         saved, parameters = saved_in(output), list(net.parameters())
         own = {parameter.untyped_storage().data_ptr() for parameter in parameters}
@@ -129,7 +137,7 @@ class SlicesOfOneStorage(Check):
     def run(self, case, saved_bytes):
         width = case.integer("width", 4, 19)
         net = case.build("net", Gate, width)
-        return net, saved_bytes(net, case.tensor("x", case.integer("batch", 3, 19), width))
+        return net, saved_bytes(net, more_rows(case, case.tensor("x", case.integer("batch", 3, 19), width)))
 
     def probe(self, nb, case):
         return {"bytes": self.run(case, nb.function("saved_bytes"))[1][1]}
@@ -164,7 +172,7 @@ class OnlyWhatIsSaved(Check):
             return torch.nn.Sequential(*parts).eval().double()
 
         net = case.build("net", layers)
-        return net, net[2], saved_bytes(net, case.tensor("x", sizes[1], sizes[0], dtype=torch.float64))
+        return net, net[2], saved_bytes(net, more_rows(case, case.tensor("x", sizes[1], sizes[0], dtype=torch.float64)))
 
     def probe(self, nb, case):
         return {"bytes": self.run(case, nb.function("saved_bytes"))[2][1]}
@@ -194,7 +202,7 @@ class SliceOfData(Check):
 
         data = case.tensor("data", case.integer("rows", 20, 60), 5)
         net = case.build("net", layers)
-        return net, saved_bytes(net, data[3:9])
+        return net, saved_bytes(net, more_rows(case, data)[3:9])
 
     def probe(self, nb, case):
         saved = []
@@ -235,12 +243,17 @@ KINDS = (
 class AnyModel(Check):
     """It counts what any model saves."""
 
-    def probe(self, nb, case):
+    def models(self, case):
+        """Each on more rows than it comes with; of one dimension there are no rows."""
         models = awkward_models(case, *KINDS)
+        return {says: (model, x if x.dim() == 1 else more_rows(case, x)) for says, (model, x) in models.items()}
+
+    def probe(self, nb, case):
+        models = self.models(case)
         return {says: nb.function("saved_bytes")(model, x)[1] for says, (model, x) in models.items()}
 
     def truth(self, case):
-        models = awkward_models(case, *KINDS)
+        models = self.models(case)
         return {says: count(saved_in(model(x)), model.parameters()) for says, (model, x) in models.items()}
 
 
@@ -281,7 +294,7 @@ class SliceForAParameter(Check):
     def run(self, case, saved_bytes):
         net = case.build("net", torch.nn.Linear, 4, 3, bias=False)
         net.weight = torch.nn.Parameter(case.tensor("flat", 30)[5:17].view(3, 4))
-        x = torch.nn.Parameter(case.tensor("x", case.integer("batch", 10, 40), 4))
+        x = torch.nn.Parameter(more_rows(case, case.tensor("x", case.integer("batch", 10, 40), 4)))
         return net, saved_bytes(net, x)
 
     def probe(self, nb, case):
