@@ -405,8 +405,13 @@ class FreesTheMemory(Check):
 
         return case.build("net", layers), case.tensor("x", 5, 4)
 
+    def more_rows(self, case, x):
+        """Some of them once more, of which only the case knows how many."""
+        return torch.cat([x, x[: case.integer("more rows", 1, 3)]])
+
     def probe(self, nb, case):
         (net, x), storages, watched = self.build(case), [], Storages(case)
+        x = self.more_rows(case, x)
         for place in ("1", "3"):
             # A weak reference tells whether the memory is still there, and does not keep it there.
             net.get_submodule(place).register_forward_hook(
@@ -431,6 +436,7 @@ class FreesTheMemory(Check):
     def truth(self, case):
         # A linear layer saves its input (and its weight), Sigmoid and Tanh save their output: the next one's input.
         net, x = self.build(case)
+        x = self.more_rows(case, x)
         number = x.nbytes + net[:2](x).nbytes + net[:4](x).nbytes
         freed = storages_left(case, "at the end", freed=["1", "3"])
         return {

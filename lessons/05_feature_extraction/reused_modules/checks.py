@@ -23,9 +23,15 @@ ERRORS = {
 }
 
 
-def calls_of(model, x):
-    """Each call of a module inside the model, without any hook: name, copy of the output, the output itself, its start."""
-    return [(call.name, call.output, call.later, call.begins) for call in probing.calls_of(model, x) if call.name]
+def times(case):
+    """What each input is multiplied by."""
+    return case.integer("times", 2, 5)
+
+
+def calls_of(case, model, x):
+    """Each call inside the model, without any hook: name, copy of the output, the output itself, its start."""
+    calls = probing.calls_of(model, x * times(case))
+    return [(call.name, call.output, call.later, call.begins) for call in calls if call.name]
 
 
 def pairs(calls, part=1):
@@ -100,7 +106,7 @@ class Predicted(Check):
         return {self.field: [nb.list("predicted"), ran]}
 
     def truth(self, case):
-        names = [call[0] for call in calls_of(Rounds(), torch.ones(1, 3))]
+        names = [call[0] for call in calls_of(case, Rounds(), torch.ones(1, 3))]
 
         def wrong(got):
             return None if got[0] and is_same(got[1] or got[0], names) else in_words(got)
@@ -114,7 +120,7 @@ class Predicted(Check):
         }
 
     def mistakes(self, case):
-        names = [call[0] for call in calls_of(Rounds(), torch.ones(1, 3))]
+        names = [call[0] for call in calls_of(case, Rounds(), torch.ones(1, 3))]
         once = list(dict.fromkeys(names))
         functions = {"torch.relu", "F.relu", "relu", "sub", "rsub"}
 
@@ -146,13 +152,9 @@ class EveryCall(Check):
     def given(self, case):
         return {"model": case.build("net", Rounds), "x": case.tensor("x", *case.shape("size", 1, 2, 5), 3)}
 
-    def times(self, case):
-        """What the input is multiplied by."""
-        return case.integer("times", 2, 5)
-
     def probe(self, nb, case):
         model, x = self.given(case).values()
-        calls = nb.function("record_calls")(model, x * self.times(case))
+        calls = nb.function("record_calls")(model, x * times(case))
         reached = reached_from(calls, model, case)
         return {
             "calls": calls, "outputs that require a gradient": attached(calls),
@@ -162,13 +164,13 @@ class EveryCall(Check):
     def truth(self, case):
         model, x = self.given(case).values()
         return {
-            "calls": pairs(calls_of(model, x * self.times(case))), "outputs that require a gradient": [],
+            "calls": pairs(calls_of(case, model, x)), "outputs that require a gradient": [],
             "gradients of the model, from the outputs": no_gradients_from(model, case),
         }  # fmt: skip
 
     def mistakes(self, case):
         model, x = self.given(case).values()
-        return flaws(calls_of(model, x * self.times(case)), model)
+        return flaws(calls_of(case, model, x), model)
 
 
 class Twins(nn.Module):
@@ -196,7 +198,7 @@ class UnderTwoNames(EveryCall):
 
     def mistakes(self, case):
         model, x = self.given(case).values()
-        calls = calls_of(model, x * self.times(case))
+        calls = calls_of(case, model, x)
 
         def often(got):
             return None if len(got) > len(calls) else "no"
@@ -224,8 +226,8 @@ class CalledAgain(EveryCall):
 
     def probe(self, nb, case):
         model, x = self.given(case).values()
-        first = nb.function("record_calls")(model, x * self.times(case))
-        second = nb.function("record_calls")(model, -x * self.times(case))
+        first = nb.function("record_calls")(model, x * times(case))
+        second = nb.function("record_calls")(model, -x * times(case))
         hooks = sum(hook_counts(model).values())
         return {
             "calls of the first run, later": first,
@@ -235,8 +237,8 @@ class CalledAgain(EveryCall):
         }
 
     def truth(self, case):
-        x = self.given(case)["x"] * self.times(case)
-        first, second = (calls_of(self.given(case)["model"], one) for one in (x, -x))
+        x = self.given(case)["x"]
+        first, second = (calls_of(case, self.given(case)["model"], one) for one in (x, -x))
         fresh = self.given(case)["model"]
         return {
             "calls of the first run, later": pairs(first),
@@ -280,15 +282,14 @@ class AnyModel(EveryCall):
     }
 
     def models(self, case):
-        models = {
+        return {
             **own_parameter_model(case), **bare_model(case),
             **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case),
         }  # fmt: skip
-        return {says: (model, x * self.times(case)) for says, (model, x) in models.items()}
 
     def probe(self, nb, case):
         record = nb.function("record_calls")
-        brought = {f"calls in {says}": record(*given) for says, given in self.models(case).items()}
+        brought = {f"calls in {says}": record(model, x * times(case)) for says, (model, x) in self.models(case).items()}
         says = "a model in which a layer gives its parameter"
         return {**brought, "gradients of the outputs": self.gradients(brought[f"calls in {says}"], self.models(case)[says][0], case)}
 
@@ -299,8 +300,8 @@ class AnyModel(EveryCall):
             return None
 
     def truth(self, case):
-        wanted = {f"calls in {says}": pairs(calls_of(*given)) for says, given in self.models(case).items()}
-        shift = calls_of(*self.models(case)["a model in which a layer gives its parameter"])
+        wanted = {f"calls in {says}": pairs(calls_of(case, *given)) for says, given in self.models(case).items()}
+        shift = calls_of(case, *self.models(case)["a model in which a layer gives its parameter"])
         return {**wanted, "gradients of the outputs": {call[0]: no_gradient_left(call[0], call[1], case) for call in shift}}
 
     def mistakes(self, case):
