@@ -347,23 +347,27 @@ def _sent(sender: str) -> bytes:
     return f"From: {sender}\n".encode() + _mail("x@y.z", jane__ipynb=A).partition(b"\n")[2]
 
 
-@pytest.mark.parametrize("sender", ADDRESSES_IN_NAMES)
-def test_the_name_beside_an_address_makes_nobody_the_sender(
-    sender: str, collecting: Collecting, course: Path, tmp_path: Path
-) -> None:
+@pytest.fixture
+def jane_and_bob(tmp_path: Path) -> Path:
+    """A list of two learners with their addresses."""
     names = tmp_path / "names.csv"
     names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
-    collecting(_sent(sender), "homework.eml", names=names)
+    return names
+
+
+@pytest.mark.parametrize("sender", ADDRESSES_IN_NAMES)
+def test_the_name_beside_an_address_makes_nobody_the_sender(
+    sender: str, collecting: Collecting, course: Path, jane_and_bob: Path
+) -> None:
+    collecting(_sent(sender), "homework.eml", names=jane_and_bob)
     assert everything(course / "submitted") == {"bob/01_first/01_first.ipynb": A}
 
 
 @pytest.mark.parametrize("sender", SEVERAL_SENDERS)
 def test_a_mail_that_does_not_name_one_sender_needs_a_person(
-    sender: str, collecting: Collecting, course: Path, tmp_path: Path
+    sender: str, collecting: Collecting, course: Path, jane_and_bob: Path
 ) -> None:
-    names = tmp_path / "names.csv"
-    names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
-    collected = collecting(_sent(sender), "homework.eml", names=names)
+    collected = collecting(_sent(sender), "homework.eml", names=jane_and_bob)
     assert [line.status for line in collected.needs_person] == ["no learner known"]
     assert not (course / "submitted").exists()
 
