@@ -221,10 +221,17 @@ def test_memory_is_added_up_until_it_is_too_much(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_a_process_takes_shows_in_its_resident_memory() -> None:
-    before = resident_mb(os.getpid())
-    taken = b"x" * (64 << 20)
-    assert 48 < resident_mb(os.getpid()) - before < 80
-    assert len(taken) == 64 << 20
+    takes = "print(flush=True); input(); taken = b'x' * (64 << 20); print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", takes], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout
+        process.stdout.readline()
+        before = resident_mb(process.pid)
+        process.stdin.write(b"take\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        after = resident_mb(process.pid)
+        process.stdin.write(b"end\n")
+    assert 48 < after - before < 80
     assert resident_mb(2**22 + 1) == 0, "nobody has this number"
 
 
