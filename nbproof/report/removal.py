@@ -91,7 +91,8 @@ def _count(book: Any, learner: str, one: Traces) -> None:
 def remove(root: Path, learners: Collection[str], with_uploads: bool = False) -> list[str]:
     """Remove these learners. The journals go before the gradebook: a run that comes after a cut brings nobody back.
 
-    What came in uploads stays byte for byte, but lists no longer name them; ``with_uploads``: their files go, too.
+    What came in uploads stays byte for byte, but lists no longer say whose it was; ``with_uploads``: their files and
+    the files' names go, too.
     Returns archives that stay because others are in them as well. Raises CourseError.
     """
     gone = set(learners)
@@ -152,7 +153,9 @@ def _out_of_lists(root: Path, gone: set[str], with_uploads: bool) -> list[str]:
                         os.removedirs(kept.parent)
             staying += [str(one.relative_to(root)) for one in sorted(path.parent.glob("upload/*"))]
         for one in mine:
-            # The file's name stays: it is what the upload calls it. Whose it was does not.
+            # Beside its file the name stays: it is what the upload calls it. Whose it was does not.
+            if with_uploads:
+                one["name"] = ""
             one |= {"learner": "", "lesson": "", "status": "removed", "why": "", "account": "", "sender": ""}
         replace_file(path, json.dumps(told, indent=1).encode())
     return staying
