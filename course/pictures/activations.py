@@ -71,8 +71,13 @@ def draw_activation_histograms(history: Mapping[str, Iterable[torch.Tensor]], ti
     for place, layer in enumerate(layers):
         left, bottom = 0.15 + wide * (place % columns), tall - 0.5 - high * (place // columns + 1)
         _draw_layer(picture, layer, left, bottom)
-    picture.write(0.15, 0.17, "dark = many values here (log scale)   ·   line = share of values that are exactly 0",
-                  fontsize=8.5, color=QUIET)  # fmt: skip
+    picture.write(
+        0.15,
+        0.17,
+        "dark = many values here (log scale)   ·   line = share of values that are exactly 0",
+        fontsize=8.5,
+        color=QUIET,
+    )
     return picture
 
 
@@ -112,9 +117,15 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     above = picture.inches(left + 0.5, bottom + 0.85, wide, 1.15, facecolor=PAPER)
     share = torch.stack([one / one.sum().clamp(min=1) for one in layer.counts], dim=1)
     above.imshow(
-        share.add(1e-4).log10().numpy(), cmap="YlGnBu", vmin=-4, vmax=0, origin="lower", aspect="auto", interpolation="nearest",
+        share.add(1e-4).log10().numpy(),
+        cmap="YlGnBu",
+        vmin=-4,
+        vmax=0,
+        origin="lower",
+        aspect="auto",
+        interpolation="nearest",
         extent=(0.5, steps + 0.5, layer.low, layer.high),
-    )  # fmt: skip
+    )
     if layer.low < 0 < layer.high:
         above.axhline(0, color=ORANGE, linewidth=0.9, linestyle=(0, (4, 2)))
     above.set_yticks([layer.low, layer.high], [number(layer.low), number(layer.high)])
@@ -122,9 +133,16 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     if layer.broken:
         above.axvline(layer.broken - 0.5, color=RED, linewidth=1.6)
         above.text(
-            0.04, 0.9, f"NaN or inf from step {layer.broken}", transform=above.transAxes, fontsize=8, weight="bold",
-            color=RED, va="center", bbox={"facecolor": PAPER, "edgecolor": RED, "pad": 2},
-        )  # fmt: skip
+            0.04,
+            0.9,
+            f"NaN or inf from step {layer.broken}",
+            transform=above.transAxes,
+            fontsize=8,
+            weight="bold",
+            color=RED,
+            va="center",
+            bbox={"facecolor": PAPER, "edgecolor": RED, "pad": 2},
+        )
     below = picture.inches(left + 0.5, bottom + 0.34, wide, 0.42, facecolor=PAPER)
     numbers = range(1, steps + 1)
     below.fill_between(numbers, layer.zeros, color=FAINT, step="mid")
@@ -133,9 +151,15 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     below.set_yticks([0, 1], ["0 %", "100 %"])
     below.set_xticks([1, steps] if steps > 1 else [1], ["step 1", str(steps)] if steps > 1 else ["step 1"])
     below.text(
-        0.98, 0.8 if layer.zeros[-1] < 0.6 else 0.2, f"zeros {layer.zeros[-1]:.0%}", transform=below.transAxes,
-        ha="right", va="center", fontsize=8, color=INK,
-    )  # fmt: skip
+        0.98,
+        0.8 if layer.zeros[-1] < 0.6 else 0.2,
+        f"zeros {layer.zeros[-1]:.0%}",
+        transform=below.transAxes,
+        ha="right",
+        va="center",
+        fontsize=8,
+        color=INK,
+    )
     for axes in (above, below):
         axes.tick_params(labelsize=7.5, colors=INK, length=2, pad=2)
         for spine in axes.spines.values():

@@ -152,10 +152,16 @@ def _paint_box(axes: Any, graph: Graph, box: GraphBox, glowing: bool) -> None:
     shape = "round,pad=0,rounding_size=0.2" if box.leaf else "round,pad=0,rounding_size=0.05"
     axes.add_patch(
         FancyBboxPatch(
-            (box.x - box.width / 2, y - high / 2), box.width, high, boxstyle=shape, facecolor=paint,
-            edgecolor=ORANGE if glowing else INK, linewidth=2.4 if glowing else 1.2, zorder=2,
+            (box.x - box.width / 2, y - high / 2),
+            box.width,
+            high,
+            boxstyle=shape,
+            facecolor=paint,
+            edgecolor=ORANGE if glowing else INK,
+            linewidth=2.4 if glowing else 1.2,
+            zorder=2,
         )
-    )  # fmt: skip
+    )
     lines = [(box.label, 9.0, "bold"), (box.operation, 8.0, "normal"), (box.gradient, 8.5, "bold")]
     lines = [line for line in lines if line[0]]
     step = 0.2 if len(lines) < 3 else 0.21

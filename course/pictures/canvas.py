@@ -21,8 +21,19 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 __all__ = [
-    "BLUE", "FAINT", "INK", "MONO", "ORANGE", "PAPER", "QUIET", "RED", "WIRE", "Picture", "in_own_style", "own_style",
-]  # fmt: skip
+    "BLUE",
+    "FAINT",
+    "INK",
+    "MONO",
+    "ORANGE",
+    "PAPER",
+    "QUIET",
+    "RED",
+    "WIRE",
+    "Picture",
+    "in_own_style",
+    "own_style",
+]
 
 PAPER, INK = "#fbfaf6", "#1d2733"
 QUIET, WIRE, FAINT = "#55606c", "#6b7683", "#e4e7ea"

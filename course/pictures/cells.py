@@ -184,9 +184,14 @@ def _numbers(picture: Picture, grid: Grid, values: torch.Tensor, bad: torch.Tens
             # Clear of the frame, whose line is thick where something is wrong.
             size = min(8.5, 0.85 * wide * 72 / (0.602 * max(len(text), 1)))
             picture.write(
-                x + wide / 2, y + _CELL / 2 - 0.005, text, ha="center", fontsize=size, family=MONO,
+                x + wide / 2,
+                y + _CELL / 2 - 0.005,
+                text,
+                ha="center",
+                fontsize=size,
+                family=MONO,
                 weight="bold" if wrong else "normal",
-            )  # fmt: skip
+            )
     draw_frames(picture, frames)
 
 
@@ -202,18 +207,24 @@ def draw_frames(picture: Picture, frames: list[Frame]) -> None:
         return
     picture.put(
         PolyCollection(
-            corners, facecolors=[WRONG if one.wrong else "white" for one in frames],
+            corners,
+            facecolors=[WRONG if one.wrong else "white" for one in frames],
             edgecolors=[RED if one.wrong or one.dashed else WIRE for one in frames],
             linewidths=[1.6 if one.wrong else 1.0 if one.dashed else 0.7 for one in frames],
-            linestyles=[(0, (3, 2)) if one.dashed else "solid" for one in frames], zorder=2,
+            linestyles=[(0, (3, 2)) if one.dashed else "solid" for one in frames],
+            zorder=2,
         )
-    )  # fmt: skip
+    )
 
 
 def _shades(
-    picture: Picture, grid: Grid, values: torch.Tensor, bad: torch.Tensor, box: tuple[float, float, float, float],
+    picture: Picture,
+    grid: Grid,
+    values: torch.Tensor,
+    bad: torch.Tensor,
+    box: tuple[float, float, float, float],
     ends: tuple[float, float],
-) -> None:  # fmt: skip
+) -> None:
     """One shade an element; NaN and infinity are crossed out. Of a difference, dark is where it is large."""
     plain = (values.abs() if values.is_complex() else values).float()
     if grid.difference:
@@ -226,9 +237,12 @@ def _shades(
     if max(plain.shape) > _DOTS:
         plain = pool(plain[None, None], (min(_DOTS, plain.shape[0]), min(_DOTS, plain.shape[1])))[0, 0]
     picture.shade(
-        plain.nan_to_num(torch.nan, torch.nan, torch.nan).numpy(), box, limits=ends, crossed=RED,
+        plain.nan_to_num(torch.nan, torch.nan, torch.nan).numpy(),
+        box,
+        limits=ends,
+        crossed=RED,
         cmap="Reds" if grid.difference else "YlGnBu",
-    )  # fmt: skip
+    )
 
 
 def _ends(values: list[torch.Tensor]) -> tuple[float, float]:

@@ -48,9 +48,12 @@ def draw_feature_maps(features: Mapping[str, torch.Tensor], columns: int = 8, ti
     if title:
         picture.write(0.15, height - 0.28, title, fontsize=11.5, fontweight="bold")
     picture.write(
-        0.15, 0.16, "blue −: below 0   ·   white: 0   ·   red +: above 0   ·   each row has its own scale", fontsize=8.5,
+        0.15,
+        0.16,
+        "blue −: below 0   ·   white: 0   ·   red +: above 0   ·   each row has its own scale",
+        fontsize=8.5,
         color=QUIET,
-    )  # fmt: skip
+    )
     return picture
 
 
@@ -90,9 +93,13 @@ def draw_clobber(
             _map(picture, maps[column], limit, (left + size * column, bottom + 0.04, 0.92 * size, 0.92 * size))
         axes = picture.inches(spread, bottom + 0.1, 1.9, 0.82 * size, facecolor=PAPER)
         axes.hist(
-            maps[maps.isfinite()].double().numpy(), bins=bins, facecolor=look[0], hatch=look[1], edgecolor=PAPER,
+            maps[maps.isfinite()].double().numpy(),
+            bins=bins,
+            facecolor=look[0],
+            hatch=look[1],
+            edgecolor=PAPER,
             linewidth=0.3,
-        )  # fmt: skip
+        )
         axes.axvline(0, color=INK, linewidth=0.8)
         axes.set_yscale("log")
         axes.set_yticks([])
@@ -129,6 +136,11 @@ def _map(picture: Picture, one: torch.Tensor, limit: float, box: tuple[float, fl
     # In grey, blue and red look alike: the sign says which it is.
     below, above = bool((one < 0).any()), bool((one > 0).any())
     picture.write(
-        box[0] + 0.04, box[1] + box[3] - 0.045, "±" if below and above else "−" if below else "+" if above else "0",
-        va="top", fontsize=7.5, bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.8}, zorder=3,
-    )  # fmt: skip
+        box[0] + 0.04,
+        box[1] + box[3] - 0.045,
+        "±" if below and above else "−" if below else "+" if above else "0",
+        va="top",
+        fontsize=7.5,
+        bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.8},
+        zorder=3,
+    )

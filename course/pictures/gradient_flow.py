@@ -162,9 +162,13 @@ def _drawn(rows: list[_Row], title: str, note: str, alt: str) -> Picture:
         y = 0.75 + high * (1 - (place + 0.5) / len(rows))
         picture.write(left - 0.06, y, name, ha="right", fontsize=size, family=MONO)
         picture.write(
-            left + room + 0.1, y, row.says, fontsize=size - 0.5, weight="bold" if row.odd else "normal",
+            left + room + 0.1,
+            y,
+            row.says,
+            fontsize=size - 0.5,
+            weight="bold" if row.odd else "normal",
             color=RED if row.broken else ORANGE if row.odd else INK,
-        )  # fmt: skip
+        )
     _bars(axes, rows, low)
     axes.set(xscale="log", xlim=(low, limit), ylim=(len(rows) - 0.5, -0.5))
     axes.xaxis.set_major_formatter(lambda value, _: power_of_ten(value))
@@ -191,9 +195,17 @@ def _bars(axes: Any, rows: list[_Row], low: float) -> None:
     for broken, marker, face, edge in ((True, "X", RED, PAPER), (False, "o", PAPER, ORANGE)):
         marked = [place for place, row in enumerate(rows) if row.odd and row.broken is broken]
         axes.plot(
-            [0.012] * len(marked), marked, marker, transform=axes.get_yaxis_transform(), clip_on=False, markersize=7,
-            color=face, markeredgecolor=edge, zorder=5, linestyle="none",
-        )  # fmt: skip
+            [0.012] * len(marked),
+            marked,
+            marker,
+            transform=axes.get_yaxis_transform(),
+            clip_on=False,
+            markersize=7,
+            color=face,
+            markeredgecolor=edge,
+            zorder=5,
+            linestyle="none",
+        )
 
 
 def _limits(rows: list[_Row]) -> tuple[float, float]:

@@ -39,14 +39,24 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str | None = Non
         words = f"from {number(low)} to {number(top)}, largest at row {row}, column {column} of the picture"
     words = f"heat map {plain.shape[0]} × {plain.shape[1]}: {words.removeprefix('the heat map is ')}"
     shape = f"{high} × {wide}"
-    return _drawn(image, large, (low, top), (row, column) if top > low else None, title,
-                  (f"the picture, {shape}" + (", stretched to 0 … 1" if stretched else ""), words))  # fmt: skip
+    return _drawn(
+        image,
+        large,
+        (low, top),
+        (row, column) if top > low else None,
+        title,
+        (f"the picture, {shape}" + (", stretched to 0 … 1" if stretched else ""), words),
+    )
 
 
 def _drawn(
-    image: torch.Tensor, heat: torch.Tensor, limits: tuple[float, float], hottest: tuple[int, int] | None, title: str,
+    image: torch.Tensor,
+    heat: torch.Tensor,
+    limits: tuple[float, float],
+    hottest: tuple[int, int] | None,
+    title: str,
     words: tuple[str, str],
-) -> Picture:  # fmt: skip
+) -> Picture:
     high, wide = heat.shape
     side = 2.6
     scale = side / max(high, wide)
@@ -72,8 +82,9 @@ def _drawn(
             shown = axes.imshow(heat.numpy(), cmap="inferno", vmin=low, vmax=top, alpha=alpha, aspect="auto")
         if place > 0 and hottest is not None:
             for size, colour in ((4.5, "black"), (2.0, "white")):
-                axes.plot(hottest[1], hottest[0], "o", markersize=13, fillstyle="none", color=colour,
-                          markeredgewidth=size)  # fmt: skip
+                axes.plot(
+                    hottest[1], hottest[0], "o", markersize=13, fillstyle="none", color=colour, markeredgewidth=size
+                )
         axes.set(xlim=(-0.5, wide - 0.5), ylim=(high - 0.5, -0.5))
         axes.set_xticks([])
         axes.set_yticks([])

@@ -177,9 +177,7 @@ def _label_last(graph: Graph, output: torch.Tensor, reported: tuple[torch.Tensor
             route.boxes[-1].gradient = ", ".join(carried.get(route.boxes[-1].node, []))
 
 
-def _label_inputs(
-    graph: Graph, reported: tuple[torch.Tensor | None, ...], names: dict[str, torch.Tensor]
-) -> None:  # fmt: skip
+def _label_inputs(graph: Graph, reported: tuple[torch.Tensor | None, ...], names: dict[str, torch.Tensor]) -> None:
     """The full hook reports one gradient for each positional input of the module."""
     boxes = {box.node: box for box in graph.boxes}
     gradients = [one for one in reported if one is not None]

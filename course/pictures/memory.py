@@ -13,9 +13,13 @@ __all__ = ["draw_memory"]
 
 # Fill, hatch and the hatch's colour: a grey print tells all six apart, and light follows dark.
 _LOOKS = (
-    ("#1f5fa8", "", PAPER), ("#f3c26b", "//", INK), ("#0b7259", "oo", PAPER), ("#ecd2e3", "xx", QUIET),
-    ("#6b4e16", "--", PAPER), ("#d5dade", "\\\\", INK),
-)  # fmt: skip
+    ("#1f5fa8", "", PAPER),
+    ("#f3c26b", "//", INK),
+    ("#0b7259", "oo", PAPER),
+    ("#ecd2e3", "xx", QUIET),
+    ("#6b4e16", "--", PAPER),
+    ("#d5dade", "\\\\", INK),
+)
 _ROW, _BAR = 0.52, 0.3
 
 
@@ -89,9 +93,15 @@ def _segment(axes: Any, x: float, y: float, wide: float, kind: int, text: str, h
     axes.add_patch(Rectangle(corner, wide, high, fill=False, edgecolor=INK, linewidth=0.9))
     if text and wide > 0.085 * len(text) + 0.16:
         axes.text(
-            x + wide / 2, y, text, ha="center", va="center", fontsize=8, color=INK,
+            x + wide / 2,
+            y,
+            text,
+            ha="center",
+            va="center",
+            fontsize=8,
+            color=INK,
             bbox={"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"},
-        )  # fmt: skip
+        )
 
 
 def _legend_lines(kinds: list[str]) -> list[list[str]]:

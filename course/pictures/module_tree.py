@@ -127,9 +127,16 @@ def _paint(axes: Any, box: Box, outline: bool) -> None:
         axes.plot(*points, color=WIRE, lw=1.3, zorder=1)
     top = box.y + high / 2
     _frame(
-        axes, box.x, box.y - high / 2, wide, high,
-        face=_CONTAINER if box.container else _BOX, edge=INK, dashed=box.shared, zorder=2,
-    )  # fmt: skip
+        axes,
+        box.x,
+        box.y - high / 2,
+        wide,
+        high,
+        face=_CONTAINER if box.container else _BOX,
+        edge=INK,
+        dashed=box.shared,
+        zorder=2,
+    )
     line = top - 0.65 * _PAD - _LINE / 2
     style: dict[str, Any] = {"fontsize": _POINTS, "family": MONO, "color": INK, "va": "center", "zorder": 4}
     x = box.x + _PAD
@@ -152,32 +159,61 @@ def _paint(axes: Any, box: Box, outline: bool) -> None:
         axes.text(box.x + _PAD, line, note, fontstyle="italic", **style)
     if box.number is not None:
         axes.text(
-            box.x, top, str(box.number), fontsize=_POINTS, fontweight="bold", color="white", ha="center", va="center",
-            zorder=6, bbox={"boxstyle": "circle,pad=0.28", "facecolor": _BADGE, "edgecolor": PAPER, "linewidth": 1.2},
-        )  # fmt: skip
+            box.x,
+            top,
+            str(box.number),
+            fontsize=_POINTS,
+            fontweight="bold",
+            color="white",
+            ha="center",
+            va="center",
+            zorder=6,
+            bbox={"boxstyle": "circle,pad=0.28", "facecolor": _BADGE, "edgecolor": PAPER, "linewidth": 1.2},
+        )
 
 
 def _chip_frame(axes: Any, x: float, middle: float, width: float, buffer: bool) -> None:
     _frame(
-        axes, x, middle - 0.4 * _LINE, width + 0.3 * _CHAR, 0.8 * _LINE,
-        face=_BUFFER if buffer else _PARAMETER, edge=_BUFFER_EDGE if buffer else _PARAMETER_EDGE,
-        dashed=buffer, zorder=3, width_of_line=0.9,
-    )  # fmt: skip
+        axes,
+        x,
+        middle - 0.4 * _LINE,
+        width + 0.3 * _CHAR,
+        0.8 * _LINE,
+        face=_BUFFER if buffer else _PARAMETER,
+        edge=_BUFFER_EDGE if buffer else _PARAMETER_EDGE,
+        dashed=buffer,
+        zorder=3,
+        width_of_line=0.9,
+    )
 
 
 def _frame(
-    axes: Any, x: float, y: float, width: float, height: float, face: str, edge: str, dashed: bool, zorder: int,
+    axes: Any,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    face: str,
+    edge: str,
+    dashed: bool,
+    zorder: int,
     width_of_line: float = 1.2,
-) -> None:  # fmt: skip
+) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     axes.add_patch(
         FancyBboxPatch(
-            (x + 0.03, y + 0.03), width - 0.06, height - 0.06, boxstyle="round,pad=0.03,rounding_size=0.05",
-            facecolor=face, edgecolor=edge, linewidth=width_of_line, linestyle=(0, (3, 1.6)) if dashed else "solid",
+            (x + 0.03, y + 0.03),
+            width - 0.06,
+            height - 0.06,
+            boxstyle="round,pad=0.03,rounding_size=0.05",
+            facecolor=face,
+            edgecolor=edge,
+            linewidth=width_of_line,
+            linestyle=(0, (3, 1.6)) if dashed else "solid",
             zorder=zorder,
         )
-    )  # fmt: skip
+    )
 
 
 def _legend_entries(boxes: list[Box]) -> list[tuple[str, str, float]]:

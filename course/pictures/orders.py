@@ -64,9 +64,13 @@ def _line(picture: Picture, start: tuple[float, float], end: tuple[float, float]
     from matplotlib.lines import Line2D
 
     line = Line2D(
-        [start[0], end[0]], [start[1], end[1]], color=ORANGE if moved else WIRE, linewidth=1.8 if moved else 1.0,
-        linestyle="solid" if moved else (0, (1, 1.5)), zorder=1,
-    )  # fmt: skip
+        [start[0], end[0]],
+        [start[1], end[1]],
+        color=ORANGE if moved else WIRE,
+        linewidth=1.8 if moved else 1.0,
+        linestyle="solid" if moved else (0, (1, 1.5)),
+        zorder=1,
+    )
     picture.put(line)
 
 

@@ -264,9 +264,14 @@ def _drawn(
     if step >= 0.16:
         for number, event in enumerate(events, 1):
             axes.annotate(
-                str(number), (number, row[event.name]), (0, 6), textcoords="offset points", ha="center", fontsize=7,
+                str(number),
+                (number, row[event.name]),
+                (0, 6),
+                textcoords="offset points",
+                ha="center",
+                fontsize=7,
                 color=INK,
-            )  # fmt: skip
+            )
     _draw_sides(axes, events, (high - head - foot, pitch))
     _draw_legend(picture, [kind for kind in _KINDS if any(event.kind == kind for event in events)], labels)
     return picture
@@ -291,10 +296,16 @@ def _draw_marks(axes: Any, events: list[Event], row: dict[str, int], size: float
         if places:
             x, y = zip(*places, strict=True)
             axes.scatter(
-                x, y, s=size * (2.2 if kind == "raised" else 0.75 if marker == "D" else 1), marker=marker,
-                facecolor=PAPER if hollow else colour, edgecolor=PAPER if kind == "raised" else colour,
-                linewidth=1.4 if size > 20 else 0.9, zorder=3, clip_on=False,
-            )  # fmt: skip
+                x,
+                y,
+                s=size * (2.2 if kind == "raised" else 0.75 if marker == "D" else 1),
+                marker=marker,
+                facecolor=PAPER if hollow else colour,
+                edgecolor=PAPER if kind == "raised" else colour,
+                linewidth=1.4 if size > 20 else 0.9,
+                zorder=3,
+                clip_on=False,
+            )
 
 
 def _draw_sides(axes: Any, events: list[Event], measures: tuple[float, float]) -> None:
@@ -308,9 +319,14 @@ def _draw_sides(axes: Any, events: list[Event], measures: tuple[float, float]) -
         axes.text((1 + forward) / 2, above, "forward →", color=BLUE, **style)
     if backward:
         axes.plot(
-            [forward + 0.5] * 2, [-0.5 - 0.2 / pitch, high / pitch - 0.5], color=INK, linewidth=1, clip_on=False,
-            linestyle=(0, (4, 3)), zorder=1,
-        )  # fmt: skip
+            [forward + 0.5] * 2,
+            [-0.5 - 0.2 / pitch, high / pitch - 0.5],
+            color=INK,
+            linewidth=1,
+            clip_on=False,
+            linestyle=(0, (4, 3)),
+            zorder=1,
+        )
         axes.text(forward + (1 + backward) / 2, above, "backward →", color=ORANGE, **style)
 
 
@@ -319,7 +335,8 @@ def _draw_legend(picture: Picture, kinds: list[str], labels: dict[str, str]) -> 
     x = 0.25
     for kind in kinds:
         _, marker, colour, hollow = _KINDS[kind]
-        axes.scatter([x], [0.2], s=46, marker=marker, facecolor=PAPER if hollow else colour, edgecolor=colour,
-                     linewidth=1.4)  # fmt: skip
+        axes.scatter(
+            [x], [0.2], s=46, marker=marker, facecolor=PAPER if hollow else colour, edgecolor=colour, linewidth=1.4
+        )
         axes.text(x + 0.13, 0.2, labels[kind], va="center", fontsize=8.5, color=INK)
         x += 0.42 + 0.072 * len(labels[kind])

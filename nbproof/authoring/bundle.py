@@ -157,9 +157,10 @@ def contents_of(
     files |= {name: (root / name).read_bytes() for name in IF_THERE if (root / name).is_file()}
     if not (root / "requirements.txt").is_file():
         raise UsageError(
-            "learners would not know what to install: there is no requirements.txt", str(root.resolve()),
+            "learners would not know what to install: there is no requirements.txt",
+            str(root.resolve()),
             "write one: what the lessons import, and jupyterlab",
-        )  # fmt: skip
+        )
     files["requirements.txt"] = _requirements((root / "requirements.txt").read_text(encoding="utf-8")).encode()
     if (root / "pyproject.toml").is_file():
         # What installs the package; the rest of the file is for its developers.
@@ -185,9 +186,10 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     course, tool = the_course(), Path(__file__).resolve().parent.parent
     if not course.package:
         raise UsageError(
-            "a course without a package needs no wheel: its folder is all of it", str(root.resolve()),
+            "a course without a package needs no wheel: its folder is all of it",
+            str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
-        )  # fmt: skip
+        )
     # Before seconds of work.
     with _told_if_it_cannot_be_written(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -275,18 +277,23 @@ def _start_page(root: Path, outline: dict[str, dict[str, object]], due: Mapping[
         assert isinstance(exercises, list)
         lessons.append(
             {
-                "slug": slug, "title": part["title"], "exercises": len(exercises),
+                "slug": slug,
+                "title": part["title"],
+                "exercises": len(exercises),
                 "minutes": sum(one["minutes"] for one in exercises),
                 "points": _points(root / "release" / slug / f"{slug}.ipynb"),
                 "due": in_utc(due[slug]) if slug in due else "",
             }
-        )  # fmt: skip
+        )
     picture = root / _PICTURE
     shown = base64.b64encode(picture.read_bytes()).decode("ascii") if picture.exists() else ""
     return environment.get_template("start.html").render(
-        lessons=lessons, picture=shown, title=the_course().says, module=module_name(),
+        lessons=lessons,
+        picture=shown,
+        title=the_course().says,
+        module=module_name(),
         installer=(root / "install.py").is_file(),
-    )  # fmt: skip
+    )
 
 
 def _points(released: Path) -> float:

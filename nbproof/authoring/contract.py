@@ -91,9 +91,8 @@ def select(root: Path, names: Sequence[str], syllabus: Syllabus | None = None) -
             raise UsageError(
                 f"no lesson or exercise is called {name!r}",
                 str(root / "lessons"),
-                (f"did you mean {' or '.join(close)}? " if close else "")
-                + "choose from: " + ", ".join(sorted(known)),
-            )  # fmt: skip
+                (f"did you mean {' or '.join(close)}? " if close else "") + "choose from: " + ", ".join(sorted(known)),
+            )
     return [(lesson, exercise) for lesson, exercise in pairs if not names or {lesson.slug, exercise.id} & set(names)]
 
 

@@ -209,11 +209,14 @@ def _run(notebook: nbformat.NotebookNode, path: Path, running: Running, begun: C
         # Two lessons run beside each other, so each gets one core; and nobody's own progress is touched.
         own = {**os.environ, "OMP_NUM_THREADS": "1", "COURSE_PROGRESS": str(Path(folder, "progress.db"))}
         client = NotebookClient(
-            notebook, timeout=_PATIENCE, kernel_name="python3", resources={"metadata": {"path": folder}},
+            notebook,
+            timeout=_PATIENCE,
+            kernel_name="python3",
+            resources={"metadata": {"path": folder}},
             extra_arguments=["--IPKernelApp.log_level=50"],  # what concerns anybody is in the outputs
             force_raise_errors=True,  # here the answers are right, so the cells that lean on them run, too
             on_cell_start=begins,
-        )  # fmt: skip
+        )
         try:
             asyncio.run(running.until_done(client.async_execute(env=own)))  # a loop of its own, which ends with it
         except CellExecutionError as error:

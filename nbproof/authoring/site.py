@@ -99,8 +99,9 @@ def make_site(
             flaws = _make(work, step)
         made = {
             path.relative_to(work / "made").as_posix(): path.read_bytes()
-            for path in sorted((work / "made").rglob("*")) if path.is_file()
-        }  # fmt: skip
+            for path in sorted((work / "made").rglob("*"))
+            if path.is_file()
+        }
         pages = {name: data for name, data in made.items() if name.endswith(".html")}
         own = [files[name].decode() for name in files if name.endswith(".md")]
         with bar("search for answers"):
@@ -119,9 +120,10 @@ def _disk(out: Path) -> Iterator[None]:
     except OSError as error:
         fact = error.strerror or str(error)
         raise CourseError(
-            f"the site cannot be written: {fact}", str(error.filename or out),
+            f"the site cannot be written: {fact}",
+            str(error.filename or out),
             f"free some space, or choose another place: {course_command('site --out FOLDER')}",
-        ) from None  # fmt: skip
+        ) from None
 
 
 def _put(made: Mapping[str, bytes], out: Path) -> None:
@@ -146,9 +148,10 @@ def _refuse_foreign(out: Path) -> None:
     """Raise UsageError if this folder holds something else than an earlier site, which the new one takes the place of."""
     if out.exists() and not (out.is_dir() and ((out / _MARK).is_file() or not any(out.iterdir()))):
         raise UsageError(
-            "there is something else than an earlier site, which would be lost", str(out),
+            "there is something else than an earlier site, which would be lost",
+            str(out),
             course_command("site --out FOLDER") + ", a new one",
-        )  # fmt: skip
+        )
 
 
 def _sources(

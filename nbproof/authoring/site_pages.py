@@ -61,7 +61,7 @@ def home(root: Path, chapters: Sequence[Chapter], pages: Mapping[str, str]) -> s
         f"## What do you want to do?\n\n{table}" if table else "",
         _toctree("Lessons", {f"lessons/{one.slug}": f"{_number(one.slug)}{one.title}" for one in chapters}),
         _toctree("Pages", {name.removesuffix(".md"): title for name, title in pages.items()}),
-    ]  # fmt: skip
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

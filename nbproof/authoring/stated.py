@@ -48,10 +48,31 @@ _TIME = _sentence(
 _WORDS = {
     word: number
     for number, word in enumerate(
-        ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-         "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty")
+        (
+            "no",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        )
     )
-}  # fmt: skip
+}
 _FURTHER = re.compile(r"^#+ Further\b", re.MULTILINE)
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _WORDS_A_MINUTE, _LINES_A_MINUTE, _ABOUT = 200, 15, 1.05
@@ -81,9 +102,14 @@ def heading_of(lesson: Lesson, exercise: Exercise) -> Heading | None:
             one = found[-1]
             place = _place(cell, one.start("difficulty"))
             return Heading(
-                one["title"].strip(), one["difficulty"], int(one["minutes"]), float(one["points"]), place, one["id"] or "",
+                one["title"].strip(),
+                one["difficulty"],
+                int(one["minutes"]),
+                float(one["points"]),
+                place,
+                one["id"] or "",
                 one["further"] is not None,
-            )  # fmt: skip
+            )
     return None
 
 
@@ -141,9 +167,10 @@ def unannounced(lesson: Lesson) -> Iterator[Violation]:
     for start, end in itertools.pairwise([-1, *answers, len(lesson.cells)]):
         headings = [
             (found[1].strip(), _place(cell, found.start()))
-            for cell in lesson.cells[start + 1 : end] if cell.kind is CellKind.PROSE
+            for cell in lesson.cells[start + 1 : end]
+            if cell.kind is CellKind.PROSE
             for found in _TITLE.finditer(cell.source)
-        ]  # fmt: skip
+        ]
         for title, place in headings if end == len(lesson.cells) else headings[:-1]:
             yield Violation(
                 f"the heading '### Exercise: {title}' has no TODO cell before the next one",

@@ -70,10 +70,13 @@ class Wheel:
     def _metadata(self) -> str:
         project = self.project
         lines = [
-            "Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {self.version}",
-            f"Summary: {project['description']}", f"License: {project['license']}",
+            "Metadata-Version: 2.1",
+            f"Name: {project['name']}",
+            f"Version: {self.version}",
+            f"Summary: {project['description']}",
+            f"License: {project['license']}",
             f"Requires-Python: {project['requires-python']}",
-        ]  # fmt: skip
+        ]
         lines += [f"Requires-Dist: {one}" for one in self.requires or project["dependencies"]]
         for extra, needs in project.get("optional-dependencies", {}).items():
             lines.append(f"Provides-Extra: {extra}")

@@ -121,21 +121,35 @@ def decide(task: Check, exercise: str, case: Case, brought: ProbeResult) -> Chec
         named = "" if trouble.kind == "Unanswered" else trouble.kind
         sentence = ": ".join(part for part in (named, trouble.message) if part)
         return CheckResult(
-            exercise, name, asked, False, case.seed, sentence, line=trouble.line, printed=brought.printed,
+            exercise,
+            name,
+            asked,
+            False,
+            case.seed,
+            sentence,
+            line=trouble.line,
+            printed=brought.printed,
             hint=hint_for_error(trouble.kind, trouble.message, trouble.line, trouble.inside, task.errors),
-        )  # fmt: skip
+        )
     wanted = task.truth(case)
     difference = first_difference(brought.evidence, wanted)
     if difference is None:
         return CheckResult(exercise, name, asked, True, case.seed)
-    hint = hint_for_difference(
-        brought.evidence, difference, wanted, task.mistakes(case), task.blame, bool(task.poison)
-    )  # fmt: skip
+    hint = hint_for_difference(brought.evidence, difference, wanted, task.mistakes(case), task.blame, bool(task.poison))
     return CheckResult(
-        exercise, name, asked, False, case.seed, difference.sentence(reveal=not task.secret),
-        got=difference.got, wanted=difference.told(reveal=not task.secret), where=difference.where,
-        hint=hint, printed=brought.printed, compared=None if task.secret else (brought.evidence, wanted),
-    )  # fmt: skip
+        exercise,
+        name,
+        asked,
+        False,
+        case.seed,
+        difference.sentence(reveal=not task.secret),
+        got=difference.got,
+        wanted=difference.told(reveal=not task.secret),
+        where=difference.where,
+        hint=hint,
+        printed=brought.printed,
+        compared=None if task.secret else (brought.evidence, wanted),
+    )
 
 
 _collected: list[CheckResult] | None = None

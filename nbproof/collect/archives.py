@@ -52,9 +52,14 @@ class Budget:
     def inner(self) -> Budget:
         """The budget of an archive within this one: a bomb in it takes nothing from the neighbours."""
         return Budget(
-            self.entry, min(self.total, self.inner_total), min(self.files, self.inner_files), self.inner_total,
-            self.inner_files, self.depth - 1, self.table,
-        )  # fmt: skip
+            self.entry,
+            min(self.total, self.inner_total),
+            min(self.files, self.inner_files),
+            self.inner_total,
+            self.inner_files,
+            self.depth - 1,
+            self.table,
+        )
 
     def took(self, other: Budget, before: tuple[int, int]) -> None:
         """Take off what an archive within this one used."""
@@ -104,8 +109,19 @@ class _damage:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, RuntimeError) and "password" in str(error):
             raise NotUnpacked("encrypted", "it needs a password: ask for it without one") from None
-        broken = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, ValueError, OverflowError,
-                  struct.error, MemoryError, RuntimeError, gzip.BadGzipFile)  # fmt: skip
+        broken = (
+            zipfile.BadZipFile,
+            tarfile.TarError,
+            zlib.error,
+            lzma.LZMAError,
+            EOFError,
+            ValueError,
+            OverflowError,
+            struct.error,
+            MemoryError,
+            RuntimeError,
+            gzip.BadGzipFile,
+        )
         if isinstance(error, broken) or (isinstance(error, OSError) and error.errno is None):
             raise NotUnpacked("damaged", f"broken bytes ({str(error)[:80] or type(error).__name__})") from None
 
@@ -113,9 +129,14 @@ class _damage:
 def packing_of(head: bytes) -> str:
     """What the first 512 bytes say: zip, tar, gzip, xz, bzip2, 7z, rar, or nothing that is known."""
     for start, kind in (
-        (b"PK\x03\x04", "zip"), (b"PK\x05\x06", "zip"), (b"PK\x07\x08", "zip"), (b"\x1f\x8b", "gzip"),
-        (b"\xfd7zXZ\0", "xz"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"Rar!\x1a\x07", "rar"),
-    ):  # fmt: skip
+        (b"PK\x03\x04", "zip"),
+        (b"PK\x05\x06", "zip"),
+        (b"PK\x07\x08", "zip"),
+        (b"\x1f\x8b", "gzip"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"7z\xbc\xaf\x27\x1c", "7z"),
+        (b"Rar!\x1a\x07", "rar"),
+    ):
         if head.startswith(start):
             return kind
     if re.match(rb"BZh[1-9]1AY&SY", head):

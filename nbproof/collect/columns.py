@@ -28,9 +28,21 @@ FIRST, LAST, IDENTIFIER = "first name", "last name", "identifier"
 GRADE, MAXIMUM, COMMENTS = "grade", "maximum grade", "feedback comments"
 
 LEARNER = (
-    "learner", "student id", "sis login id", "login id", "username", "login", "sis user id", "integration id",
-    "id number", "email address", "id", "student", "name", "full name",
-)  # fmt: skip
+    "learner",
+    "student id",
+    "sis login id",
+    "login id",
+    "username",
+    "login",
+    "sis user id",
+    "integration id",
+    "id number",
+    "email address",
+    "id",
+    "student",
+    "name",
+    "full name",
+)
 """Columns whose value becomes the learner's id, the best first."""
 
 _WORDS = {

@@ -82,9 +82,10 @@ class LessonBook:
         found = self._notebooks
         if not found:
             raise UsageError(
-                "there is no lesson to collect for", str((self.root / "release").resolve()),
+                "there is no lesson to collect for",
+                str((self.root / "release").resolve()),
                 f"cd into the course's folder, or add --course DIR; if it is this one: {course_command('build')}",
-            )  # fmt: skip
+            )
         texts = {name: _plain(path.read_text(encoding="utf-8")) for name, path in found.items()}
         names = {name: {one for one in _NAME.findall(text) if len(one) > 3} for name, text in texts.items()}
         lines = {name: _lines(text) for name, text in texts.items()}
@@ -117,18 +118,22 @@ class LessonBook:
         for path in self._notebooks.values():
             lines = [line for cell, text in _marks(path) if not grading_of(cell) for line in text.splitlines()]
             found.append(next((line[2:].replace("`", "") for line in lines if line.startswith("# ")), ""))
-        return tuple(dict.fromkeys(
-            part for title in found for part in (title, title.partition(":")[0]) if len(_NAME.findall(part)) > 1
-        ))  # fmt: skip
+        return tuple(
+            dict.fromkeys(
+                part for title in found for part in (title, title.partition(":")[0]) if len(_NAME.findall(part)) > 1
+            )
+        )
 
     @cached_property
     def _defined(self) -> dict[str, re.Pattern[str]]:
         """Finds the definition of an exercise's own name."""
         return {
-            name: re.compile(r"^\s*(?:def|class)\s+(" + "|".join(map(re.escape, sorted(lesson.own))) + r")\b", re.MULTILINE)
+            name: re.compile(
+                r"^\s*(?:def|class)\s+(" + "|".join(map(re.escape, sorted(lesson.own))) + r")\b", re.MULTILINE
+            )
             for name, lesson in self.lessons.items()
             if lesson.own
-        }  # fmt: skip
+        }
 
     @cached_property
     def _wanted(self) -> frozenset[str]:
@@ -147,10 +152,12 @@ class LessonBook:
                 for name, pattern in self._defined.items():
                     defined[name] |= set(pattern.findall(one))
         points = {
-            name: 2 * len(lesson.exercises & names) + len(lesson.names & names) + 2 * len(lesson.lines & lines)
+            name: 2 * len(lesson.exercises & names)
+            + len(lesson.names & names)
+            + 2 * len(lesson.lines & lines)
             + 4 * len(defined[name])
             for name, lesson in self.lessons.items()
-        }  # fmt: skip
+        }
         if not lines and not any(defined.values()) and not looks_like_a_notebook(path):
             # A text that speaks of exercises, such as a readme: it answers none of them.
             return Guess()

@@ -25,10 +25,11 @@ def read_due(text: str, place: str) -> datetime:
         return datetime.combine(datetime.fromisoformat(day), moment, _zone(zone or "UTC")).astimezone(UTC)
     except (ValueError, KeyError, OSError, OverflowError):  # what zoneinfo raises for a zone that it does not know
         raise UsageError(
-            f"{text!r} is no time", place,
+            f"{text!r} is no time",
+            place,
             "write it as 2026-11-20 (the end of that day, in UTC) or '2026-11-20 18:00', with +01:00 or Europe/Berlin behind it "
             "for another zone",
-        ) from None  # fmt: skip
+        ) from None
 
 
 def _zone(name: str) -> tzinfo:

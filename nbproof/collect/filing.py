@@ -225,11 +225,24 @@ def _line(item: Item, upload: str) -> Line:
     account = f"{item.said.system}:{item.said.account}" if item.said.account else ""
     order = astuple(item.order)
     return Line(
-        upload=upload, name=item.piece.name, status=status, why=why, learner=item.owner.learner, lesson=item.lesson,
-        time=item.time, late=item.late, look=item.look, size=item.piece.size, sha256=item.piece.sha256,
-        kept=item.piece.kept, order=order, account=account, system=item.said.system,
-        sender=item.piece.sender, by_hand=item.by_hand,
-    )  # fmt: skip
+        upload=upload,
+        name=item.piece.name,
+        status=status,
+        why=why,
+        learner=item.owner.learner,
+        lesson=item.lesson,
+        time=item.time,
+        late=item.late,
+        look=item.look,
+        size=item.piece.size,
+        sha256=item.piece.sha256,
+        kept=item.piece.kept,
+        order=order,
+        account=account,
+        system=item.said.system,
+        sender=item.piece.sender,
+        by_hand=item.by_hand,
+    )
 
 
 def _copy(key: int, item: Item) -> Copy:

@@ -104,9 +104,13 @@ def sort(item: Item, book: LessonBook) -> None:
 
 
 def find_owners(
-    items: Sequence[Item], arrived: Sequence[Arrived], roster: Roster | None, desk: Desk, pattern: Pattern | None,
+    items: Sequence[Item],
+    arrived: Sequence[Arrived],
+    roster: Roster | None,
+    desk: Desk,
+    pattern: Pattern | None,
     learner: str | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Find the owner of every file, upload by upload. ``learner``: all of it is theirs."""
     for at, (name, _, _) in enumerate(arrived):
         own = [item for item in items if item.upload == at and item.kind not in {"junk", "archive"}]

@@ -79,9 +79,10 @@ def _layout(paths: Sequence[Parts], called: list[str], lessons: list[str], archi
                 heads[head] = heads.get(head, False) or len(parts) > depth + 1
         system, named = _most_read(heads, lessons)
         people = [
-            head for head, below in heads.items()
+            head
+            for head, below in heads.items()
             if head not in named and _learner_in(head[-1], called, is_file=not below)[0]
-        ]  # fmt: skip
+        ]
         if named and len(named) >= len(people):
             return Layout(system, depth, around)
         folders = [head for head, below in heads.items() if below and head not in archives]
@@ -112,9 +113,10 @@ def _most_read(heads: dict[Parts, bool], lessons: list[str]) -> tuple[str, set[P
 def _lms_names(part: str, below: bool, lessons: list[str]) -> list[Said]:
     """The ways to read a name as an LMS's; a lesson, or a word that is nobody's, is no learner's name."""
     return [
-        said for said in readings(part, below)
+        said
+        for said in readings(part, below)
         if said.system != "Classroom" or not (lesson_named(said.names[0], lessons) or is_nobody(said.names[0]))
-    ]  # fmt: skip
+    ]
 
 
 def lms_name(part: str, below: bool = True) -> Said:
@@ -271,6 +273,11 @@ class Pattern:
         late = bool(groups["late"]) if "late" in groups else None
         own = PurePosixPath(groups.get("file_id", "") or parts[-1]).name
         return Said(
-            own, (learner,), lesson=groups.get("lesson", ""), time=read_time(groups.get("timestamp", "")), late=late,
-            system="pattern", scope="/".join(parts[:-1]),
-        )  # fmt: skip
+            own,
+            (learner,),
+            lesson=groups.get("lesson", ""),
+            time=read_time(groups.get("timestamp", "")),
+            late=late,
+            system="pattern",
+            scope="/".join(parts[:-1]),
+        )

@@ -80,9 +80,24 @@ ENDINGS = re.compile(
 )
 TIME = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)(?:[T_ -]+(\d\d)[-:.h]?(\d\d)(?:[-:.m]?(\d\d))?)?(?!\d)")
 _ANONYMOUS = {
-    "participant", "anonymous", "anon", "teilnehmer", "teilnehmerin", "user", "student", "participante", "partecipante",
-    "deelnemer", "uczestnik", "ucastnik", "deltagare", "deltager", "osallistuja", "katilimci", "участник",
-}  # fmt: skip
+    "participant",
+    "anonymous",
+    "anon",
+    "teilnehmer",
+    "teilnehmerin",
+    "user",
+    "student",
+    "participante",
+    "partecipante",
+    "deelnemer",
+    "uczestnik",
+    "ucastnik",
+    "deltagare",
+    "deltager",
+    "osallistuja",
+    "katilimci",
+    "участник",
+}
 """What Moodle calls somebody whose name it hides, in its languages."""
 
 

@@ -190,9 +190,10 @@ def _lasting_numbers(cells: Mapping[str, str], canvas: bool, handmade: bool, cho
     """Numbers by which an LMS calls the learner in every download; Moodle's mean something in one assignment only."""
     lasting = {"lms user id", "canvas id", "user id"} | ({"id"} if canvas else set())
     own = [
-        cell for head, cell in cells.items()
+        cell
+        for head, cell in cells.items()
         if cell.isdecimal() and head != chosen and (head in lasting or (handmade and head not in _NUMBERS | _IDS))
-    ]  # fmt: skip
+    ]
     return own + [one for one in _also(cells) if one.isdecimal()]
 
 

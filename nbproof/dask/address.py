@@ -75,9 +75,10 @@ class Address:
         except OSError as error:
             reason = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
             raise ClusterLost(
-                f"nobody listens there: {reason}", f"--dask {self.text}",
+                f"nobody listens there: {reason}",
+                f"--dask {self.text}",
                 f"start a scheduler (dask scheduler --port {self.port}) and workers (dask worker {self.text}): see {_GUIDE}",
-            ) from None  # fmt: skip
+            ) from None
         try:
             who = asyncio.run(asyncio.wait_for(self._identity(), _CONNECT_SECONDS))
         except Exception as error:
@@ -108,9 +109,10 @@ class Address:
     def lost(self, fact: str, next_command: str = "") -> ClusterLost:
         """The cluster cannot be used any more."""
         return ClusterLost(
-            fact, f"--dask {self.text}",
+            fact,
+            f"--dask {self.text}",
             next_command or "check that scheduler and workers run; then grade again: the run goes on where it stopped",
-        )  # fmt: skip
+        )
 
 
 def _noted_in(path: Path) -> str:
@@ -120,9 +122,10 @@ def _noted_in(path: Path) -> str:
         return str(json.loads(path.read_text(encoding="utf-8"))["address"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"this scheduler file cannot be read: {_short(error)}", str(path),
+            f"this scheduler file cannot be read: {_short(error)}",
+            str(path),
             "start the scheduler with --scheduler-file, on a folder that both machines see",
-        ) from None  # fmt: skip
+        ) from None
 
 
 def _short(error: BaseException) -> str:

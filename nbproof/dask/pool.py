@@ -125,9 +125,14 @@ class DaskPool:
 
 
 def _one_alone(
-    job: Job, blueprint: Blueprint, seed: int, given: dict[str, float], address: str, isolation: Isolation | None,
+    job: Job,
+    blueprint: Blueprint,
+    seed: int,
+    given: dict[str, float],
+    address: str,
+    isolation: Isolation | None,
     patience: float,
-) -> SubmissionVerdict:  # fmt: skip
+) -> SubmissionVerdict:
     from nbproof.limits import GradingLimits
 
     with connect(address, isolation, patience) as cluster:
@@ -206,9 +211,14 @@ class _Round:
         key = f"mark-{uuid.uuid4().hex}"
         places = frozenset(self.crew.fit)
         future = self.cluster.client.submit(
-            tasks.mark, self.crew.run, pickle.dumps(order), key=key, pure=False,
-            workers=list(places), allow_other_workers=False,
-        )  # fmt: skip
+            tasks.mark,
+            self.crew.run,
+            pickle.dumps(order),
+            key=key,
+            pure=False,
+            workers=list(places),
+            allow_other_workers=False,
+        )
         self.flying[key] = _Flight(job, future, places)
         future.add_done_callback(lambda done: self.landed.put(str(done.key)))
 
@@ -278,8 +288,10 @@ class _Round:
         verdict = SubmissionVerdict.from_dict(data)
         tests = self.blueprints[job.submission.lesson].tests
         known = (verdict.learner, verdict.lesson, verdict.seed) == (
-            job.submission.learner, job.submission.lesson, self.seed,
-        )  # fmt: skip
+            job.submission.learner,
+            job.submission.lesson,
+            self.seed,
+        )
         if not known:
             raise ValueError("a verdict on another submission")
         for exercise in verdict.exercises:

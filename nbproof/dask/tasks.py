@@ -205,8 +205,9 @@ def _reap() -> None:
         time.sleep(min(30.0, IDLE_SECONDS / 2))
         with _lock:
             idle = [
-                run for run, station in _stations.items()
+                run
+                for run, station in _stations.items()
                 if not station.at_work and time.monotonic() - station.asked > IDLE_SECONDS
-            ]  # fmt: skip
+            ]
         for run in idle:
             _finish(run)

@@ -62,10 +62,17 @@ class Crew:
 
     def _try(self, address: str) -> Future:
         future = self.client.submit(
-            tasks.prepare, self.run, self.setup, versions(), (the_course().package, str(the_course().folder)),
+            tasks.prepare,
+            self.run,
+            self.setup,
+            versions(),
+            (the_course().package, str(the_course().folder)),
             key=f"prepare-{uuid.uuid4().hex}",
-            pure=False, workers=[address], allow_other_workers=False, priority=10,
-        )  # fmt: skip
+            pure=False,
+            workers=[address],
+            allow_other_workers=False,
+            priority=10,
+        )
         future.add_done_callback(lambda _: self.tried())
         return future
 

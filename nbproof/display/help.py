@@ -45,9 +45,10 @@ def _tables(path: Path) -> tuple[dict[str, Hint], dict[str, Hint]]:
         starts = {table["id"]: Hint(name=table["id"], **table) for table in tables["exercises"]}
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise HintError(
-            f"the hints cannot be read: {error}", str(path),
+            f"the hints cannot be read: {error}",
+            str(path),
             f"if lessons/ is there: {course_command('build')}; else install the course again",
-        ) from None  # fmt: skip
+        ) from None
     return misconceptions, starts
 
 
@@ -148,9 +149,10 @@ def _praise(exercise: str) -> tuple[str, str]:
 
 def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bool) -> None:
     after = (
-        "Run this cell again for the next step." if more
+        "Run this cell again for the next step."
+        if more
         else "That is all the help there is. What the check says about your result tells the rest."
-    )  # fmt: skip
+    )
     rows = "".join(
         f'<div style="margin:.15em 0"><span style="opacity:.75">{number} of 3, {name}:</span> {prose(text)}</div>'
         for number, (name, text) in enumerate(seen, 1)

@@ -27,9 +27,14 @@ _SOCKET_PATH = 103
 _SOCKET_NAME = len("/kernel-00000000-0000-0000-0000-000000000000-ipc-5")
 
 __all__ = [
-    "folders_instead_of_home", "lesson_in", "let_matplotlib_write", "open_lab", "prepare_workspace", "released_lessons",
+    "folders_instead_of_home",
+    "lesson_in",
+    "let_matplotlib_write",
+    "open_lab",
+    "prepare_workspace",
+    "released_lessons",
     "start_server",
-]  # fmt: skip
+]
 
 _SETTINGS = {
     # No pop-ups about news and updates: a learner came for the lesson.
@@ -66,9 +71,10 @@ def prepare_workspace(root: Path) -> Path:
                 shutil.copyfile(the_course().released_in(root) / name / f"{name}.ipynb", copy)
         except OSError as error:
             raise UsageError(
-                f"your copies of the lessons cannot be written: {error.strerror}", str(copy.parent.resolve()),
+                f"your copies of the lessons cannot be written: {error.strerror}",
+                str(copy.parent.resolve()),
                 "let your user write there, or copy the course's folder to where you may write",
-            ) from None  # fmt: skip
+            ) from None
     return root / "learn"
 
 
@@ -100,9 +106,10 @@ def folders_instead_of_home(root: Path) -> dict[str, str]:
     for place in instead.values():
         if not _can_be_written(place):
             raise UsageError(
-                "neither your home folder nor the course's can be written", str(here),
+                "neither your home folder nor the course's can be written",
+                str(here),
                 "let your user write there, or set HOME to a folder where you may write",
-            )  # fmt: skip
+            )
     return {name: str(place / "progress.db" if name == "COURSE_PROGRESS" else place) for name, place in instead.items()}
 
 
@@ -177,9 +184,13 @@ def start_server(root: Path, page: str, extra: list[str], settings: Path | None 
     if importlib.util.find_spec("jupyterlab") is None:
         raise UsageError("JupyterLab is not installed", sys.executable, f"{this_python()} -m pip install jupyterlab")
     arguments = [
-        sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root.resolve()}",
-        f"--LabApp.default_url={page}", *extra,
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        f"--ServerApp.root_dir={root.resolve()}",
+        f"--LabApp.default_url={page}",
+        *extra,
+    ]
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in extra:
         arguments.append("--allow-root")
     instead = folders_instead_of_home(root)

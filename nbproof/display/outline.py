@@ -55,7 +55,8 @@ def _read(path: Path) -> tuple[OutlinedLesson, ...]:
         data = json.loads(path.read_text(encoding="utf-8"))
         return tuple(
             OutlinedLesson(
-                slug, lesson["title"],
+                slug,
+                lesson["title"],
                 tuple(
                     OutlinedExercise(
                         **{**one, "cells": tuple(map(tuple, one["cells"])), "hidden": tuple(one["hidden"])}
@@ -64,7 +65,7 @@ def _read(path: Path) -> tuple[OutlinedLesson, ...]:
                 ),
             )
             for slug, lesson in sorted(data.items())
-        )  # fmt: skip
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
 

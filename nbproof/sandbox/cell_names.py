@@ -87,9 +87,14 @@ def names_in(source: str) -> CellNames:
     made = binds - {name for statement in imports for name in _bound_by(statement)}
     lasting = {name for statement in tree.body for name in _changed_by(statement, but=_FOR_A_WHILE)} - made
     return CellNames(
-        frozenset(binds), frozenset(now), frozenset(later - binds), frozenset(defines), frozenset(changes),
-        frozenset(lasting), anything,
-    )  # fmt: skip
+        frozenset(binds),
+        frozenset(now),
+        frozenset(later - binds),
+        frozenset(defines),
+        frozenset(changes),
+        frozenset(lasting),
+        anything,
+    )
 
 
 def additions(source: str, original: str) -> str:

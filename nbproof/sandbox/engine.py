@@ -39,9 +39,12 @@ class Engine:
     """The zygote and what talks to it. Use it as a context manager."""
 
     def __init__(
-        self, limits: GradingLimits | None = None, isolation: Isolation | None = None, launched: Launched | None = None,
+        self,
+        limits: GradingLimits | None = None,
+        isolation: Isolation | None = None,
+        launched: Launched | None = None,
         processes: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.limits = limits or GradingLimits()
         self._processes = processes or room_here().fit(self.limits.processes, self.limits.memory_mb, 1).processes
         """What the machine leaves to one submission; at most what the limits say."""
@@ -149,9 +152,10 @@ class Engine:
                 except NoRoom as full:
                     if time.monotonic() > deadline:
                         raise EngineFailed(
-                            f"there is no room for another process: {full}", "the limits of this machine or container",
+                            f"there is no room for another process: {full}",
+                            "the limits of this machine or container",
                             "grade again, fewer submissions at a time: add --workers 1",
-                        ) from None  # fmt: skip
+                        ) from None
                 else:
                     yield worker
                     return
@@ -176,12 +180,18 @@ class Engine:
         if self.isolation is not Isolation.FULL:
             scratch = tempfile.mkdtemp(prefix="scratch-", dir=self._launched.folder)
         request = {
-            "id": number, "scratch": scratch, "role": role,
+            "id": number,
+            "scratch": scratch,
+            "role": role,
             "limits": {
-                "memory": limits.memory_mb << 20, "processes": self._processes, "files": limits.open_files,
-                "disk": limits.disk_mb << 20, "seconds": int(limits.submission_seconds) + 10, **other,
+                "memory": limits.memory_mb << 20,
+                "processes": self._processes,
+                "files": limits.open_files,
+                "disk": limits.disk_mb << 20,
+                "seconds": int(limits.submission_seconds) + 10,
+                **other,
             },
-        }  # fmt: skip
+        }
         with self._lock, contextlib.suppress(OSError):
             # Where nobody takes it, the zygote has ended: the listener says so.
             socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])

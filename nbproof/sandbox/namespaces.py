@@ -54,9 +54,13 @@ _SIGNALS_WAITING = 256
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
     call(
-        "mount", source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags),
+        "mount",
+        source.encode(),
+        target.encode(),
+        kind.encode(),
+        ctypes.c_ulong(flags),
         options.encode() if options else None,
-    )  # fmt: skip
+    )
 
 
 def _become_root_of_own_namespace(flags: int, inside: int = 0) -> None:
@@ -165,9 +169,14 @@ def _read_only_below(path: str) -> None:
     attributes = struct.pack("<4Q", _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV, 0, _PRIVATE, 0)
     try:
         call(
-            "syscall", ctypes.c_long(_MOUNT_SETATTR), -100, path.encode(), _AT_RECURSIVE, attributes,
+            "syscall",
+            ctypes.c_long(_MOUNT_SETATTR),
+            -100,
+            path.encode(),
+            _AT_RECURSIVE,
+            attributes,
             ctypes.c_size_t(len(attributes)),
-        )  # fmt: skip
+        )
     except OSError:
         # Linux before 5.12 does not know the call.
         for mounted in _mounts_below(path):

@@ -39,8 +39,11 @@ class Outputs:
     def clean(self, outputs: list[Any], number: int) -> tuple[dict[str, Any], ...]:
         """Outputs of the few forms that a graded notebook shows, of cell ``number``. All else is dropped."""
         forms: dict[object, Callable[[dict[str, Any], int], dict[str, Any] | None]] = {
-            "stream": self._stream, "error": self._error, "display_data": self._display, "execute_result": self._display,
-        }  # fmt: skip
+            "stream": self._stream,
+            "error": self._error,
+            "display_data": self._display,
+            "execute_result": self._display,
+        }
         kept = []
         for output in outputs[:2000]:
             kind = output.get("output_type") if isinstance(output, dict) else None

@@ -69,9 +69,16 @@ def end_children() -> None:
 
 
 def seal_reduced(
-    scratch: str, user: int | None, hand_over: Callable[[int], None], *, memory: int, processes: int, files: int, disk: int,
+    scratch: str,
+    user: int | None,
+    hand_over: Callable[[int], None],
+    *,
+    memory: int,
+    processes: int,
+    files: int,
+    disk: int,
     seconds: int,
-) -> None:  # fmt: skip
+) -> None:
     """Lock this forked process up for good, without any namespace; otherwise as :func:`nbproof.sandbox.namespaces.seal`.
 
     ``user``: who it becomes, if root grades. ``hand_over`` gives the descriptor by which signals are decided about to

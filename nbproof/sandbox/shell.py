@@ -132,9 +132,11 @@ class _Hook(DisplayHook):  # type: ignore[misc]
     def finish_displayhook(self) -> None:
         if self.data:
             item = {
-                "output_type": "execute_result", "data": self.data, "metadata": self.extra,
+                "output_type": "execute_result",
+                "data": self.data,
+                "metadata": self.extra,
                 "execution_count": self.shell.execution_count,
-            }  # fmt: skip
+            }
             outputs.add(item, _size(self.data))
 
 
@@ -155,9 +157,11 @@ class Shell(InteractiveShell):  # type: ignore[misc]
     def _showtraceback(self, etype: type, evalue: BaseException, stb: list[str]) -> None:
         lines = "\n".join(stb)[:50_000].split("\n")
         item = {
-            "output_type": "error", "ename": str(getattr(etype, "__name__", etype)), "evalue": str(evalue)[:5_000],
+            "output_type": "error",
+            "ename": str(getattr(etype, "__name__", etype)),
+            "evalue": str(evalue)[:5_000],
             "traceback": lines,
-        }  # fmt: skip
+        }
         outputs.add(item, min(len(lines), 1000))
 
     def system(self, cmd: str) -> None:

@@ -164,9 +164,14 @@ def _if_one_of(number: int, values: Sequence[int], then: int) -> list[_Line]:
 def _clone(refused: int, good: int) -> list[_Line]:
     """No new namespaces, no child of one's parent; and threads have one table of files, which the engine looks at."""
     return [
-        _argument(0), (_ANY_BIT, 0, 1, refused), _end(_EPERM),
-        (_ANY_BIT, 0, 2, _CLONE_THREAD), (_ANY_BIT, 1, 0, _CLONE_FILES), _end(_EPERM), _end(good),
-    ]  # fmt: skip
+        _argument(0),
+        (_ANY_BIT, 0, 1, refused),
+        _end(_EPERM),
+        (_ANY_BIT, 0, 2, _CLONE_THREAD),
+        (_ANY_BIT, 1, 0, _CLONE_FILES),
+        _end(_EPERM),
+        _end(good),
+    ]
 
 
 def _rules(abi: int | None) -> dict[str, list[_Line]]:
@@ -212,10 +217,17 @@ def _rules(abi: int | None) -> dict[str, list[_Line]]:
             "sched_getaffinity": _one_of(0, oneself, _ALLOW, _ENOSYS),
             # Connected to each other for ever; a datagram socket could send to any address.
             "socketpair": [
-                _argument(0), (_EQUAL, 1, 0, _AF_UNIX), _end(_EPERM), _argument(1), (_AND, 0, 0, _KIND),
-                (_EQUAL, 2, 0, _STREAM), (_EQUAL, 1, 0, _SEQPACKET), _end(_EPERM), _end(_ALLOW),
+                _argument(0),
+                (_EQUAL, 1, 0, _AF_UNIX),
+                _end(_EPERM),
+                _argument(1),
+                (_AND, 0, 0, _KIND),
+                (_EQUAL, 2, 0, _STREAM),
+                (_EQUAL, 1, 0, _SEQPACKET),
+                _end(_EPERM),
+                _end(_ALLOW),
             ],
-        }  # fmt: skip
+        }
         rules.pop("socket")
         if abi < TRUNCATES:
             refused.append("truncate")
@@ -227,8 +239,12 @@ def _rules(abi: int | None) -> dict[str, list[_Line]]:
 def _no_truncation_by_reading(flags: int) -> list[_Line]:
     """O_RDONLY | O_TRUNC empties a file that may only be read."""
     return [
-        _argument(flags), (_AND, 0, 0, _ACCESS | _TRUNCATE), (_EQUAL, 0, 1, _TRUNCATE), _end(_EPERM), _end(_ALLOW),
-    ]  # fmt: skip
+        _argument(flags),
+        (_AND, 0, 0, _ACCESS | _TRUNCATE),
+        (_EQUAL, 0, 1, _TRUNCATE),
+        _end(_EPERM),
+        _end(_ALLOW),
+    ]
 
 
 def filter_calls(abi: int | None = None) -> None:

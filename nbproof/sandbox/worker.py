@@ -92,10 +92,17 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
     os.environ.clear()
     os.environ.update(
         cpu,
-        HOME=os.getcwd(), TMPDIR=os.getcwd(), PATH="/usr/local/bin:/usr/bin:/bin", LANG="C.UTF-8", TERM="xterm-color",
-        MPLBACKEND="module://matplotlib_inline.backend_inline", OMP_NUM_THREADS="1", NBGRADER_EXECUTION="autograde",
-        LOGNAME="learner", PIP_NO_INDEX="1",  # there is no network: pip says so at once, and does not try again and again
-    )  # fmt: skip
+        HOME=os.getcwd(),
+        TMPDIR=os.getcwd(),
+        PATH="/usr/local/bin:/usr/bin:/bin",
+        LANG="C.UTF-8",
+        TERM="xterm-color",
+        MPLBACKEND="module://matplotlib_inline.backend_inline",
+        OMP_NUM_THREADS="1",
+        NBGRADER_EXECUTION="autograde",
+        LOGNAME="learner",
+        PIP_NO_INDEX="1",  # there is no network: pip says so at once, and does not try again and again
+    )
     tempfile.tempdir = None  # noted while warming up; to be looked up anew
     # A submission's own modules can be imported, but come last: none of them takes a library's place.
     sys.path[:] = [path for path in sys.path if path] + [os.getcwd()]

@@ -16,8 +16,15 @@ from typing import Any, TypeAlias, cast
 from nbproof.values.leaf import Leaf, leaf_types
 
 __all__ = [
-    "MAX_BYTES", "MAX_ITEMS", "TOO_LARGE", "Evidence", "TensorRecord", "Unreadable", "key_text", "snapshot",
-]  # fmt: skip
+    "MAX_BYTES",
+    "MAX_ITEMS",
+    "TOO_LARGE",
+    "Evidence",
+    "TensorRecord",
+    "Unreadable",
+    "key_text",
+    "snapshot",
+]
 
 MAX_BYTES = 64 * 1024 * 1024
 """Bytes of arrays that one snapshot may carry."""

@@ -24,14 +24,38 @@ if TYPE_CHECKING:
     from nbproof.values.evidence import Evidence, TensorRecord
 
 __all__ = [
-    "ITEM_SIZES", "Leaf", "TooMuch", "Unlike", "Words", "leaf_named", "leaf_types", "leaf_words", "not_a_number",
-    "refuse_missing_leaves", "restrained", "seeded", "warm_up",
-]  # fmt: skip
+    "ITEM_SIZES",
+    "Leaf",
+    "TooMuch",
+    "Unlike",
+    "Words",
+    "leaf_named",
+    "leaf_types",
+    "leaf_words",
+    "not_a_number",
+    "refuse_missing_leaves",
+    "restrained",
+    "seeded",
+    "warm_up",
+]
 
 ITEM_SIZES: Mapping[str, int] = {
-    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
-    "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "bool": 1, "uint16": 2, "uint32": 4, "uint64": 8,
-}  # fmt: skip
+    "float16": 2,
+    "bfloat16": 2,
+    "float32": 4,
+    "float64": 8,
+    "complex64": 8,
+    "complex128": 16,
+    "uint8": 1,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "bool": 1,
+    "uint16": 2,
+    "uint32": 4,
+    "uint64": 8,
+}
 """The dtypes that values may have, and the bytes of one element."""
 
 

@@ -9,8 +9,18 @@ __all__ = ["WORDS"]
 WORDS = Words(
     form=("tensor", "torch", "grad_fn", "requires_grad"),
     types=(
-        "Tensor", "Parameter", "Linear", "ReLU", "Sequential", "Conv2d", "BatchNorm2d", "Module", "ModuleList", "ModuleDict",
-        "RemovableHandle", "ndarray",
+        "Tensor",
+        "Parameter",
+        "Linear",
+        "ReLU",
+        "Sequential",
+        "Conv2d",
+        "BatchNorm2d",
+        "Module",
+        "ModuleList",
+        "ModuleDict",
+        "RemovableHandle",
+        "ndarray",
     ),
     messages=(
         r"mat1 and mat2 shapes cannot be multiplied \(<n>x<n> and <n>x<n>\)",
@@ -22,4 +32,4 @@ WORDS = Words(
     ),
     aliases=("torch", "nn", "F", "np", "numpy"),
     called=("pytorch",),
-)  # fmt: skip
+)
