@@ -144,6 +144,10 @@ def _key(root: Path) -> str:
 SCHEMA = 1
 
 
+_CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {ord(sign) for sign in "\t\r\n"})
+"""What a terminal would obey if the file is shown in one, none of which belongs into a table."""
+
+
 def safe_cell(value: object) -> object:
     """A cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe in front."""
     if value is None:
@@ -154,7 +158,7 @@ def safe_cell(value: object) -> object:
         return round(value, 4)
     if not isinstance(value, str):
         return value
-    text = value.encode("utf-8", "backslashreplace").decode().replace("\0", "")
+    text = value.encode("utf-8", "backslashreplace").decode().translate(_CONTROLS)
     # Wide forms of the four signs as well: East Asian versions take them. Spaces do not protect.
     first = text.strip(" \ufeff\u200b\u00a0")[:1]
     return "'" + text if first and first in "=+-@\t\r\n＝＋－＠" else text

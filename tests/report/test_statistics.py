@@ -301,9 +301,25 @@ def test_a_wrong_export_says_what_to_do(tmp_path: Path, text: bytes, fact: str) 
 
 
 def test_no_cell_is_a_formula() -> None:
-    for hostile in ("=cmd|' /C calc'!A0", "+1", "-1", "@sum", "\t=1", "  =1", "＝1", "\r=1", "\ufeff=1"):
+    for hostile in (
+        "=cmd|' /C calc'!A0",
+        "+1",
+        "-1",
+        "@sum",
+        "\t=1",
+        "  =1",
+        "＝1",
+        "\r=1",
+        "\ufeff=1",
+        "\x1b=1",
+        "\x9b=1",
+    ):
         assert str(safe_cell(hostile)).startswith("'")
     assert safe_cell(-1.5) == -1.5 and safe_cell("plain") == "plain" and safe_cell("") == ""
+
+
+def test_a_terminal_that_shows_a_table_obeys_nothing_in_it() -> None:
+    assert safe_cell("not recognised: \x1b]0;mine\x07\x9b31mRed\ta\nb") == "not recognised: ]0;mine31mRed\ta\nb"
 
 
 def test_files_hold_what_was_found(tmp_path: Path) -> None:
