@@ -37,11 +37,9 @@ __all__ = [
     "Rebuilt",
     "TestCell",
     "fill_in",
-    "own_in",
     "read_attachments",
     "read_blueprint",
     "read_file",
-    "rebuilt_in",
 ]
 
 
@@ -226,36 +224,14 @@ def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
     behind: dict[int, list[nbformat.NotebookNode]] = {place: [] for place in range(-1, len(notebook.cells))}
     for number, own in enumerate(rebuilt.own):
         if own.place not in changed:
-            cell = nbformat.v4.new_code_cell(own.source, id=f"own-{number}", metadata={OWN: _marked(own)})
+            cell = nbformat.v4.new_code_cell(own.source, id=f"own-{number}", metadata={OWN: True})
             behind[own.after].append(cell)
     for place, own in changed.items():
         notebook.cells[place]["source"] = own.source
-        notebook.cells[place]["metadata"][OWN] = _marked(own)
+        notebook.cells[place]["metadata"][OWN] = True
     released = [[cell, *behind[place]] for place, cell in enumerate(notebook.cells)]
     notebook["cells"] = [*behind[-1], *(cell for cells in released for cell in cells)]
-    told = {name: value for name in _TOLD if (value := getattr(rebuilt, name))}
-    if told:
-        notebook["metadata"][FOUND] = told
     return notebook
-
-
-def _marked(own: OwnCell) -> dict[str, Any]:
-    return {"after": own.after, "place": own.place}
-
-
-def own_in(notebook: nbformat.NotebookNode) -> tuple[OwnCell, ...]:
-    """The own cells of a notebook that :func:`fill_in` has made."""
-    marked = ((cell, cell.metadata.get(OWN)) for cell in notebook.cells)
-    return tuple(OwnCell(cell.source, told["after"], told["place"]) for cell, told in marked if told)
-
-
-def rebuilt_in(blueprint: Blueprint, notebook: nbformat.NotebookNode) -> Rebuilt:
-    """What :func:`fill_in` has made a notebook of, also if it was written to a file since."""
-    asked = {*blueprint.stubs, *blueprint.written}
-    answers = {name: cell.source for cell in notebook.cells if (name := name_of(cell)) in asked}
-    told = notebook.metadata.get(FOUND, {})
-    recovered, lost = dict(told.get("recovered", {})), dict(told.get("lost", {}))
-    return Rebuilt(answers, recovered, lost, told.get("damage", ""), own_in(notebook), tuple(told.get("newer", ())))
 
 
 def read_file(path: Path, limit: int) -> bytes:
@@ -278,9 +254,8 @@ _MOST_FILES, _DEEPEST = 1_000, 20
 
 Attachments = dict[str, bytes]
 
-OWN, FOUND = "learners_own_cell", "found"
-"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's; in its own: how answers were found."""
-_TOLD = ("recovered", "lost", "damage", "newer")
+OWN = "learners_own_cell"
+"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
 
 
 def read_attachments(
