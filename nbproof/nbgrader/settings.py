@@ -36,12 +36,6 @@ def use_engine(c: Config, file: str = "") -> None:
     # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.
     c.HTMLExporter.preprocessors = ["nbproof.nbgrader.formgrader.ReadingView"]
 
-    # What to do next, where one of nbgrader's own commands cannot go on: it is said below the error.
-    c.Application.logging_config = {
-        "filters": {"next_step": {"()": "nbproof.nbgrader.next_step.NextStep"}},
-        "handlers": {"console": {"filters": ["next_step"]}},
-    }
-
     # nbgrader copies what lies beside a notebook. The engine's record of a verdict is not for learners, nor from them.
     c.CourseDirectory.ignore = [
         ".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", JOURNAL, f"{JOURNAL}.new",
