@@ -18,8 +18,8 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import ignore_patterns
 
+from nbproof.command import course_command
 from nbproof.feedback.handed_back import note_handed_back
-from nbproof.nbgrader.next_step import step_before
 
 __all__ = ["CollectFromOwners", "ReleaseFeedbackOrSay"]
 
@@ -135,9 +135,7 @@ class ReleaseFeedbackOrSay(ExchangeReleaseFeedback):  # type: ignore[misc]
     def copy_files(self) -> None:
         """As nbgrader does it; fails if no page is there."""
         if not glob.glob(os.path.join(self.src_path, "*.html")):
-            # Said here, because formgrader shows what this class says, and none of the filters of a program's log.
-            do = step_before("feedback", Path(self.coursedir.root), self.coursedir.assignment_id)
-            self.fail(f"There is no feedback to release in {self.src_path}\n  next: {do}")
+            self.fail(f"There is no feedback to release in {self.src_path}\n  next: {course_command('feedback')}")
         super().copy_files()
         left_out = set((self.coursedir.student_id_exclude or "").split(","))
         learners = {Path(page).parent.parent.name for page in glob.glob(os.path.join(self.src_path, "*.html"))}

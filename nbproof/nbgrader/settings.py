@@ -16,20 +16,14 @@ __all__ = ["use_engine"]
 def use_engine(c: Config, file: str = "") -> None:
     """Have nbgrader, configured by ``c``, grade in the engine: isolated, in parallel, verdicts outside the learner's process.
 
-    If the system is not Linux, nbgrader's own preprocessors stay in place. ``file``: the nbgrader_config.py that asks, in the
+    If the system is not Linux, nbgrader's own grading stays in place. ``file``: the nbgrader_config.py that asks, in the
     folder of the course; not needed if the course's package has been imported.
     """
     if file:
         find_course(Path(file).parent)
     if sys.platform == "linux":
-        from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, SaveAutoGrades
-
-        from nbproof.nbgrader.preprocessors import LookFirst, Mark, Rebuild
-
         # Made before nbgrader copies or reads anything of a submission.
-        c.Autograde.exporter_class = LookFirst
-        c.Autograde.sanitize_preprocessors = [Rebuild, CheckCellMetadata]
-        c.Autograde.autograde_preprocessors = [Mark, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+        c.Autograde.exporter_class = "nbproof.nbgrader.autograde.Mark"
 
     if sys.platform != "win32":
         # In nbgrader's exchange everybody may write: the file system says whose a folder is, not its name.
@@ -41,12 +35,6 @@ def use_engine(c: Config, file: str = "") -> None:
 
     # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.
     c.HTMLExporter.preprocessors = ["nbproof.nbgrader.formgrader.ReadingView"]
-
-    # What to do next, where one of nbgrader's own commands cannot go on: it is said below the error.
-    c.Application.logging_config = {
-        "filters": {"next_step": {"()": "nbproof.nbgrader.next_step.NextStep"}},
-        "handlers": {"console": {"filters": ["next_step"]}},
-    }
 
     # nbgrader copies what lies beside a notebook. The engine's record of a verdict is not for learners, nor from them.
     c.CourseDirectory.ignore = [
