@@ -8,9 +8,8 @@ from functools import lru_cache
 
 from nbproof.cells import CellKind
 from nbproof.recover.asked import asked_in, is_commented_out, may_bind
-from nbproof.recover.conflicts import has_marks
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import bare
+from nbproof.recover.notebook_bytes import ExportedCell, has_marks
 from nbproof.recover.released import Handout
 from nbproof.recover.writings import MOST, may_stand_elsewhere
 

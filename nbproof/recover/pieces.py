@@ -17,8 +17,8 @@ from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.recover.asked import asked_in, may_bind, parts_of
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import FENCE, Names, bare, names_in, placed, without_released
+from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 
 __all__ = ["LONGEST", "OwnCell", "Piece", "Pieces", "bounded", "own_cells", "read_back", "to_be_shown", "tokens"]

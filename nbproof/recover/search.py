@@ -17,14 +17,11 @@ from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.recover.asked import binds, is_commented_out
-from nbproof.recover.conflicts import has_two_versions, without_lone_marks
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.matching import NEWER, alone, bare, newer_than
-from nbproof.recover.notebook_bytes import plain_cells, salvaged
+from nbproof.recover.notebook_bytes import Damaged, ExportedCell, has_marks, plain_cells, salvaged
 from nbproof.recover.pieces import OwnCell, Piece, Pieces, own_cells
 from nbproof.recover.released import Handout
-from nbproof.recover.unpacking import Damaged
 from nbproof.recover.waiting import MOST_WAITING, NOT_CERTAIN, as_comments
 from nbproof.recover.writings import bring
 
@@ -60,12 +57,9 @@ def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
     cells: Sequence[ExportedCell] | None = plain_cells(data)
     damage = ""
     if not cells:
-        read = salvaged(data, handout.lesson)
+        read = salvaged(data)
         cells, damage = read.cells, read.damage
     answers = as_handed_in(handout, cells)
-    if answers is None:
-        cells, marks = without_lone_marks(cells)
-        damage = damage if not marks or marks in damage else "; ".join(filter(None, (damage, marks)))
     found = Found(answers, own=own_cells(handout, cells)) if answers is not None else find_answers(handout, cells)
     if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
         raise Damaged("its answers are longer than any that this course asks for")
@@ -157,8 +151,8 @@ class _Search:
             self.found.lost[name] = "The file breaks off in the middle of this TODO cell. Hand in the whole notebook."
         elif not worked:
             self._beside_the_stub(name, own[0])
-        elif any(has_two_versions(piece.text) for piece in worked):
-            self._wait(name, worked, "git has left two versions in the TODO cell.")
+        elif any(has_marks(piece.text) for piece in worked):
+            self._wait(name, worked, "Two versions were merged in the TODO cell.")
         elif all(is_commented_out(self.asked[name], self.handout.stubs[name], piece.text) for piece in worked):
             self._wait(name, worked, "The TODO cell holds code in comments only.")
         elif len(worked) > 1:

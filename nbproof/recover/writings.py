@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from nbproof.cells import CellKind
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import placed, squashed
+from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.pieces import tokens
 from nbproof.recover.released import Handout
 
