@@ -201,12 +201,11 @@ def _right(name: str) -> str:
 
 @pytest.mark.parametrize("at", [0, 1])
 @pytest.mark.parametrize("frame", ["```python\n{}\n```", "My answer:\n\n~~~\n{}\n~~~\nIt works.", "```\n{}"])
-def test_code_fenced_in_a_text_cell_is_the_answer(frame: str, at: int) -> None:
+def test_code_fenced_in_a_text_cell_waits_for_a_person(frame: str, at: int) -> None:
     for name in ("fan_out", "grad_clipper"):
         found = _fenced(frame.format(_right(name)), at, name=name)
-        assert found.answers[name].strip() == _right(name).strip()
-        assert "text cell" in found.recovered[name]
-        assert name not in found.lost
+        assert all(line in found.answers[name] for line in _right(name).splitlines())
+        assert "a person has to look" in found.lost[name]
 
 
 def test_code_of_two_exercises_or_in_two_versions_waits_for_a_person() -> None:
@@ -258,13 +257,14 @@ def test_a_renamed_id_of_a_written_answer_is_a_lost_id() -> None:
 
 
 @pytest.mark.parametrize("slug", some_by_day(["04_apply", "03_module_hooks"], 2))
-def test_code_in_a_text_cell_is_recovered_or_told_for_every_exercise(slug: str) -> None:
+def test_code_in_a_text_cell_waits_for_every_exercise(slug: str) -> None:
     lesson, blueprint = _lesson(slug)
     for exercise in lesson.exercises:
         answer = without_head(next(one for one in exercise.candidates if one.role == "accepted"))
         notebook = _notebook(slug)
         notebook["cells"].insert(_todo(notebook["cells"], exercise.id) + 1, _text(f"```python\n{answer}\n```"))
         found = answers_in(blueprint, json.dumps(notebook).encode())
-        assert (found.answers[exercise.id].strip() == answer.strip()) != (exercise.id in found.lost)
+        assert "a person has to look" in found.lost[exercise.id]
         others = {name: text for name, text in found.answers.items() if name in blueprint.stubs and name != exercise.id}
-        assert others == {name: blueprint.stubs[name] for name in others}
+        # Another exercise that asks for the same names is no more certain.
+        assert all(text == blueprint.stubs[name] or name in found.lost for name, text in others.items())
