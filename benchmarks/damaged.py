@@ -58,8 +58,6 @@ def make_class(root: Path, count: int, seed: int) -> list[Made]:
         chosen = [kinds[number % len(kinds)]]
         if number >= 2 * len(kinds):
             chosen.append(chance.choice([name for name in kinds if KINDS[name].of != KINDS[chosen[0]].of]))
-        if "page" in chosen[0] and number >= len(kinds):
-            chosen = ["colab"]  # an export to a page takes seconds to make
         notebook = _answered(root, lesson, chance)
         release = json.loads(_release(root, lesson).read_text(encoding="utf-8"))
         one = Made(f"made{number:03}", lesson.slug, tuple(chosen), damaged(notebook, chosen, release, seed))

@@ -41,7 +41,7 @@ FOR_LEARNERS = ("checks", "display", "values")
 NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py", "cli/self_study.py")
 """What the command `progress` shows its table with."""
 
-AT_HOME = ("psutil", "jupytext", "charset-normalizer", "nbproof")
+AT_HOME = ("psutil", "jupytext", "charset-normalizer", "json-repair", "nbproof")
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
 
 IF_THERE = ("LICENSE", "constraints.txt", "install.py")

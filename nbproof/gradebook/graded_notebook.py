@@ -29,8 +29,8 @@ from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in, read_file
 from nbproof.marking.manual_answers import is_blank, shown
 from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import FAULTS, UNCERTAIN, ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.pieces import to_be_shown
-from nbproof.recover.unpacking import Damaged
 from nbproof.values.results import CheckResult
 
 __all__ = ["graded_notebook", "hand_on", "time_in"]

@@ -24,9 +24,9 @@ from nbproof.checks.visible import whole
 from nbproof.limits import GradingLimits
 from nbproof.marking.manual_answers import Question, questions_in
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
+from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.pieces import OwnCell
 from nbproof.recover.released import Handout
-from nbproof.recover.unpacking import Damaged
 from nbproof.sandbox.cell_names import CellNames, names_in
 
 __all__ = [

@@ -18,10 +18,9 @@ from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
 from nbproof.recover.fast_path import as_handed_in
-from nbproof.recover.notebook_bytes import SMALL, plain_cells
+from nbproof.recover.notebook_bytes import SMALL, Damaged, plain_cells
 from nbproof.recover.pieces import own_cells, read_back
 from nbproof.recover.search import found_in
-from nbproof.recover.unpacking import Damaged
 from nbproof.recover.waiting import in_files
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost

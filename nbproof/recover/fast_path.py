@@ -8,11 +8,10 @@ from functools import lru_cache
 
 from nbproof.cells import CellKind
 from nbproof.recover.asked import asked_in, is_commented_out, may_bind
-from nbproof.recover.conflicts import has_marks
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import bare
+from nbproof.recover.notebook_bytes import ExportedCell, has_marks
 from nbproof.recover.released import Handout
-from nbproof.recover.writings import MOST, may_stand_elsewhere
+from nbproof.recover.writings import MOST, bring
 
 __all__ = ["as_handed_in"]
 
@@ -46,7 +45,7 @@ def as_handed_in(handout: Handout, cells: Sequence[ExportedCell]) -> dict[str, s
     for at, cell in enumerate(cells):
         if new[at] and cell.kind == "code" and any(todo[max(0, at - 1) : at + 2]):
             return None  # the two may be one cell that was split
-    if _may_be_answered_elsewhere(handout, cells, answers) or may_stand_elsewhere(handout, cells, answers):
+    if _may_be_answered_elsewhere(handout, cells, answers) or bring(handout, cells, answers):
         return None
     return answers
 

@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from nbproof.cells import CellKind
-from nbproof.recover.exported import ExportedCell
+from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 
 __all__ = [

@@ -1,26 +1,21 @@
-"""From the bytes that were handed in to the notebook's cells, whatever happened to the file on its way.
+"""From the bytes that were handed in to the notebook's cells.
 
-``plain_cells`` reads a sound notebook. ``salvaged`` reads everything else, slowly: what is damaged or
-hostile is read in a sealed worker (:mod:`nbproof.marking.marker`). Nothing of a file is ever run, and
-of a cell only its text, its type and its ids are looked at.
+``plain_cells`` reads a sound notebook. ``salvaged`` also reads other encodings, broken JSON and jupytext's scripts, slowly: what
+is damaged or hostile is read in a sealed worker (:mod:`nbproof.marking.marker`). Whatever else it is, is said, and a person asks
+for the notebook again. Nothing of a file is ever run, and of a cell only its text, its type and its ids are looked at.
 """
 
 from __future__ import annotations
 
-import html
 import json
 import re
-import urllib.parse
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbproof.cells import name_of
-from nbproof.recover.broken_json import CutDict, CutList, CutText, TooDeep, value_at, values_in
-from nbproof.recover.conflicts import LEFT, has_marks, marks_into_cells, versions
-from nbproof.recover.exported import ExportedCell, cells_of_page, cells_of_text
-from nbproof.recover.unpacking import HAND_IN, Damaged, text_of, unwrapped
 
-__all__ = ["SMALL", "Damaged", "ExportedCell", "Salvaged", "plain_cells", "salvaged"]
+__all__ = ["SMALL", "Damaged", "ExportedCell", "Salvaged", "has_marks", "plain_cells", "salvaged"]
 
 SMALL = 2 * 1024 * 1024
 """Bytes of a notebook that is parsed at home. JSON can take fifty times its size in memory."""
@@ -28,8 +23,27 @@ SMALL = 2 * 1024 * 1024
 _MOST_CELLS = 5_000
 _MOST_TEXT = 4_000_000
 """Cells, and characters of all of them, that are looked at."""
-_DEEPEST = 4
-"""Wrappers around a notebook: JSON in a string of JSON, a web page around it."""
+_MOST_MENDED = 4_000_000
+"""Characters of broken JSON that are mended, at about a million in a second."""
+_HAND_IN = "hand in the .ipynb file itself"
+
+
+class Damaged(Exception):
+    """A file that holds no submission; the text says why."""
+
+
+class ExportedCell(NamedTuple):
+    """A cell of a submission."""
+
+    name: str | None
+    """Its grade_id; None if it has none."""
+    source: str
+    kind: str = "code"
+    """code, markdown or raw"""
+    id: str = ""
+    """The notebook format's own id of the cell."""
+    whole: bool = True
+    """False if the file breaks off in the middle of it."""
 
 
 @dataclass(frozen=True)
@@ -47,180 +61,180 @@ def plain_cells(data: bytes) -> list[ExportedCell] | None:
     except (ValueError, RecursionError):
         return None
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    return [found for cell in cells if (found := _cell(cell))] if isinstance(cells, list) and cells else None
+    return _cells(cells) if isinstance(cells, list) and cells else None
 
 
-def salvaged(data: bytes, lesson: str = "") -> Salvaged:
+def salvaged(data: bytes) -> Salvaged:
     """The cells of a file in whatever state. Raises Damaged if there are none; the text says what to do."""
-    inner, notes = unwrapped(data, lesson)
-    text, more = text_of(inner)
-    try:
-        cells, told = _cells(text, 0)
-    except TooDeep:
-        raise Damaged(f"it is JSON nested deeper than any notebook: {HAND_IN}") from None
+    text, encoded = _text_of(data)
+    cells, mended = _cells_of(text.strip("\ufeff \t\r\n\0"))
     if not any(cell.source.strip() for cell in cells):
-        raise Damaged(f"the notebook holds no cells with anything in them: save it, look at it, and {HAND_IN}")
-    left, kept = _MOST_TEXT, []
+        raise Damaged(f"the notebook holds no cells with anything in them: save it, look at it, and {_HAND_IN}")
+    told = [encoded, mended]
+    left = _MOST_TEXT
+    kept = []
     for cell in cells[:_MOST_CELLS]:
         left -= len(cell.source)
         if left < 0:
             told.append("the notebook holds more text than any notebook of this course, and was read in part")
             break
         kept.append(cell)
-    return Salvaged(tuple(kept), "; ".join(dict.fromkeys([*notes, *more, *told])))
+    return Salvaged(tuple(kept), "; ".join(filter(None, told)))
 
 
-def _cells(text: str, depth: int) -> tuple[list[ExportedCell], list[str]]:
-    text = text.strip("\ufeff \t\r\n\0")
-    if depth > _DEEPEST:
-        raise Damaged(f"it is wrapped too often to be a notebook: {HAND_IN}")
-    if not text:
-        raise Damaged(f"the file is empty: save the notebook, look at its size, and {HAND_IN}")
-    sides = versions(text)
-    if sides is not None:
-        return _both(sides, depth)
-    if has_marks(text) and '"cell_type"' in text:
-        cells, told = _cells(marks_into_cells(text), depth + 1)
-        return cells, [LEFT, *told]
-    if re.match(r"%7B|%5B", text, re.IGNORECASE):
-        cells, told = _cells(urllib.parse.unquote(text), depth + 1)
-        return cells, ["the file was percent-encoded, as for a web address", *told]
-    if "&quot;cell_type&quot;" in text and '"cell_type"' not in text:
-        cells, told = _cells(html.unescape(text), depth + 1)
-        return cells, ["the file was escaped as for a web page", *told]
-    if re.match(r"[\[{]\s*[“”„‟]", text):
-        straight = text.translate({ord(sign): '"' for sign in "“”„‟"} | {ord(sign): "'" for sign in "‘’‚‛"})
-        cells, told = _cells(straight, depth + 1)
-        return cells, ["a word processor had bent the file's quotation marks", *told]
-    if text[0] == "<":
-        cells, inside = cells_of_page(text)
-        if inside:
-            cells, told = _cells(inside, depth + 1)
-            return cells, ["the file was a web page with the notebook's text in it", *told]
-        return cells, ["the file was a web page made from the notebook"]
-    if text[0] in "{[\"'" or '"cell_type"' in text:
-        found = _cells_of_json(text, depth)
-        if found is not None:
-            return found
-    if text[0] in "{[":
-        raise Damaged(_what_json(text))
-    return cells_of_text(text), ["the file was a script or text made from the notebook"]
+_KNOWN = {
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"PK": "a zip archive, or a document of Word, Excel or PowerPoint",
+    b"\x1f\x8b": "a gzip archive",
+    b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ": "an xz archive",
+    b"Rar!": "a RAR archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"\xd0\xcf\x11\xe0": "an old document of Word, Excel or PowerPoint",
+    b"{\\rtf": "a rich text document",
+    b"\0\x05\x16\x07": "what macOS keeps beside a file (._name), not the file",
+    b"version https://git-lfs": "a pointer of git LFS, not the file that it points to",
+}
+"""What files are that somebody has called a notebook, by their first bytes."""
+_WIDE = ["utf_16", "utf_16_le", "utf_16_be", "utf_32", "utf_32_le", "utf_32_be"]
+_NARROW = ["gb18030", "big5", "cp949", "cp932", "cp1251"]
+"""What text editors save by themselves. In the west that is cp1252, which can be told by nothing: it is what is left."""
 
 
-def _both(sides: tuple[str, str], depth: int) -> tuple[list[ExportedCell], list[str]]:
-    """The cells of the first version, and each of the second that differs directly after it."""
-    ours, told = _cells(sides[0], depth + 1)
-    theirs, _ = _cells(sides[1], depth + 1)
-    known = {cell.source for cell in ours}
-    extra = [cell for cell in theirs if cell.source not in known]
-    return [*ours, *extra], ["git had left a conflict in the file: both versions were read, the first one first", *told]
+def _text_of(data: bytes) -> tuple[str, str]:
+    """The text, in whatever encoding, and a note if it is not UTF-8."""
+    if not data.strip(b"\0 \t\r\n\f\v"):
+        raise Damaged(f"the file is empty: save the notebook, look at its size, and {_HAND_IN}")
+    for start, kind in _KNOWN.items():
+        if data.startswith(start):
+            raise Damaged(f"it is not a notebook but {kind}: {_HAND_IN}")
+    wide = 5 * data.rstrip(b"\0").count(b"\0") > len(data)
+    text = data.decode("utf-8", "replace")
+    # Of UTF-8 some bytes may be spoiled; of another encoding most bytes are no UTF-8.
+    spoiled = text.count("\ufffd")
+    letters = len(data.translate(None, bytes(range(128))))
+    if not wide and 10 * spoiled <= letters:
+        return text, "some of the file's letters could not be read" if spoiled else ""
+    encoding = _encoding(data, wide)
+    return data.decode(encoding, "replace"), f"the file was saved as {encoding.upper()}, and not as UTF-8"
 
 
-def _cells_of_json(text: str, depth: int) -> tuple[list[ExportedCell], list[str]] | None:
+def _encoding(data: bytes, wide: bool) -> str:
+    """Which encoding other than UTF-8 a text has."""
+    from charset_normalizer import from_bytes
+
+    if wide:
+        best = from_bytes(data, cp_isolation=_WIDE).best()
+        return "utf_16_le" if best is None else best.encoding
+    # A sign here and there, as in "easy · 5 min", stands in every lesson and tells nothing: text in another script is dense.
+    lines = dict.fromkeys(re.split(rb'\n|\\n|"', data))
+    dense = [line for line in lines if 4 * sum(byte > 0x7F for byte in line) > len(line)]
+    best = from_bytes(b"\n".join(dense), cp_isolation=[*_NARROW, "cp1252"]).best() if dense else None
+    return "cp1252" if best is None else best.encoding
+
+
+_MARKS = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+_SCRIPT = re.compile(r"^# ?%%|extension: \.\w+\s*(?:# +)?format_name: (?!nomarker)", re.MULTILINE)
+_MARKDOWN = re.compile(r"extension: \.md\b")
+_ONCE = re.compile(r"""["'](nbformat|cells)["']\s*:""")
+_LINK = re.compile(r"(?:\[InternetShortcut\]\s+URL=)?\s*<?(?:https?|ftp|file)://\S{4,2000}>?\s*")
+
+
+def has_marks(text: str) -> bool:
+    """Whether git, or whoever merged two notebooks, has left a mark of a conflict in a text."""
+    return _MARKS.search(text) is not None
+
+
+def _cells_of(text: str) -> tuple[list[ExportedCell], str]:
+    """The cells of a notebook or a script, and what was mended. Raises Damaged."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         pass
     else:
-        return _notebook_in(value, depth)
-    values = values_in(text)
-    found = [one for value in values if (one := _notebook_in(value, depth))]
-    if not found and '"cell_type"' in text and (scattered := _scattered(text)):
-        found = [(scattered, ["only parts of the file could be read"])]
-    if not found:
-        return None
-    cells = [cell for part, _ in found for cell in part]
-    told = [line for _, notes in found for line in notes]
-    if len(found) > 1:
-        told.append(f"{len(found)} notebooks stood in the file, one after another")
-    if any(isinstance(value, (CutDict, CutList)) for value in values):
-        told.append(f"the file breaks off after {len(cells)} cells")
-        # A cell that is not whole stands where it breaks off.
-        cells += [ExportedCell(None, "", whole=False)] if not cells or cells[-1].whole else []
-    return cells, told or ["the file was broken JSON, and was mended while reading"]
+        return _cells(_listed(value, text)), ""
+    if has_marks(text):
+        raise Damaged(f"git has left a conflict in it: decide for one version, open it in JupyterLab, and {_HAND_IN}")
+    if text[:1] not in ("{", "<") and _SCRIPT.search(text):
+        return _cells_of_script(text), "the file was a script made from the notebook"
+    if re.search(r"""["']cell_type["']""", text):
+        return _mended(text)
+    raise Damaged(_what(text))
 
 
-def _scattered(text: str) -> list[ExportedCell]:
-    """The cells of a text whose beginning is lost: whatever object has a cell's type."""
-    found: list[ExportedCell] = []
-    position = 0
-    while (at := text.find('"cell_type"', position)) >= 0 and len(found) < _MOST_CELLS:
-        start, cell = at, None
-        for _ in range(4):
-            start = text.rfind("{", position, start)
-            if start < 0:
-                break
-            value = value_at(text, start)
-            cell = _cell(value) if isinstance(value, dict) and "cell_type" in value else None
-            if cell is not None:
-                found.append(cell)
-                break
-        position = at + 11
-    return found
+def _mended(text: str) -> tuple[list[ExportedCell], str]:
+    """The cells of broken JSON; the last one is not whole if the file breaks off in it."""
+    import json_repair
+
+    if len(text) > _MOST_MENDED:
+        raise Damaged(f"it is broken JSON, and too long to be mended: save it in JupyterLab, and {_HAND_IN}")
+    if max(Counter(_ONCE.findall(text)).values(), default=0) > 1:
+        raise Damaged(f"several notebooks stand in it, and which one counts cannot be told: {_HAND_IN}")
+    value: Any
+    try:
+        # What is stable takes no white space from the end of a line.
+        value = json_repair.loads(text, skip_json_loads=True, stream_stable=True)
+    except (ValueError, RecursionError):
+        raise Damaged(f"it is broken JSON that cannot be mended: save it in JupyterLab, and {_HAND_IN}") from None
+    listed = _listed(value, text)
+    cells = _cells(listed)
+    if list(value)[-1] != "cells" or re.search(r"\]\s*\}$", text):
+        return cells, "the file was broken JSON, and was mended while reading"
+    if _cell(listed[-1]) is None:
+        cells.append(ExportedCell(None, ""))
+    cells[-1] = cells[-1]._replace(whole=False)
+    return cells, f"the file breaks off after {len(cells)} cells"
 
 
-def _notebook_in(value: Any, depth: int) -> tuple[list[ExportedCell], list[str]] | None:
-    """The cells of a notebook of any version, or of one that something was wrapped around."""
-    if isinstance(value, str):
-        return (_cells(value, depth + 1)[0], ["the notebook stood in a string of JSON"]) if "cell" in value else None
-    if isinstance(value, list):
-        if any(isinstance(one, dict) and "cell_type" in one for one in value):
-            return [cell for one in value if (cell := _cell(one))], ["only the list of cells was handed in"]
-        value = next((one for one in value[:20] if isinstance(one, dict)), None)
-    if not isinstance(value, dict):
-        return None
-    cells = value.get("cells")
-    if isinstance(cells, list):
-        return [cell for one in cells if (cell := _cell(one))], []
-    sheets = value.get("worksheets")
-    if isinstance(sheets, list):
-        inside = [one for sheet in sheets if isinstance(sheet, dict) for one in _listed(sheet.get("cells"))]
-        return [cell for one in inside if (cell := _cell(one))], ["the notebook was in the format of ten years ago"]
-    for key in ("content", "notebook", "data", "ipynb", "body"):
-        inner = value.get(key)
-        if isinstance(inner, (dict, str)) and (found := _notebook_in(inner, depth + 1) if depth < _DEEPEST else None):
-            return found[0], ["something was wrapped around the notebook", *found[1]]
-    return ([cell], []) if "cell_type" in value and (cell := _cell(value)) else None
+def _listed(value: Any, text: str) -> list[Any]:
+    cells = value.get("cells") if isinstance(value, dict) else None
+    if not isinstance(cells, list) or not cells:
+        raise Damaged(_what(text))
+    return cells
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _cells(cells: list[Any]) -> list[ExportedCell]:
+    return [found for cell in cells if (found := _cell(cell))]
 
 
 def _cell(cell: Any) -> ExportedCell | None:
-    if not isinstance(cell, dict):
-        return None
-    source = cell.get("source", cell.get("input"))
-    whole = not isinstance(source, (CutList, CutText)) and not (source is None and isinstance(cell, CutDict))
+    source = cell.get("source") if isinstance(cell, dict) else None
     if isinstance(source, list):
-        whole = whole and not any(isinstance(part, CutText) for part in source)
         source = "".join(part for part in source if isinstance(part, str))
-    if source is None and not whole:
-        source = ""
     if not isinstance(source, str):
         return None
     kind = cell.get("cell_type")
     number = cell.get("id")
     # Half a surrogate pair goes into no file, a null byte through no compiler.
-    text = str(source).replace("\0", "\ufffd").encode(errors="replace").decode()
-    # A picture that was dropped into a text cell may be all that somebody has answered.
-    attached = cell.get("attachments") if kind != "code" else None
-    loose = [str(one)[:80] for one in attached if str(one) not in text][:20] if isinstance(attached, dict) else []
-    text = "\n".join([text, *(ascii(f"![{one}](attachment:{one})")[1:-1] for one in loose)]) if loose else text
+    text = source.replace("\0", "\ufffd").encode(errors="replace").decode()
     return ExportedCell(
-        name_of(cell) or None, text.replace("\r\n", "\n"),
-        "code" if kind == "code" else "raw" if kind == "raw" else "markdown",
-        number if isinstance(number, str) else "", whole,
-    )  # fmt: skip
+        name_of(cell) or None,
+        text.replace("\r\n", "\n"),
+        kind if kind in ("code", "raw") else "markdown",
+        number if isinstance(number, str) else "",
+    )
 
 
-def _what_json(text: str) -> str:
+def _cells_of_script(text: str) -> list[ExportedCell]:
+    import jupytext
+
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return f"it is broken JSON without any cell of a notebook: save it in JupyterLab, and {HAND_IN}"
-    if isinstance(value, dict) and ("url" in value or "doc_id" in value) and len(value) < 10:
-        return f"it holds only a link to a file elsewhere: download the notebook, and {HAND_IN}"
-    if isinstance(value, dict) and isinstance(value.get("cells"), list):
-        return f"the notebook holds no cells: save it, look at it, and {HAND_IN}"
-    return f"it is JSON, but not a notebook, for it holds no list of cells: {HAND_IN}"
+        notebook = jupytext.reads(text, fmt="md" if _MARKDOWN.search(text[:3000]) else "py")
+    except Exception as error:  # whatever jupytext and the YAML in the header raise
+        raise Damaged(f"it is a script that jupytext cannot read ({type(error).__name__}): {_HAND_IN}") from None
+    return _cells(notebook.cells)
+
+
+def _what(text: str) -> str:
+    """What a text is that is no notebook, and what to do."""
+    again = f"download the notebook, logged in, and {_HAND_IN}"
+    begins = " ".join(text[:60].split())
+    if text[:1] == "<":
+        return f"it is not a notebook but a web page (it begins {begins!r}): {again}"
+    if _LINK.fullmatch(text) or '"doc_id"' in text[:1000]:
+        return f"it holds only a link, and nothing that can be graded: {again}"
+    if text[:1] in ("{", "["):
+        return f"it is JSON, but not a notebook, for it holds no list of cells: save it in JupyterLab, and {_HAND_IN}"
+    return f"it is a script or a text, and not a notebook (it begins {begins!r}): {_HAND_IN}"

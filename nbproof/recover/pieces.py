@@ -17,8 +17,8 @@ from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.recover.asked import asked_in, may_bind, parts_of
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import FENCE, Names, bare, names_in, placed, without_released
+from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 
 __all__ = ["LONGEST", "OwnCell", "Piece", "Pieces", "bounded", "own_cells", "read_back", "to_be_shown", "tokens"]
@@ -32,7 +32,7 @@ class Piece:
     """The number of its cell."""
     text: str
     kind: str
-    """code; text: a whole text cell; fenced: what a text cell shows as code"""
+    """code; text: a text cell; fenced: one that shows code between marks"""
     whole: bool = True
     """False if the file breaks off in it."""
 
@@ -84,8 +84,7 @@ class Pieces:
         elif cell.whole and rest.strip() and not same and not (released and released.kind is CellKind.WRITTEN):
             if released and kind == "text" and rest == cell.source:
                 return  # the lesson's text, edited
-            whole = Piece(at, rest, kind)
-            self.strays += [replace(whole, text=text, kind="fenced") for text in fenced] or [whole]
+            self.strays.append(Piece(at, rest, "fenced" if fenced else kind))
 
     def _next_to(self, order: Iterable[int]) -> list[int | None]:
         """For each cell the nearest one before it, in this order, that is a released one."""
@@ -97,8 +96,8 @@ class Pieces:
         return found
 
     def free(self) -> list[Piece]:
-        """The strays that belong to nothing so far."""
-        return [piece for piece in self.strays if piece.at not in self.used]
+        """The strays that belong to nothing so far, and can be an answer as they are."""
+        return [piece for piece in self.strays if piece.at not in self.used and piece.kind != "fenced"]
 
     def is_near(self, piece: Piece, name: str) -> bool:
         """Whether the released cells around it are those around the TODO cell, in whichever order."""

@@ -10,22 +10,18 @@ other cells run where they stand (:mod:`nbproof.recover.pieces`). This runs in a
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.recover.asked import binds, is_commented_out
-from nbproof.recover.conflicts import has_two_versions, without_lone_marks
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.matching import NEWER, alone, bare, newer_than
-from nbproof.recover.notebook_bytes import plain_cells, salvaged
+from nbproof.recover.notebook_bytes import Damaged, ExportedCell, has_marks, plain_cells, salvaged
 from nbproof.recover.pieces import OwnCell, Piece, Pieces, own_cells
 from nbproof.recover.released import Handout
-from nbproof.recover.unpacking import Damaged
-from nbproof.recover.waiting import MOST_WAITING, NOT_CERTAIN, as_comments
+from nbproof.recover.waiting import NOT_CERTAIN, as_comments
 from nbproof.recover.writings import bring
 
 __all__ = ["Found", "find_answers", "found_in"]
@@ -60,12 +56,9 @@ def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
     cells: Sequence[ExportedCell] | None = plain_cells(data)
     damage = ""
     if not cells:
-        read = salvaged(data, handout.lesson)
+        read = salvaged(data)
         cells, damage = read.cells, read.damage
     answers = as_handed_in(handout, cells)
-    if answers is None:
-        cells, marks = without_lone_marks(cells)
-        damage = damage if not marks or marks in damage else "; ".join(filter(None, (damage, marks)))
     found = Found(answers, own=own_cells(handout, cells)) if answers is not None else find_answers(handout, cells)
     if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
         raise Damaged("its answers are longer than any that this course asks for")
@@ -157,8 +150,8 @@ class _Search:
             self.found.lost[name] = "The file breaks off in the middle of this TODO cell. Hand in the whole notebook."
         elif not worked:
             self._beside_the_stub(name, own[0])
-        elif any(has_two_versions(piece.text) for piece in worked):
-            self._wait(name, worked, "git has left two versions in the TODO cell.")
+        elif any(has_marks(piece.text) for piece in worked):
+            self._wait(name, worked, "Two versions were merged in the TODO cell.")
         elif all(is_commented_out(self.asked[name], self.handout.stubs[name], piece.text) for piece in worked):
             self._wait(name, worked, "The TODO cell holds code in comments only.")
         elif len(worked) > 1:
@@ -189,17 +182,12 @@ class _Search:
     def _beside_the_stub(self, name: str, todo: Piece) -> None:
         """Nobody has worked in the TODO cell. Code cells between it and its check run where they stand."""
         asked = self.asked[name]
-        bound = asked.bound
-        near = [piece for piece in self._near(name) if bound & piece.names[1]]
-        whole = [piece for piece in near if bound <= piece.names[1]]
-        below = [piece for piece in self._near(name) if piece.kind == "code" and piece.at > todo.at]
+        near = [piece for piece in self._near(name) if piece.kind == "code"]
+        whole = [piece for piece in near if asked.bound and asked.bound <= piece.names[1]]
         told = "The TODO cell is as it was handed out."
-        if len(whole) == 1 and not (len(near) > 1 and whole[0].kind != "code") and not self._also(name, whole[0]):
-            where = "below it, in a cell of its own" if whole[0].kind == "code" else (
-                f"in a text cell ({self.pieces.numbers(whole)}), where nothing runs, and was taken from there"
-            )  # fmt: skip
-            self._accept(name, whole, f"{told} Your answer stood {where}.")
-        elif any(asked.blank & binds(piece.text) for piece in below):
+        if len(whole) == 1 and not self._also(name, whole[0]):
+            self._accept(name, whole, f"{told} Your answer stood below it, in a cell of its own.")
+        elif any(asked.blank & binds(piece.text) for piece in near if piece.at > todo.at):
             self.found.recovered[name] = f"{told} Your code stood beside it, in cells of its own, and ran there."
 
     # The TODO cell is gone.
@@ -213,7 +201,7 @@ class _Search:
         together = bool(defined) and defined <= frozenset().union(*(piece.names[0] for piece in near))
         chosen = whole[-1:] or (near[:1] if len(near) == 1 or together else [])
         others = self.pieces.same_place(name)
-        if not chosen or self._also(name, chosen[0]) or (chosen[0].kind == "fenced" and len(near) > 1):
+        if not chosen or self._also(name, chosen[0]):
             return
         sure = len(whole) == 1 and defined and not any(self.pieces.has_all(one, whole[0]) for one in others)
         if sure or not others:
@@ -222,7 +210,7 @@ class _Search:
     def _by_name(self, name: str) -> None:
         """Code anywhere that defines all that the exercise asks for, if no other code does, and no other exercise asks for it."""
         free, defined = self.pieces.free(), self.asked[name].functions
-        whole = [piece for piece in free if piece.kind != "fenced" and self.pieces.has_all(name, piece)]
+        whole = [piece for piece in free if self.pieces.has_all(name, piece)]
         if len({bare(piece.text) for piece in whole}) == 1 and not self._also(name, whole[0]):
             rivals = [one for one in self.pieces.missing if one != name and one not in self.found.recovered]
             if not any(defined <= self.asked[one].functions or self.pieces.has_all(one, whole[0]) for one in rivals):
@@ -311,15 +299,8 @@ class _Search:
         numbers = self.pieces.numbers(pieces)
         self.found.recovered.pop(name, None)
         self.found.lost[name] = f"{why} Code in {numbers} {NOT_CERTAIN}"
-        texts = dict.fromkeys(f"[{self.pieces.numbers([piece])}]\n{self._from(name, piece)}" for piece in pieces)
+        texts = dict.fromkeys(f"[{self.pieces.numbers([piece])}]\n{piece.text}" for piece in pieces)
         self.found.answers[name] = as_comments(texts)
-
-    def _from(self, name: str, piece: Piece) -> str:
-        """Of a whole script that part which begins where the first of the names is bound that the exercise asks for."""
-        bound = "|".join(map(re.escape, self.asked[name].bound))
-        first = re.search(rf"^(?:(?:async +)?def +|class +)?(?:{bound})\b", piece.text, re.MULTILINE)
-        long = len(piece.text) > MOST_WAITING and first is not None and bound
-        return piece.text[max(0, piece.text.rfind("\n\n", 0, first.start())) :] if long and first else piece.text
 
     # Written answers are text.
 

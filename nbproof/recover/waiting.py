@@ -11,13 +11,13 @@ from nbproof.recover.matching import bare
 from nbproof.recover.released import Handout
 from nbproof.text import printable
 
-__all__ = ["MOST_WAITING", "NOT_CERTAIN", "as_comments", "in_files"]
+__all__ = ["NOT_CERTAIN", "as_comments", "in_files"]
 
 NOT_CERTAIN = (
     "may be the answer, which is not certain: it has no marks yet, and a person has to look. "
     "Hand in the notebook with your code in the TODO cell."
 )
-MOST_WAITING = 8_000
+_MOST_WAITING = 8_000
 """Characters of what waits for a person, for one exercise."""
 _LONGEST, _MOST_OF_ALL = 100_000, 600_000
 """Characters of one file, and of all, that are looked through."""
@@ -26,7 +26,7 @@ _LONGEST, _MOST_OF_ALL = 100_000, 600_000
 def as_comments(texts: Iterable[str]) -> str:
     """What stands in the TODO cell in place of an answer."""
     lines = "\n\n".join(["[Not certain to be the answer, and not marked: a person has to look.]", *texts])
-    return "\n".join(f"# {line}".rstrip() for line in lines[:MOST_WAITING].splitlines())
+    return "\n".join(f"# {line}".rstrip() for line in lines[:_MOST_WAITING].splitlines())
 
 
 def in_files(

@@ -22,9 +22,9 @@ from nbproof.checks.check import Check, bring
 from nbproof.checks.namespace import trouble_of
 from nbproof.course_file import the_course
 from nbproof.front_end import seal
+from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.released import Handout
 from nbproof.recover.search import found_in
-from nbproof.recover.unpacking import Damaged
 from nbproof.sandbox import wire
 from nbproof.sandbox.cell_names import additions, names_in
 from nbproof.sandbox.evidence_wire import packed

@@ -64,7 +64,7 @@ ELSEWHERE = frozenset({
     "answer raw at the end", "answer in another cell", "answer in the setup cell", "answer commented out",
 })  # fmt: skip
 """Answers that stand elsewhere, while the TODO cell is as it was handed out."""
-_UNSURE = ("todos merged", "merged into setup", "nbconvert plain script", "jupytext without marks")
+_UNSURE = ("todos merged", "merged into setup")
 WAITS = ELSEWHERE.union(_UNSURE)
 """Damage that leaves nobody certain of what is whose: a person has to look."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nbproof.cells import CellKind
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
+from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.search import Found, find_answers
 from nbproof.recover.waiting import in_files

@@ -27,9 +27,9 @@ from nbproof.marking.blueprint import (
 from nbproof.marking.marker import answers_in
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.matching import NEWER
+from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.search import Found, find_answers
 from nbproof.run.batch import grade_class

@@ -14,11 +14,10 @@ from rich.console import Console
 from nbproof.cells import CellKind
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.results import GradedClass
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
+from nbproof.recover.notebook_bytes import Damaged, ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.search import Found, find_answers
-from nbproof.recover.unpacking import Damaged
 from nbproof.report.records import read_class
 from nbproof.report.statistics import faults
 from nbproof.run.batch import grade_class

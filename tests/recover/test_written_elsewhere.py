@@ -97,37 +97,16 @@ def _put(place: str, text: str, kind: str = "markdown") -> dict[str, Any]:
 
 @pytest.mark.parametrize("ids", [True, False], ids=["ids", "no ids"])
 @pytest.mark.parametrize("text", [TEXT, CHINESE, "Order.", "![image.png](attachment:image.png)", "👍"])
-@pytest.mark.parametrize(
-    ("place", "told"),
-    [
-        ("below", "directly below"), ("above", "directly above"), ("emptied", "directly below"),
-        ("question", "own words"), ("deleted", ""),
-    ],
-)  # fmt: skip
-def test_what_stands_beside_the_stub_is_the_answer(place: str, told: str, text: str, ids: bool) -> None:
+@pytest.mark.parametrize("place", ["below", "above", "emptied", "question", "deleted"])
+def test_what_stands_beside_the_stub_is_brought(place: str, text: str, ids: bool) -> None:
     notebook = _put(place, text)
     if not ids:
         for cell in notebook["cells"]:
             cell["metadata"] = {}
     found = _read(notebook)
     assert text in found.answers["explain_reach"]
-    if ids and "[" not in text:
-        assert told in found.recovered["explain_reach"]
-    if place != "deleted" and ids and not text.startswith(("!", "👍")):
-        assert found.answers["explain_reach"] == text
+    assert "a person looks" in found.recovered["explain_reach"]
     assert not found.lost.get("explain_reach")
-
-
-@pytest.mark.parametrize("stub", [True, False], ids=["below the stub's words", "alone"])
-def test_of_an_answer_cell_that_lost_its_id_nobody_says_that_nothing_stood_in_it(stub: bool) -> None:
-    notebook = _notebook()
-    at = _stub(notebook["cells"])
-    notebook["cells"][at] = _text((notebook["cells"][at]["source"] + "\n") * stub + TEXT)
-    found = _read(notebook)
-    assert TEXT in found.answers["explain_reach"]
-    told = found.recovered["explain_reach"]
-    assert "lost its id" in told and "directly below the question" in told
-    assert "Nothing stood" not in told
 
 
 REMARK = "# " + TEXT
@@ -144,7 +123,6 @@ STRING = f'"""{TEXT} And more than that: he would need a hook on the parameters 
         ("end", STRING, "code"), ("end", TEXT, "code"), ("end", f"%%markdown\n{TEXT}", "code"),
         ("end", f"answer = '{TEXT}'", "code"),
         ("below", CHINESE, "code"), ("below", "# " + CHINESE, "code"), ("todo", REMARK, "code"), ("todo", "# " + CHINESE, "code"),
-        ("todo", f"# My answer: {TEXT[:40]}", "code"),
         ("end", "https://docs.example/my-answer", "markdown"),
     ],
 )  # fmt: skip
@@ -168,7 +146,7 @@ def test_every_candidate_is_brought_with_its_place() -> None:
     answer = _read(notebook).answers["explain_reach"]
     assert TEXT in answer
     assert "Another thought." in answer
-    assert f"in a new text cell (cell {len(notebook['cells'])} of {len(notebook['cells'])})" in answer
+    assert f"[cell {len(notebook['cells'])}]" in answer
     assert "A person decides" in answer
 
 
@@ -223,12 +201,11 @@ def _right(name: str) -> str:
 
 @pytest.mark.parametrize("at", [0, 1])
 @pytest.mark.parametrize("frame", ["```python\n{}\n```", "My answer:\n\n~~~\n{}\n~~~\nIt works.", "```\n{}"])
-def test_code_fenced_in_a_text_cell_is_the_answer(frame: str, at: int) -> None:
+def test_code_fenced_in_a_text_cell_waits_for_a_person(frame: str, at: int) -> None:
     for name in ("fan_out", "grad_clipper"):
         found = _fenced(frame.format(_right(name)), at, name=name)
-        assert found.answers[name].strip() == _right(name).strip()
-        assert "text cell" in found.recovered[name]
-        assert name not in found.lost
+        assert all(line in found.answers[name] for line in _right(name).splitlines())
+        assert "a person has to look" in found.lost[name]
 
 
 def test_code_of_two_exercises_or_in_two_versions_waits_for_a_person() -> None:
@@ -275,18 +252,19 @@ def test_a_renamed_id_of_a_written_answer_is_a_lost_id() -> None:
     cell = notebook["cells"][_stub(notebook["cells"])]
     cell["source"], cell["metadata"]["nbgrader"]["grade_id"] = TEXT, "explain-Copy1"
     found = _read(notebook)
-    assert found.answers["explain_reach"] == TEXT
+    assert TEXT in found.answers["explain_reach"]
     assert not found.lost
 
 
 @pytest.mark.parametrize("slug", some_by_day(["04_apply", "03_module_hooks"], 2))
-def test_code_in_a_text_cell_is_recovered_or_told_for_every_exercise(slug: str) -> None:
+def test_code_in_a_text_cell_waits_for_every_exercise(slug: str) -> None:
     lesson, blueprint = _lesson(slug)
     for exercise in lesson.exercises:
         answer = without_head(next(one for one in exercise.candidates if one.role == "accepted"))
         notebook = _notebook(slug)
         notebook["cells"].insert(_todo(notebook["cells"], exercise.id) + 1, _text(f"```python\n{answer}\n```"))
         found = answers_in(blueprint, json.dumps(notebook).encode())
-        assert (found.answers[exercise.id].strip() == answer.strip()) != (exercise.id in found.lost)
+        assert "a person has to look" in found.lost[exercise.id]
         others = {name: text for name, text in found.answers.items() if name in blueprint.stubs and name != exercise.id}
-        assert others == {name: blueprint.stubs[name] for name in others}
+        # Another exercise that asks for the same names is no more certain.
+        assert all(text == blueprint.stubs[name] or name in found.lost for name, text in others.items())
