@@ -20,6 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+from benchmarks.stock import plain_config
 from nbproof.authoring.secret_lines import leaks_in, read_secrets, text_of
 from nbproof.cli.main import main as course
 from nbproof.feedback.graded_verdict import graded_verdict
@@ -32,11 +33,7 @@ ROOT = Path(__file__).parent.parent
 def _stock(root: str, learner: str, lesson: str) -> None:
     from nbgrader.apps import NbGraderAPI
 
-    from nbproof.nbgrader_setup import course_config
-
-    config = course_config(Path(root))
-    config.pop("GenerateFeedback")
-    outcome = NbGraderAPI(config=config).generate_feedback(lesson, learner, force=True)
+    outcome = NbGraderAPI(config=plain_config(Path(root))).generate_feedback(lesson, learner, force=True)
     if not outcome["success"]:
         raise RuntimeError(f"no feedback for {learner}/{lesson}: {outcome.get('error') or outcome.get('log')}")
 

@@ -16,8 +16,8 @@ __all__ = ["use_engine"]
 def use_engine(c: Config, file: str = "") -> None:
     """Have nbgrader, configured by ``c``, grade in the engine: isolated, in parallel, verdicts outside the learner's process.
 
-    If the system is not Linux, nbgrader's own preprocessors stay in place. ``file``: the nbgrader_config.py that asks, in the
-    folder of the course; not needed if the course's package has been imported.
+    If the system is not Linux, ``nbgrader autograde`` grades nothing, and says why. ``file``: the nbgrader_config.py that
+    asks, in the folder of the course; not needed if the course's package has been imported.
     """
     if file:
         find_course(Path(file).parent)
@@ -30,6 +30,8 @@ def use_engine(c: Config, file: str = "") -> None:
         c.Autograde.exporter_class = LookFirst
         c.Autograde.sanitize_preprocessors = [Rebuild, CheckCellMetadata]
         c.Autograde.autograde_preprocessors = [Mark, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+    else:
+        c.Autograde.exporter_class = "nbproof.nbgrader.elsewhere.LinuxOnly"
 
     if sys.platform != "win32":
         # In nbgrader's exchange everybody may write: the file system says whose a folder is, not its name.
