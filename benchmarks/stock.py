@@ -34,10 +34,13 @@ def grade_plainly(config: Config, lessons: Sequence[str] = ()) -> dict[tuple[str
     root = Path(config.CourseDirectory.root)
     failed = {}
     for lesson in lessons or sorted(path.name for path in (root / "source").iterdir()):
+        handed_in = sorted((root / "submitted").glob(f"*/{lesson}"))
+        if not handed_in:
+            continue
         released = api.generate_assignment(lesson, force=True, create=True)
         if not released["success"]:
             raise RuntimeError(f"nbgrader does not release {lesson}:\n{released.get('log')}")
-        for folder in sorted((root / "submitted").glob(f"*/{lesson}")):
+        for folder in handed_in:
             learner = folder.parent.name
             outcome = api.autograde(lesson, learner, force=True, create=True)
             if not outcome["success"]:
