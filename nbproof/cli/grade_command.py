@@ -32,7 +32,7 @@ from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.marking.results import GradedClass
 from nbproof.report.attendance import Attendance, attend, people_of
 from nbproof.run.intake import Intake, anything_new, lessons_with_source, take_in
-from nbproof.run.journal import journal_of, note_problems
+from nbproof.run.journal import journal_of
 from nbproof.run.lock import only_run
 from nbproof.run.plan import Selection, select
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
@@ -163,8 +163,6 @@ class _Desk:
             chosen = select(root, intake, lessons, request.only, people_of(root) if request.only else ())
             graded = self._graded(chosen, lessons)
             self.counting.stopped(graded.scores)  # should anything end it from here on
-            with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
-                note_problems(root, graded.scores)
             handed_in = {(one.learner, one.lesson) for one in intake.submissions}
             attendance = attend(root, people_of(root), handed_in, lessons) if not request.only else Attendance()
             intake = replace(intake, notes=(), passed_over=False) if request.only else intake

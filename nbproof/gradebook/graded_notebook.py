@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from nbproof.recover.pieces import to_be_shown
 from nbproof.recover.unpacking import Damaged
 from nbproof.values.results import CheckResult
 
-__all__ = ["RECEIPTS", "Receipt", "graded_notebook", "hand_on", "receipt_in", "time_in"]
+__all__ = ["graded_notebook", "hand_on", "time_in"]
 
 
 def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbformat.NotebookNode:
@@ -102,20 +103,19 @@ def _findings(exercise: ExerciseVerdict, test: TestVerdict) -> list[CheckResult]
 
 
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
-RECEIPTS = (TIME, SECRET)
 
 
 @dataclass(frozen=True)
-class Receipt:
+class _Receipt:
     """What is known of a hand-in; empty if nothing sensible stands there."""
 
     time: str = ""
     secret: str = ""
 
 
-def receipt_in(folder: Path) -> Receipt:
+def _receipt_in(folder: Path) -> _Receipt:
     """What lies in a folder. Reads no link, no pipe, nothing long."""
-    return Receipt(time_in(folder / TIME) or "", _secret_in(folder / SECRET))
+    return _Receipt(time_in(folder / TIME) or "", _secret_in(folder / SECRET))
 
 
 def time_in(path: Path) -> str | None:
@@ -139,17 +139,21 @@ def _secret_in(path: Path) -> str:
     return text if re.fullmatch(r"[!-~\s]{16,}", text) else ""
 
 
-def hand_on(root: Path, learner: str, lesson: str) -> None:
+def hand_on(root: Path, learner: str, lesson: str, parts: Collection[str] = ("autograded", "feedback")) -> None:
     """Put both files of a submission beside its graded notebook and its feedback, as far as there are any. Raises OSError.
+
+    ``parts``: where they are put.
 
     A secret that was made up stays the same for as long as one of the folders holds it.
     """
     places = [root / part / learner / lesson for part in ("autograded", "feedback")]
     places = [folder for folder in places if folder.is_dir()]
-    told = receipt_in(root / "submitted" / learner / lesson)
-    before = [receipt_in(folder) for folder in places]
+    told = _receipt_in(root / "submitted" / learner / lesson)
+    before = [_receipt_in(folder) for folder in places]
     secret = told.secret or next((one.secret for one in before if one.secret), "") or secrets.token_hex(64)
     for folder, have in zip(places, before, strict=True):
+        if folder.relative_to(root).parts[0] not in parts:
+            continue
         if have.secret != secret:
             _write(folder / SECRET, secret)
         if have.time != told.time or not (folder / TIME).is_file():

@@ -5,10 +5,10 @@ Tags, points, test cells, kernelspec, outputs and metadata of a submission count
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import stat
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -37,11 +37,9 @@ __all__ = [
     "Rebuilt",
     "TestCell",
     "fill_in",
-    "own_in",
     "read_attachments",
     "read_blueprint",
     "read_file",
-    "rebuilt_in",
 ]
 
 
@@ -226,36 +224,14 @@ def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
     behind: dict[int, list[nbformat.NotebookNode]] = {place: [] for place in range(-1, len(notebook.cells))}
     for number, own in enumerate(rebuilt.own):
         if own.place not in changed:
-            cell = nbformat.v4.new_code_cell(own.source, id=f"own-{number}", metadata={OWN: _marked(own)})
+            cell = nbformat.v4.new_code_cell(own.source, id=f"own-{number}", metadata={OWN: True})
             behind[own.after].append(cell)
     for place, own in changed.items():
         notebook.cells[place]["source"] = own.source
-        notebook.cells[place]["metadata"][OWN] = _marked(own)
+        notebook.cells[place]["metadata"][OWN] = True
     released = [[cell, *behind[place]] for place, cell in enumerate(notebook.cells)]
     notebook["cells"] = [*behind[-1], *(cell for cells in released for cell in cells)]
-    told = {name: value for name in _TOLD if (value := getattr(rebuilt, name))}
-    if told:
-        notebook["metadata"][FOUND] = told
     return notebook
-
-
-def _marked(own: OwnCell) -> dict[str, Any]:
-    return {"after": own.after, "place": own.place}
-
-
-def own_in(notebook: nbformat.NotebookNode) -> tuple[OwnCell, ...]:
-    """The own cells of a notebook that :func:`fill_in` has made."""
-    marked = ((cell, cell.metadata.get(OWN)) for cell in notebook.cells)
-    return tuple(OwnCell(cell.source, told["after"], told["place"]) for cell, told in marked if told)
-
-
-def rebuilt_in(blueprint: Blueprint, notebook: nbformat.NotebookNode) -> Rebuilt:
-    """What :func:`fill_in` has made a notebook of, also if it was written to a file since."""
-    asked = {*blueprint.stubs, *blueprint.written}
-    answers = {name: cell.source for cell in notebook.cells if (name := name_of(cell)) in asked}
-    told = notebook.metadata.get(FOUND, {})
-    recovered, lost = dict(told.get("recovered", {})), dict(told.get("lost", {}))
-    return Rebuilt(answers, recovered, lost, told.get("damage", ""), own_in(notebook), tuple(told.get("newer", ())))
 
 
 def read_file(path: Path, limit: int) -> bytes:
@@ -278,28 +254,18 @@ _MOST_FILES, _DEEPEST = 1_000, 20
 
 Attachments = dict[str, bytes]
 
-OWN, FOUND = "learners_own_cell", "found"
-"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's; in its own: how answers were found."""
-_TOLD = ("recovered", "lost", "damage", "newer")
+OWN = "learners_own_cell"
+"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
 
 
-def read_attachments(
-    folder: Path, notebook: Path, limit: int, left_out: Callable[[str], None] = lambda told: None
-) -> Attachments:
-    """The submission's own data files by relative path: regular files, no links, 1000 files and ``limit`` bytes at most.
-
-    ``left_out``: told, in words, what is not read although a learner may have meant it to be.
-    """
+def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
+    """The submission's own data files by relative path: regular files, no links, 1000 files and ``limit`` bytes at most."""
     found: Attachments = {}
     left, seen = limit, 0
     for place, folders, files in os.walk(folder, followlinks=False):
         within = Path(place).relative_to(folder)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in folders:
-            if os.path.islink(os.path.join(place, name)):
-                left_out(f"{within / name} is a symbolic link")
-        if folders and len(within.parts) >= _DEEPEST:
-            left_out(f"{within / folders[0]} lies more than {_DEEPEST} folders deep")
+        if len(within.parts) >= _DEEPEST:
             folders[:] = []
         seen += 1
         for name in sorted(files):
@@ -309,14 +275,10 @@ def read_attachments(
             seen += 1
             if seen > _MOST_FILES:
                 break
-            try:
+            with contextlib.suppress(Damaged):
                 data = read_file(path, left)
-            except Damaged as damage:
-                left_out(f"{within / name} is a symbolic link" if path.is_symlink() else str(damage))
-                continue
-            left -= len(data)
-            found[str(path.relative_to(folder))] = data
+                left -= len(data)
+                found[str(path.relative_to(folder))] = data
         if seen > _MOST_FILES:
-            left_out(f"there are more than {_MOST_FILES} files and folders")
             break
     return found

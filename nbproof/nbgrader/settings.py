@@ -21,17 +21,8 @@ def use_engine(c: Config, file: str = "") -> None:
     """
     if file:
         find_course(Path(file).parent)
-    if sys.platform == "linux":
-        from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, SaveAutoGrades
-
-        from nbproof.nbgrader.preprocessors import LookFirst, Mark, Rebuild
-
-        # Made before nbgrader copies or reads anything of a submission.
-        c.Autograde.exporter_class = LookFirst
-        c.Autograde.sanitize_preprocessors = [Rebuild, CheckCellMetadata]
-        c.Autograde.autograde_preprocessors = [Mark, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
-    else:
-        c.Autograde.exporter_class = "nbproof.nbgrader.elsewhere.LinuxOnly"
+    # Made before nbgrader copies or reads anything.
+    c.Autograde.exporter_class = "nbproof.nbgrader.autograde.Mark"
 
     if sys.platform != "win32":
         # In nbgrader's exchange everybody may write: the file system says whose a folder is, not its name.

@@ -8,6 +8,7 @@ run was killed is tried last, alone (:mod:`nbproof.run.suspects`).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.class_run import ClassRun, PoolMaker
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake
-from nbproof.run.journal import RunState
+from nbproof.run.journal import RunState, note_problems
 from nbproof.run.pool import Job, LocalPool, Pool
 from nbproof.run.references import References, where_of
 from nbproof.run.watch import Watch
@@ -40,18 +41,19 @@ def grade_class(
     workers: int | None = None, seed: int | None = None, launched: Launched | None = None,
     exercises: frozenset[str] = frozenset(), whole_class: bool = True, pool: PoolMaker | None = None,
     watch: Watch | None = None, step: Callable[[int, int, str], None] = lambda done, of, name: None,
-    anyway: bool = False,
+    anyway: bool = False, config: Config | None = None,
 ) -> GradedClass:  # fmt: skip
     """Mark every submission that changed since it was last graded (all with ``force``), and write it down.
 
-    ``exercises``: mark no others again. ``whole_class``: whether the intake is everything, so that the next run may
-    take another seed. ``pool``: who marks, in place of this machine.
+    `course grade` and `nbgrader autograde` both call this. ``exercises``: mark no others again. ``whole_class``: whether the
+    intake is everything, so that what an earlier run was cut off before is done too, and the next run may take another seed.
+    ``pool``: who marks, in place of this machine. ``config``: nbgrader's, if it is not just as the course's file has it.
     """
     isolation = isolation or (isolation_or_refuse().level if pool is None else Isolation.FULL)
     if isolation is not Isolation.NONE:
         refuse_if_exposed(root)
     watch = watch or Watch()
-    config = course_config(root)
+    config = config or course_config(root)
     coursedir = NbGraderAPI(config=config).coursedir
     limits = GradingLimits(config=config)
     state = RunState(root, seed)
@@ -65,7 +67,10 @@ def grade_class(
             register_lessons({name: one for name, one in states.items() if name in handed_in}, state, writer, config)
             references = References(states, state, where_of(pool is None, isolation), anyway)
             run = ClassRun(root, state, states, limits, writer, penalties, watch, step, references)
-            return run.go(intake, made, force, exercises, whole_class)
+            graded = run.go(intake, made, force, exercises, whole_class)
+        with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
+            note_problems(root, graded.scores)
+        return graded
     except OSError as error:
         trouble = trouble_with_disk(error, root)
         if trouble is None:

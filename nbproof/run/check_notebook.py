@@ -24,7 +24,8 @@ from nbproof.marking.blueprint import (
     read_file,
 )
 from nbproof.marking.manual_answers import written_in
-from nbproof.marking.marker import answers_in
+from nbproof.marking.marker import Marker, answers_in
+from nbproof.marking.order import Order
 from nbproof.marking.program import program
 from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
 from nbproof.marking.verdicts import status_without_error
@@ -49,22 +50,26 @@ def check_notebook(
         data = read_file(file, limits.notebook_mb << 20)
         cells = plain_cells(data) or salvaged(data).cells
         blueprint = blueprints[lesson_of(file, cells, blueprints)]
-        rebuilt = answers_in(blueprint, data)
+        seed = seed if seed is not None else secrets.randbelow(10**9) + 1
+        if sys.platform != "linux":
+            return _in_a_kernel(blueprint, answers_in(blueprint, data), seed, step)
     except Damaged as damage:
-        raise UsageError(
-            f"this cannot be checked: {damage}", str(file), "save the notebook in JupyterLab, then check it again"
-        ) from None
-    seed = seed if seed is not None else secrets.randbelow(10**9) + 1
-    if sys.platform != "linux":
-        return _in_a_kernel(blueprint, rebuilt, seed, step)
-    from nbproof.marking.judge import Judge
-    from nbproof.marking.submission import mark
+        raise _unchecked(file, str(damage)) from None
     from nbproof.sandbox.engine import Engine
 
     step(0, 1, blueprint.lesson)
+    files = read_attachments(file.parent, file, limits.attachment_mb << 20)
     with Engine(limits, isolation) as engine:
-        files = read_attachments(file.parent, file, limits.attachment_mb << 20)
-        return mark(engine, blueprint, Judge(blueprint, seed), rebuilt, "you", files)
+        verdict = Marker(engine, blueprints, seed).mark(Order("you", blueprint.lesson, data, files))
+    if verdict.problem:
+        raise _unchecked(file, verdict.problem)
+    return verdict
+
+
+def _unchecked(file: Path, why: str) -> UsageError:
+    return UsageError(
+        f"this cannot be checked: {why}", str(file), "save the notebook in JupyterLab, then check it again"
+    )
 
 
 def lesson_of(file: Path, cells: Sequence[ExportedCell], blueprints: dict[str, Blueprint]) -> str:

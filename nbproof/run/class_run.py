@@ -100,6 +100,7 @@ class ClassRun:
     ) -> GradedClass:
         work, reasons = self._plan(intake, force, exercises)
         plain: dict[str, int] = {}
+        goes_on = self.state.is_open
         self.watch.planned(len(work), len(self._done), reasons)
         if work:
             if force:
@@ -117,7 +118,7 @@ class ClassRun:
         fined = self._assign_penalties()
         for one in intake.submissions:
             self.state.forced.pop(f"{one.lesson}/{one.learner}", None)
-        if whole_class:
+        if whole_class or not goes_on:
             self.state.complete()
         else:
             self.state.save()

@@ -58,10 +58,15 @@ class RunState:
         forced = kept.get("forced")
         self.forced: dict[str, list[str]] = dict(forced) if isinstance(forced, dict) else {}
         """``<lesson>/<learner>`` -> exercises (none: all) that a run with ``--force`` set out to mark, until one has."""
-        # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
+        # Journals lie where stock nbgrader copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open = kept.get("open") if isinstance(kept.get("open"), int) else None
         self.seed = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a run has begun that was not completed."""
+        return self._open is not None
 
     def begin(self) -> None:
         """Keep the seed: a run that is cut off goes on with it."""

@@ -3,8 +3,6 @@
 A run notes each submission before it marks it, and takes the note away afterwards. Notes that are there when a run begins
 are of a run that nobody ended on purpose: one of those submissions may have ended it. Each is tried where it can end no
 more than the attempt; what does so is set aside, reported, and left alone until it is handed in anew or asked for by force.
-
-So do `course grade`, here and on a cluster, by :class:`CarefulPool`, and `nbgrader autograde`, by :class:`Suspects`.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from nbproof.marking.results import SubmissionVerdict
 if TYPE_CHECKING:
     from nbproof.run.pool import Job, Pool
 
-__all__ = ["CarefulPool", "InProgress", "Note", "Standing", "Suspects", "in_a_process_of_its_own", "note_of"]
+__all__ = ["CarefulPool", "InProgress", "Note", "Standing", "in_a_process_of_its_own", "note_of"]
 
 
 class Standing(Enum):
@@ -101,37 +99,6 @@ def _by_force(job: Job) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Suspects:
-    """What becomes of submissions that are noted when a run begins."""
-
-    notes: InProgress
-    apart: Callable[[Job], SubmissionVerdict]
-    """Marks one where it can end nothing else: raises BrokenProcessPool if it has ended that."""
-    seed: int
-    force: bool
-    """Try also what was set aside."""
-    again: Callable[[Job], str] = _by_force
-    """The command that tries it once more."""
-
-    def tried(self, job: Job, standing: Standing) -> SubmissionVerdict:
-        """The verdict, or why there is none. To be called when all others are marked."""
-        if standing is Standing.SET_ASIDE and not self.force:
-            return self._refused(job, "it ended the process that marked it, so it was set aside")
-        self.notes.write(note_of(job, Standing.STARTED))
-        try:
-            return self.apart(job)
-        except BrokenProcessPool:
-            self.notes.write(note_of(job, Standing.SET_ASIDE))
-            told = "it was being marked when a run was killed; tried again alone, it ended that process, too, so it was set aside"
-            return self._refused(job, told)
-
-    def _refused(self, job: Job, told: str) -> SubmissionVerdict:
-        one = job.submission
-        problem = f"{told}. Look at what was handed in; to try it once more: {self.again(job)}"
-        return SubmissionVerdict(one.learner, one.lesson, self.seed, (), {}, {}, problem=problem)
-
-
 class CarefulPool:
     """A pool (:class:`nbproof.run.pool.Pool`) in front of which suspects are sorted out, to be tried after the rest.
 
@@ -139,8 +106,7 @@ class CarefulPool:
     """
 
     def __init__(self, pool: Pool, notes: InProgress, seed: int, force: bool) -> None:
-        self._pool, self._notes = pool, notes
-        self._suspects = Suspects(notes, pool.apart, seed, force)
+        self._pool, self._notes, self._seed, self._force = pool, notes, seed, force
 
     def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """See :class:`nbproof.run.pool.Pool`."""
@@ -149,11 +115,28 @@ class CarefulPool:
         for job in jobs:
             noted = standing[id(job)]
             if noted is not None:
-                yield job, self._suspects.tried(job, noted)
+                yield job, self._tried(job, noted)
 
     def apart(self, job: Job) -> SubmissionVerdict:
         """See :class:`nbproof.run.pool.Pool`."""
         return self._pool.apart(job)
+
+    def _tried(self, job: Job, standing: Standing) -> SubmissionVerdict:
+        """The verdict on a suspect, or why there is none."""
+        if standing is Standing.SET_ASIDE and not self._force:
+            return self._refused(job, "it ended the process that marked it, so it was set aside")
+        self._notes.write(note_of(job, Standing.STARTED))
+        try:
+            return self._pool.apart(job)
+        except BrokenProcessPool:
+            self._notes.write(note_of(job, Standing.SET_ASIDE))
+            told = "it was being marked when a run was killed; tried again alone, it ended that process, too, so it was set aside"
+            return self._refused(job, told)
+
+    def _refused(self, job: Job, told: str) -> SubmissionVerdict:
+        one = job.submission
+        problem = f"{told}. Look at what was handed in; to try it once more: {_by_force(job)}"
+        return SubmissionVerdict(one.learner, one.lesson, self._seed, (), {}, {}, problem=problem)
 
 
 _T = TypeVar("_T")

@@ -32,8 +32,7 @@ def main() -> int:
     )  # fmt: skip
     parser.add_argument(
         "--through", choices=("grade", "autograde"), default="grade",
-        help="who grades: `course grade`, or `nbgrader autograde` with the engine as its plug-in, one after another. "
-        "Leaves stock nbgrader out (default: grade)",
+        help="who grades: `course grade`, or `nbgrader autograde`, lesson by lesson. Leaves stock nbgrader out (default: grade)",
     )  # fmt: skip
     parser.add_argument("--no-stock", action="store_true", help="leave stock nbgrader out: five seconds an attack")
     parser.add_argument(

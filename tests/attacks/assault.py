@@ -81,8 +81,6 @@ class Outcome:
     level: str = ""
     """How it was isolated."""
     tokens: dict[str, str] = field(default_factory=dict)
-    through: str = "grade"
-    """Or ``autograde``: nbgrader's command, with the engine as its plug-in."""
     attacks: Sequence[Attack] = ()
 
     def exercise(self, learner: str, name: str) -> dict[str, Any]:
@@ -311,11 +309,10 @@ def assault(
     verdicts = {}
     for path in sorted((targets.root / "autograded").glob("*/*/.verdict.json")):
         verdicts[path.parent.parent.name] = json.loads(path.read_text(encoding="utf-8"))["verdict"]
-    verdicts.update(facts.get("verdicts", {}))
     scores = {score["learner"]: score for score in facts["scores"]}
     return Outcome(
         targets.root, scores, verdicts, facts["seconds"], facts["peak_mb"], heard, left, ended.stdout + ended.stderr,
-        facts["notes"], facts["uid"], facts["level"], tokens, through, attacks,
+        facts["notes"], facts["uid"], facts["level"], tokens, attacks,
     )  # fmt: skip
 
 

@@ -29,15 +29,11 @@ def main() -> None:
     lessons = lessons_with_source(root, [])
     start = time.monotonic()
     intake = take_in(root, lessons, lessons)
-    verdicts: dict[str, Any] = {}
     scores = (
-        _by_nbgrader(root, intake, lessons, verdicts, wanted)
-        if nbgrader
-        else _by_us(root, intake, lessons, seed, level)
+        _by_nbgrader(root, intake, lessons, seed, wanted) if nbgrader else _by_us(root, intake, lessons, seed, level)
     )
     told = {
         "scores": scores,
-        "verdicts": verdicts,
         "notes": list(intake.notes),
         "uid": os.geteuid(),
         "level": level.value,
@@ -54,42 +50,32 @@ def _by_us(root: Path, intake: Any, lessons: list[str], seed: int, level: Any) -
     return [{"learner": s.learner, "lesson": s.lesson, "score": s.score, "problem": s.problem} for s in graded.scores]
 
 
-def _by_nbgrader(
-    root: Path, intake: Any, lessons: list[str], verdicts: dict[str, Any], wanted: str
-) -> list[dict[str, Any]]:
-    """``nbgrader autograde``, lesson by lesson. What the plug-in marks is overheard: nbgrader keeps the marks only."""
+def _by_nbgrader(root: Path, intake: Any, lessons: list[str], seed: int, wanted: str) -> list[dict[str, Any]]:
+    """``nbgrader autograde``, lesson by lesson."""
     from nbgrader.api import Gradebook, MissingEntry
     from nbgrader.apps import AutogradeApp
 
-    from nbproof.marking import submission as marking
-    from nbproof.run.references import REFERENCE
+    from nbproof.run.journal import RunState, problems_of
 
-    mark = marking.mark
-
-    def overheard(*given: Any, **more: Any) -> Any:
-        verdict = mark(*given, **more)
-        if verdict.learner != REFERENCE:
-            verdicts[verdict.learner] = verdict.as_dict()
-            print(f"marked {verdict.learner!a}", flush=True)
-        return verdict
-
-    marking.mark = overheard
     os.chdir(root)
     os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
     for lesson in lessons:
         app = AutogradeApp()
+        # As if a run with this seed had been cut off.
+        RunState(root, seed).begin()
         with contextlib.suppress(SystemExit):
             app.initialize([lesson, *([f"--Mark.isolation={wanted}"] if wanted else [])])
             app.start()
-    scores = []
+    scores, problems = [], problems_of(root)
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
         for one in intake.submissions:
             try:
                 score = gradebook.find_submission(one.lesson, one.learner).score
             except MissingEntry:
                 score = 0.0
-            problem = "" if one.learner in verdicts else "nbgrader has not graded it"
-            scores.append({"learner": one.learner, "lesson": one.lesson, "score": score, "problem": problem})
+            problem = problems.get((one.learner, one.lesson))
+            why = problem.why if problem else ""
+            scores.append({"learner": one.learner, "lesson": one.lesson, "score": score, "problem": why})
     return scores
 
 

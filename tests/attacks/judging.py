@@ -173,19 +173,14 @@ def _gained(outcome: Outcome, attack: Attack) -> list[str]:
         found.append(f"it has {score:g} marks, {honest:g} of them earned")
     if attack.name in outcome.verdicts and outcome.exercise(attack.name, attack.exercise)["score"]:
         found.append(f"{attack.exercise} has marks")
-    if attack.keeps and score < honest and not _is_refused(outcome, attack):
+    if attack.keeps and score < honest:
         found.append(f"it lost marks that it had earned: {score:g} of {honest:g}")
     return found
 
 
-def _is_refused(outcome: Outcome, attack: Attack) -> bool:
-    """nbgrader takes less than `course grade` does, such as no notebook of another name, and reports it."""
-    return outcome.through == "autograde" and attack.name not in outcome.verdicts
-
-
 def _unexpected(outcome: Outcome, attack: Attack) -> list[str]:
     status = status_of(outcome, attack)
-    if status in attack.expects or _is_refused(outcome, attack):
+    if status in attack.expects:
         return []
     return [
         f"{attack.exercise} ended with {status!r}, not with {sorted(attack.expects)}: {told(outcome, attack)[:200]}"
@@ -254,9 +249,7 @@ def _exceeded(outcome: Outcome, attack: Attack) -> list[str]:
         if verdict["peak_mb"] > 4 * LIMITS["memory_mb"]:
             found.append(f"it took {verdict['peak_mb']:.0f} MB")
     size = sum(len(data) for _, data in outcome.written(attack.name))
-    # nbgrader keeps a submission's own files beside the graded notebook: as many as are allowed.
-    own = 16 << 20 if outcome.through == "autograde" else 0
-    if size > 12_000_000 + own:
+    if size > 12_000_000:
         found.append(f"its records take {size / 1e6:.0f} MB")
     return found
 

@@ -99,6 +99,11 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: P
     assert third.graded == ()
     assert {score.learner: score.penalty for score in third.scores}["early"] == 1
     assert _grade(late_class, pool).rewritten == ()
+    # The same if nbgrader is asked.
+    _due(late_class, DUE)
+    outcome = NbGraderAPI(config=course_config(late_class)).autograde(LESSON, "*", force=False)
+    assert outcome["success"], outcome["log"]
+    assert _penalties(late_class) == {"early": 4, "late": 1, "later": 4, "excused": None}
 
 
 @pytest.mark.filterwarnings("ignore")

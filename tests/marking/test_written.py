@@ -113,7 +113,7 @@ def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
     for learner in ("ben", "zoe", "del"):
         assert _book(asking, learner) == (0, None, False, "No response.", None)
 
-    # nbgrader's own rule comes to the same, from the graded notebooks: SaveAutoGrades asks it after `nbgrader autograde`.
+    # nbgrader's own rule comes to the same, from the graded notebooks.
     for learner in scores:
         notebook = nbformat.read(asking / "autograded" / learner / LESSON / f"{LESSON}.ipynb", as_version=4)
         assert determine_grade(notebook.cells[-1]) == (_book(asking, learner)[0], 2)

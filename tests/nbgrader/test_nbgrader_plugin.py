@@ -23,6 +23,8 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.journal import RunState
+from nbproof.run.lock import only_run
 from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT
 
@@ -133,15 +135,9 @@ def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(c
     assert graded.stderr.count("isolation: ") == 1, graded.stderr[-3000:]
     scores = _scores(course)
     assert (scores["ada"], scores["ben"], scores["eve"]) == (FULL, FULL - POINTS["first"], 0), graded.stderr[-3000:]
-    # As `course grade`: what may not be read is left out, and said.
-    assert (scores["lin"], scores["low"]) == (FULL, FULL)
+    assert (scores["lin"], scores["low"]) == (FULL, FULL), "what may not be read is left out"
     kept = {path.name for path in (course / "autograded/lin" / LESSON).iterdir()}
-    assert "0_mine.txt" in kept
-    assert not kept & {"data.csv", "config.py", "neighbour", "loop", "nothing", "timestamp.txt", "pipe.csv", "huge.bin"}
-    assert "lin: left out of what is graded: loop is a symbolic link" not in graded.stderr, (
-        "loops are files, named in order"
-    )
-    assert "data.csv is a symbolic link" in graded.stderr
+    assert kept == {f"{LESSON}.ipynb", ".verdict.json", "timestamp.txt", "submission_secret.txt"}
     for learner, why in {
         "sol": "is a symbolic link", "neb": "is a symbolic link", "zed": "is a symbolic link",
         "zer": "is a symbolic link", "pip": "is not a regular file",
@@ -149,10 +145,10 @@ def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(c
         assert learner not in scores, f"{learner} has a place in the gradebook"
         assert any(f"{learner} is not graded: " in line and why in line for line in graded.stderr.splitlines()), learner
     for learner in ("mal", "big", "nan"):
-        assert scores.get(learner, 0) == 0
-        assert f"for student '{learner}'" in graded.stderr, "nbgrader lists whom it could not grade"
+        assert learner not in scores
+        assert f"{learner} is not graded: " in graded.stderr
         assert not (course / "autograded" / learner / LESSON).exists()
-    assert "passed over 'submitted/new\\nline/" in graded.stderr
+    assert "passed over submitted/new\\nline" in graded.stderr
     assert int(graded.stdout.split("PEAK MB")[1]) < 1_000, "a submission was parsed by the process that grades"
     size = sum(path.stat().st_size for path in (course / "autograded").rglob("*"))
     assert size < 20e6, "something was copied that nobody had looked at"
@@ -190,18 +186,38 @@ def _damage(path: Path, name: str, *new: str, stub: str | None = None) -> None:
     path.write_text(json.dumps(notebook, indent=1))
 
 
-def _ended(course: Path) -> dict[str, list[str]]:
-    """learner -> what stands below each test: how its exercise ended. Numbers differ, because seeds do."""
-    found = {}
-    for path in sorted((course / "autograded").glob(f"*/{LESSON}/{LESSON}.ipynb")):
-        outputs = [output for cell in json.loads(path.read_text())["cells"] for output in cell.get("outputs", ())]
-        found[path.parts[-3]] = ["".join(one["data"]["text/plain"]) for one in outputs if "data" in one]
+def _ended(course: Path) -> dict[str, dict[str, Any]]:
+    """learner -> the journalled verdict without what it took, the graded notebook, and what the gradebook holds."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted((course / "autograded").glob(f"*/{LESSON}/.verdict.json")):
+        kept = json.loads(path.read_text())
+        for told in (kept["verdict"], *kept["verdict"]["exercises"]):
+            told.update(dict.fromkeys(told.keys() & {"seconds", "peak_mb"}, 0))
+        notebook = json.loads(path.with_name(f"{LESSON}.ipynb").read_text())
+        found[path.parts[-3]] = {"verdict": kept["verdict"], "notebook": [cell["source"] for cell in notebook["cells"]]}
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        for one in gradebook.assignment_submissions(LESSON):
+            (notebook,) = one.notebooks
+            found[one.student.id]["marks"] = {
+                grade.name: (grade.auto_score, grade.needs_manual_grade) for grade in notebook.grades
+            }
+            found[one.student.id]["comments"] = {comment.name: comment.auto_comment for comment in notebook.comments}
     return found
+
+
+def test_what_was_recovered_and_fails_has_the_same_verdict_whoever_drives(
+    course: Path, hand_in: HandIn, pool: PoolMaker
+) -> None:
+    stub = "def first(x):\n    # TODO: 2 times x\n    pass  # TODO: your code"
+    _damage(hand_in("one", RIGHT), "first", "def first(x):\n    return x * 7", stub=stub)
+    ended = _by_both(course, pool)
+    first = ended["one"]["verdict"]["exercises"][0]
+    assert (first["status"], list(ended["one"]["verdict"]["recovered"])) == ("failed", ["first"])
 
 
 @pytest.mark.nightly
 def test_a_damaged_notebook_ends_alike_whoever_drives(course: Path, hand_in: HandIn, pool: PoolMaker) -> None:
-    """Recovered and wrong, waiting for a person, without a TODO cell, with a mark of git's: by both drivers."""
+    """Recovered, waiting for a person, without a TODO cell, with a mark of git's, under another name: by both drivers."""
     stub = "def first(x):\n    # TODO: 2 times x\n    pass  # TODO: your code"
     wrong = "def first(x):\n    return x * 7"
     _damage(hand_in("ran", RIGHT), "first", wrong, wrong, stub=stub)
@@ -213,19 +229,30 @@ def test_a_damaged_notebook_ends_alike_whoever_drives(course: Path, hand_in: Han
     marked.write_text(
         json.dumps(json.loads(marked.read_text()), indent=1).replace('"source"', '\n<<<<<<< HEAD\n"source"', 1)
     )
-    _make_fresh(course)
-    ours = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
-    scores, ended = _scores(course), _ended(course)
-    assert {score.learner for score in ours.scores} == set(ended)
-    assert ended["ran"][0] == ended["one"][0] == "first: failed"
+    other = hand_in("dis", RIGHT)
+    other.rename(other.with_name("my notebook (1).ipynb"))
+    assert set(_by_both(course, pool)) == {"ran", "one", "off", "two", "non", "git", "dis"}
+
+
+def _by_both(course: Path, pool: PoolMaker) -> dict[str, dict[str, Any]]:
+    """What `course grade` makes of all that is handed in; fails if nbgrader, by the same seed, makes anything else of it."""
+    grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool, seed=7)
+    ours = _ended(course)
     _make_fresh(course)
     shutil.rmtree(course / "autograded")
+    RunState(course, 7).begin()
+    _worked(_api(course).autograde(LESSON, "*", force=False))
+    assert _ended(course) == ours
+    return ours
 
-    graded = _nbgrader(course, "autograde", LESSON)
 
-    assert graded.returncode == 0, graded.stderr[-3000:]
-    assert _scores(course) == scores
-    assert _ended(course) == ended
+def test_two_runs_never_write_at_once(course: Path, hand_in: HandIn) -> None:
+    hand_in("ada", RIGHT)
+    with only_run(course):
+        outcome = _api(course).autograde(LESSON, "ada")
+    assert not outcome["success"]
+    assert "another run is grading this course" in outcome["log"]
+    assert not (course / "autograded").exists()
 
 
 def test_formgraders_buttons_work_in_a_fresh_clone(course: Path, hand_in: HandIn) -> None:
@@ -239,9 +266,11 @@ def test_formgraders_buttons_work_in_a_fresh_clone(course: Path, hand_in: HandIn
     _make_fresh(course)
     api = _api(course)
 
-    for learner in ("ada", "ben", "lin"):
-        _worked(api.autograde(LESSON, learner))
-    refused = api.autograde(LESSON, "zer")
+    unknown = api.autograde(LESSON, "ada", create=False)
+    assert "ada is not graded: the gradebook knows no such learner" in unknown["log"]
+    assert _scores(course) == {}
+    _worked(api.autograde(LESSON, "ada"))
+    refused = api.autograde(LESSON, "*")
     assert not refused["success"]
     assert "zer is not graded: " in refused["log"]
     assert _scores(course) == {"ada": FULL, "ben": 0, "lin": FULL}
@@ -262,11 +291,13 @@ def test_formgraders_buttons_work_in_a_fresh_clone(course: Path, hand_in: HandIn
         assert gradebook.find_submission(LESSON, "ada").timestamp is None
         assert gradebook.find_submission(LESSON, "ben").timestamp is not None
     # Without --force nothing is graded twice, and what came later and is no file costs nobody what was graded before.
+    assert f"ben/{LESSON}: 0.5 of {FULL:g}, unchanged" in _worked(api.autograde(LESSON, "ben", force=False))
     path = course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
     path.unlink()
     path.symlink_to("/dev/zero")
-    _worked(api.autograde(LESSON, "ada", force=False))
+    assert "ada is not graded: " in api.autograde(LESSON, "ada", force=False)["log"]
     assert (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").exists()
+    assert _scores(course)["ada"] == FULL
 
 
 def test_feedback_is_released_after_our_grading_and_keeps_its_place_in_the_exchange(
@@ -307,7 +338,7 @@ def test_reference_answers_that_lose_marks_stop_nbgrader_too(course: Path, hand_
     refused = _api(course).autograde(LESSON, "ada")
     assert not refused["success"]
     assert "second earns 0 of 1" in refused["log"]
-    assert "--Mark.anyway=True" in refused["log"]
+    assert "grade --anyway" in refused["log"]
     assert "Traceback" not in refused["log"]
     assert not (course / "autograded" / "ada").exists()
     knowingly = _api(course)

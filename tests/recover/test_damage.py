@@ -24,7 +24,7 @@ import pytest
 
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
-from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in, read_blueprint, rebuilt_in
+from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
 from nbproof.marking.marker import answers_in
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover import unpacking as unwrapping
@@ -167,20 +167,6 @@ def test_a_list_that_is_filled_below_the_check_waits() -> None:
         cells = [*release["cells"][:at], new, *release["cells"][at:]]
         found = answers_in(blueprint, json.dumps({**release, "cells": cells}).encode())
         assert set(found.lost) == ({"visit_order"} if waits else set())
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "kind", ["answer in cells below", "answer below the check", "truncated", "colab", "todo deleted"]
-)
-def test_nothing_that_was_found_is_lost_on_its_way_through_a_file(kind: str) -> None:
-    """As `nbgrader autograde` does it: rebuilt, written down, read again, and only then marked."""
-    _, blueprint = _lesson(LESSONS[0])
-    _, damage = _damage(LESSONS[0], [kind], 1)
-    found = answers_in(blueprint, damage.data)
-    again = nbformat.reads(nbformat.writes(fill_in(blueprint, found)), as_version=4)
-    assert found.recovered or found.lost
-    assert rebuilt_in(blueprint, again) == found
 
 
 _CELLS = [kind.name for kind in KINDS.values() if kind.of == "cells"]

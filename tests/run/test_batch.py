@@ -190,6 +190,9 @@ def test_seeds_are_fresh_and_can_be_repeated(course: Path, grade: Grade, hand_in
     first, second = grade(force=True), grade(force=True)
     assert first.seed != second.seed
     assert grade(force=True, seed=first.seed).seed == first.seed
+    # Of a part of the class as well: pages that learners get name the seed.
+    parts = [grade(force=True, whole_class=False).seed for _ in range(2)]
+    assert len(set(parts)) == 2
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -8,7 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,11 +18,10 @@ from nbgrader.api import Gradebook
 
 from nbproof.limits import GradingLimits
 from nbproof.marking.results import SubmissionVerdict
-from nbproof.nbgrader.one_by_one import LastPlace, OneByOne, once_more
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
 from nbproof.run.pool import Job
-from nbproof.run.suspects import InProgress, Standing, Suspects, _by_force, note_of
+from nbproof.run.suspects import CarefulPool, InProgress, Standing, _by_force, note_of
 from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT
 from tests.run.test_batch import Grade, _book, grade
@@ -100,15 +99,12 @@ def test_what_kills_nbgrader_autograde_is_tried_last_and_set_aside(course: Path,
         hand_in(learner, KILLER if learner == "ben" else RIGHT)
     first = _grade(course, "nbgrader", "autograde", LESSON)
     assert first.returncode == -signal.SIGKILL
-    assert _notes(course) == {"ben": "started"}
+    assert _notes(course)["ben"] == "started"
     second = _grade(course, "nbgrader", "autograde", LESSON)
     assert second.returncode == 1, second.stderr
     assert _scored(course) == {learner: FULL for learner in learners if learner != "ben"}
-    assert second.stderr.index("submitted/dan") < second.stderr.index("ben is not graded: "), (
-        "it was to be the last one"
-    )
-    assert "set aside" in second.stderr
-    assert f"autograde {LESSON} --student=ben --force" in second.stderr
+    assert "ben is not graded: it was being marked when a run was killed" in second.stderr
+    assert f"--only ben/{LESSON}" in second.stderr
     assert _notes(course) == {"ben": "set aside"}
     # By a grader that is mended, and by force. It is marked in another process, and written down like the rest.
     forced = subprocess.run(
@@ -126,7 +122,7 @@ def test_what_kills_nbgrader_autograde_is_tried_last_and_set_aside(course: Path,
 def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(
     course: Path, hand_in: Callable[..., Path]
 ) -> None:
-    """It may have been the machine. nbgrader by itself takes the half-graded notebook for a graded one, with no score."""
+    """It may have been the machine. Stock nbgrader takes the half-graded notebook for a graded one, with no score."""
     hand_in("ada", RIGHT)
     (job,) = _jobs(course)
     InProgress(course).write(note_of(job, Standing.STARTED))
@@ -139,37 +135,35 @@ def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(
     assert _notes(course) == {}
 
 
-def test_what_was_set_aside_is_not_even_tried_without_force(course: Path, hand_in: Callable[..., Path]) -> None:
-    hand_in("ada", RIGHT)
-    (job,) = _jobs(course)
-    notes, tried = InProgress(course), []
-    notes.write(note_of(job, Standing.SET_ASIDE))
+class _Pool:
+    """Marks nothing, and remembers what it was asked."""
 
-    def apart(job: Job) -> SubmissionVerdict:
-        tried.append(job)
-        return SubmissionVerdict("ada", LESSON, 1, (), {}, {})
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
 
-    run = OneByOne(notes, RunState(course).key, GradingLimits(), {str(job.submission.path.parent): ("ada", LESSON)})
-    assert run.is_suspect(("ada", LESSON))
-    assert run.cut_off == [], "what lies in autograded/ stays"
-    for force in (False, True):
-        verdict = run.begin(("ada", LESSON), Suspects(notes, apart, 1, force, once_more))
-        assert verdict is not None
-        assert bool(verdict.problem) is not force
-        assert len(tried) == force
-    run.end()
-    assert _notes(course) == {}
-    # What was cut off is listed: nbgrader by itself takes a half-graded notebook for a graded one, with no score.
-    notes.write(note_of(job, Standing.STARTED))
-    anew = OneByOne(notes, RunState(course).key, GradingLimits(), {str(job.submission.path.parent): ("ada", LESSON)})
-    assert anew.cut_off == [("ada", LESSON)]
+    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        for job in jobs:
+            self.asked.append(("beside others", job.submission.learner))
+            yield job, SubmissionVerdict(job.submission.learner, LESSON, 1, (), {}, {})
+
+    def apart(self, job: Job) -> SubmissionVerdict:
+        self.asked.append(("alone", job.submission.learner))
+        return SubmissionVerdict(job.submission.learner, LESSON, 1, (), {}, {})
 
 
-def test_suspects_come_last_however_nbgrader_sorts_them() -> None:
-    places = ["b", LastPlace("a"), "d", LastPlace("c"), "a0"]
-    assert sorted(places) == ["a0", "b", "d", "a", "c"]
-    places.reverse()
-    assert sorted(places) == ["a0", "b", "d", "a", "c"]
+@pytest.mark.parametrize("force", [False, True])
+def test_what_was_set_aside_comes_last_and_is_tried_only_by_force(
+    course: Path, hand_in: Callable[..., Path], force: bool
+) -> None:
+    for learner in ("ada", "ben"):
+        hand_in(learner, RIGHT)
+    (ada, ben) = _jobs(course)
+    notes, pool = InProgress(course), _Pool()
+    notes.write(note_of(ada, Standing.SET_ASIDE))
+    verdicts = {job.submission.learner: told for job, told in CarefulPool(pool, notes, 1, force).marked([ada, ben])}
+    assert pool.asked == [("beside others", "ben"), *([("alone", "ada")] if force else [])]
+    assert list(verdicts) == ["ben", "ada"]
+    assert bool(verdicts["ada"].problem) is not force
 
 
 def test_a_run_that_ends_by_itself_suspects_nobody(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:

@@ -1,0 +1,158 @@
+"""``nbgrader autograde``, and formgrader's button: `course grade` for the submissions that nbgrader was asked for.
+
+nbgrader_config.py names :class:`Mark` as the exporter. nbgrader makes it before it copies or reads anything of a submission,
+and finds nothing left to convert: journals, graded notebooks and the gradebook are written by then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+from collections.abc import Iterator
+from dataclasses import replace
+from logging import Logger
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
+from traitlets import Bool, Unicode
+from traitlets.config import Config
+
+from nbproof.errors import CourseError
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.watch import Watch
+
+if TYPE_CHECKING:
+    from nbproof.marking.results import GradedClass, SubmissionVerdict
+    from nbproof.run.intake import Intake
+
+__all__ = ["Mark"]
+
+
+class Mark(NotebookExporter):  # type: ignore[misc]
+    """For ``c.Autograde.exporter_class``: has everything marked when nbgrader makes it."""
+
+    unsafe = Bool(False, help="run submissions without isolation if the machine offers none").tag(config=True)
+    isolation = Unicode("", help="demand this level, full or reduced (default: the best there is)").tag(config=True)
+    anyway = Bool(False, help="also grade a lesson whose reference answers lose marks here").tag(config=True)
+
+    def __init__(self, config: Config | None = None, **given: object) -> None:
+        """Raises NbGraderException, having said why, if not everything is graded."""
+        super().__init__(config=config, **given)
+        if not isinstance(self.parent, Autograde):
+            return
+        try:
+            self._grade(self.parent)
+        except CourseError as error:
+            for line in error.lines():
+                self.log.error("%s", line.removeprefix("error: "))
+            raise NbGraderException(error.fact) from None
+
+    def _grade(self, converter: Autograde) -> None:
+        from nbproof.gradebook.graded_notebook import hand_on
+        from nbproof.run.batch import grade_class
+        from nbproof.run.lock import only_run
+        from nbproof.sandbox.isolation import isolation_or_refuse
+
+        course = converter.coursedir
+        root = Path(course.root)
+        chosen = isolation_or_refuse(self.unsafe, self.isolation or None)
+        self.log.info("%s", chosen.line)
+        with only_run(root):
+            intake = self._intake(converter, root)
+            converter.assignments = {}
+            converter.notebooks = [str(one.path) for one in intake.submissions]
+            converter.run_pre_convert_hook()
+            graded = grade_class(
+                root, intake, sorted({one.lesson for one in intake.submissions}), force=converter.force,
+                isolation=chosen.level, whole_class=course.student_id == "*", watch=_Log(self.log),
+                anyway=self.anyway, config=_as_configured(converter),
+            )  # fmt: skip
+            for learner, lesson in graded.graded:
+                try:
+                    hand_on(root, learner, lesson, ("autograded",))
+                    converter.set_permissions(lesson, learner)
+                except OSError as error:
+                    self.log.warning("%s: %s: %s", learner, error.filename, error.strerror)
+            converter.run_post_convert_hook()
+        self._tell(graded)
+
+    def _intake(self, converter: Autograde, root: Path) -> Intake:
+        """What lies where nbgrader was told to look, as `course grade` sees it."""
+        from nbproof.run.intake import lessons_with_source, take_in
+
+        course = converter.coursedir
+        asked = set(glob.glob(course.format_path(course.submitted_directory, course.student_id, course.assignment_id)))
+        lessons = lessons_with_source(root, sorted({Path(place).name for place in asked}))
+        intake = take_in(root, lessons, lessons_with_source(root, []))
+        for note in intake.notes if course.student_id == "*" else ():
+            self.log.warning("%s", note)
+        left_out = set((course.student_id_exclude or "").split(","))
+        chosen = [
+            one for one in intake.submissions
+            if str(root / "submitted" / one.learner / one.lesson) in asked and one.learner not in left_out
+        ]  # fmt: skip
+        if not converter.create_student:
+            known = _students(course.db_url, course.course_id)
+            why = "the gradebook knows no such learner, and Autograde.create_student is off"
+            chosen = [one if one.learner in known else replace(one, problem=why) for one in chosen]
+        return replace(intake, submissions=tuple(chosen))
+
+    def _tell(self, graded: GradedClass) -> None:
+        from nbproof.marking.plain import said_aloud
+
+        for lesson, count in graded.plain_tests.items():
+            self.log.warning("%s", said_aloud(lesson, count))
+        for lesson, why in graded.unfit.items():
+            self.log.warning("%s: its reference answers lose marks here: %s", lesson, why)
+        for score in graded.scores:
+            if score.problem:
+                self.log.error("%s is not graded: %s", score.learner, score.problem)
+            else:
+                self.log.info(
+                    "%s/%s: %g of %g, %s", score.learner, score.lesson, score.score, score.max_score, score.how
+                )
+        self.log.info("seed %d", graded.seed)
+        problems = [score.learner for score in graded.scores if score.problem]
+        if problems:
+            raise NbGraderException(f"not graded: {', '.join(problems)}")
+
+
+class _Log(Watch):
+    """Tells nbgrader's log of each submission."""
+
+    def __init__(self, log: Logger) -> None:
+        self._log = log
+
+    def marked(self, name: str, verdict: SubmissionVerdict) -> None:
+        """What was found, and what a person should look at."""
+        for exercise in verdict.exercises:
+            self._log.info("%s: %s: %s. %s", name, exercise.id, exercise.status, exercise.sentence)
+        for told in _to_be_looked_at(verdict):
+            self._log.warning("%s: %s", name, told)
+
+
+def _to_be_looked_at(verdict: SubmissionVerdict) -> Iterator[str]:
+    if verdict.damage:
+        yield verdict.damage
+    for exercise, told in {**verdict.recovered, **verdict.lost}.items():
+        yield f"{exercise}: {told}"
+
+
+def _as_configured(converter: Autograde) -> Config:
+    """The course's configuration, and what else nbgrader was told, such as on the command line."""
+    course, told = converter.coursedir, Config(converter.config)
+    # Which learners and lessons, which the lessons that are registered on the way have nothing to do with.
+    told.pop("CourseDirectory", None)
+    config = course_config(Path(course.root))
+    config.merge(told)
+    config.CourseDirectory.db_url, config.CourseDirectory.course_id = course.db_url, course.course_id
+    return config
+
+
+def _students(db_url: str, course_id: str) -> set[str]:
+    with contextlib.closing(Gradebook(db_url, course_id)) as book:
+        return {student.id for student in book.students}
