@@ -23,9 +23,9 @@ from pathlib import Path
 from benchmarks.stock import plain_config
 from nbproof.authoring.secret_lines import leaks_in, read_secrets, text_of
 from nbproof.cli.main import main as course
-from nbproof.feedback.graded_verdict import graded_verdict
 from nbproof.feedback.page_task import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
+from nbproof.run.journal import journalled_verdict
 
 ROOT = Path(__file__).parent.parent
 
@@ -83,11 +83,10 @@ def main() -> int:
         )
         secrets, found = read_secrets(ROOT), 0
         for learner, lesson in pairs:
-            verdict = graded_verdict(root, learner, lesson, None)
+            verdict = journalled_verdict(root, learner, lesson)
+            typed = "\n".join(verdict.answers.values()) if verdict is not None else ""
             path = page_path(root, learner, lesson)
-            for leak in leaks_in(
-                str(path), text_of(path.name, path.read_bytes()), secrets, "\n".join(verdict.answers.values())
-            ):
+            for leak in leaks_in(str(path), text_of(path.name, path.read_bytes()), secrets, typed):
                 print(f"LEAK {leak.place}: {leak.line}  ({leak.origin})")
                 found += 1
         sizes = sorted(page_path(root, *pair).stat().st_size for pair in pairs)
