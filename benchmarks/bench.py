@@ -25,6 +25,8 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).parent.parent
+STOCK = str(Path(__file__).with_name("stock.py"))
+"""Grades the course in a folder with stock nbgrader."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def compare(number: int, say: Callable[[str], None]) -> None:
         say(f"floor: {number} submissions")
         floor = run([sys.executable, str(Path(__file__).with_name("floor.py")), str(folder)], folder)
         say(f"stock nbgrader: {number} submissions, some seconds each")
-        stock = run([sys.executable, "-m", "course", "grade", "--no-feedback", "--stock", "--unsafe"], folder)
+        stock = run([sys.executable, STOCK, str(folder)], folder)
     table = Table(title=f"{number} submissions of the real lessons, start-up included")
     for column in ("", "seconds", "s / submission", "stock is slower by", "against the floor", "peak MB"):
         table.add_column(column, justify="left" if not column else "right")

@@ -20,11 +20,12 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+from benchmarks.stock import plain_config
 from nbproof.authoring.secret_lines import leaks_in, read_secrets, text_of
 from nbproof.cli.main import main as course
-from nbproof.feedback.graded_verdict import graded_verdict
 from nbproof.feedback.page_task import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
+from nbproof.run.journal import journalled_verdict
 
 ROOT = Path(__file__).parent.parent
 
@@ -32,11 +33,7 @@ ROOT = Path(__file__).parent.parent
 def _stock(root: str, learner: str, lesson: str) -> None:
     from nbgrader.apps import NbGraderAPI
 
-    from nbproof.nbgrader_setup import course_config
-
-    config = course_config(Path(root))
-    config.pop("GenerateFeedback")
-    outcome = NbGraderAPI(config=config).generate_feedback(lesson, learner, force=True)
+    outcome = NbGraderAPI(config=plain_config(Path(root))).generate_feedback(lesson, learner, force=True)
     if not outcome["success"]:
         raise RuntimeError(f"no feedback for {learner}/{lesson}: {outcome.get('error') or outcome.get('log')}")
 
@@ -86,11 +83,10 @@ def main() -> int:
         )
         secrets, found = read_secrets(ROOT), 0
         for learner, lesson in pairs:
-            verdict = graded_verdict(root, learner, lesson, None)
+            verdict = journalled_verdict(root, learner, lesson)
+            typed = "\n".join(verdict.answers.values()) if verdict is not None else ""
             path = page_path(root, learner, lesson)
-            for leak in leaks_in(
-                str(path), text_of(path.name, path.read_bytes()), secrets, "\n".join(verdict.answers.values())
-            ):
+            for leak in leaks_in(str(path), text_of(path.name, path.read_bytes()), secrets, typed):
                 print(f"LEAK {leak.place}: {leak.line}  ({leak.origin})")
                 found += 1
         sizes = sorted(page_path(root, *pair).stat().st_size for pair in pairs)

@@ -24,7 +24,7 @@ from pathlib import Path
 import nbformat
 from rich.console import Console
 
-from benchmarks.bench import forget, run
+from benchmarks.bench import STOCK, forget, run
 from benchmarks.honest_draft import Draft
 from benchmarks.honest_kinds import KINDS
 from benchmarks.parity import cell_scores
@@ -88,11 +88,14 @@ def make_course(folder: Path, planned: Sequence[Planned]) -> None:
         write(one, folder)
 
 
-def grade(planned: Sequence[Planned], *how: str) -> dict[str, float]:
-    """learner/test cell -> marks."""
+ENGINE = ("-m", "course", "grade", "--no-feedback")
+
+
+def grade(planned: Sequence[Planned], how: tuple[str, ...]) -> dict[str, float]:
+    """learner/test cell -> marks. ``how``: what Python is to run."""
     with tempfile.TemporaryDirectory() as name:
         make_course(Path(name), planned)
-        run([sys.executable, "-m", "course", "grade", "--no-feedback", *how], Path(name))
+        run([sys.executable, *how], Path(name))
         found = cell_scores(Path(name))
         forget(Path(name))
     return found
@@ -110,7 +113,7 @@ def by_stock(planned: Sequence[Planned], portion: int = 4) -> Iterator[dict[str,
     """The marks of stock nbgrader, some notebooks at a time, two processes."""
     parts = [planned[start : start + portion] for start in range(0, len(planned), portion)]
     with ThreadPoolExecutor(2) as pool:
-        yield from pool.map(lambda part: grade(part, "--stock", "--unsafe"), parts)
+        yield from pool.map(lambda part: grade(part, (STOCK, ".")), parts)
 
 
 def told(one: Planned, wanted: Mapping[str, float], got: Mapping[str, float], words: tuple[str, str]) -> list[str]:
@@ -158,7 +161,7 @@ def compare(planned: Sequence[Planned], stock: bool) -> int:
     say = Console(highlight=False, soft_wrap=True).print
     full = full_marks(planned)
     say(f"engine: {len(planned)} notebooks of {len({one.kind for one in planned})} kinds")
-    ours = grade(planned)
+    ours = grade(planned, ENGINE)
     short = [line for one in planned for line in told(one, full, ours, ("full marks", "engine"))]
     equal = sum(full[key] == ours.get(key) for key in full)
     say(f"engine: full marks in {equal} of {len(full)} test cells", *short, sep="\n", markup=False)

@@ -22,7 +22,7 @@ from pathlib import Path
 import nbformat
 from rich.console import Console
 
-from benchmarks.bench import forget, run
+from benchmarks.bench import STOCK, forget, run
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
 
@@ -75,11 +75,10 @@ def compare(slug: str, honest: bool = False) -> tuple[int, int, dict[str, tuple[
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         count = make_course(folder, lesson, honest)
-        command = [sys.executable, "-m", "course", "grade", "--no-feedback"]
-        run(command, folder)
+        run([sys.executable, "-m", "course", "grade", "--no-feedback"], folder)
         ours = cell_scores(folder)
         forget(folder)
-        run([*command, "--stock", "--unsafe"], folder)
+        run([sys.executable, STOCK, str(folder)], folder)
         stock = cell_scores(folder)
     keys = sorted(set(ours) | set(stock))
     different = {

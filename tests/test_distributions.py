@@ -145,7 +145,7 @@ def test_an_extra_is_installed_from_the_clone_or_as_the_tool_was(
 
 
 def test_a_report_without_its_libraries_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match="not installed") as error:
         report(Namespace(course=ROOT))
-    assert error.value.place == "sklearn" and "[report]" in error.value.next_command
+    assert error.value.place == "matplotlib" and "[report]" in error.value.next_command

@@ -188,17 +188,9 @@ class _Desk:
         if self.request.dask and not self.request.unsafe:
             wanted = f" as wanted ({self.request.isolation})" if self.request.isolation else ""
             return f"isolation: on every Dask worker; one that cannot isolate submissions{wanted} is not used"
-        if not self.request.stock:
-            chosen = isolation_or_refuse(self.request.unsafe, self.request.isolation)
-            self.level = chosen.level
-            return chosen.line
-        if self.request.unsafe:
-            return "isolation: NONE (--stock --unsafe): submissions run as you, with your files and network in reach"
-        raise UsageError(
-            "stock nbgrader runs submissions as you, with your files and network in reach",
-            course_command("grade --stock"),
-            "leave --stock out, or add --unsafe if you would run every submission yourself",
-        )
+        chosen = isolation_or_refuse(self.request.unsafe, self.request.isolation)
+        self.level = chosen.level
+        return chosen.line
 
     def _collect(self) -> Collected | None:
         request = self.request
@@ -243,11 +235,6 @@ class _Desk:
         request, intake = self.request, chosen.intake
         whole = not request.only and not request.names_of_lessons
         with contextlib.ExitStack() as stack:
-            if request.stock:
-                from nbproof.run.stock import grade_with_stock_nbgrader
-
-                step = stack.enter_context(progress("grading"))
-                return grade_with_stock_nbgrader(self.root, intake, lessons, request.force, step)
             launched = self.launched
             if launched is None and not request.dask and (request.force or anything_new(self.root, intake)):
                 from nbproof.sandbox.launch import launch

@@ -62,7 +62,7 @@ def graded_is_the_demo(request: Namespace) -> bool:
 
 def _launched(request: Namespace, folder: Path) -> Launched | None:
     """None if nothing is to be marked here, as far as a quick look tells, or if something is wrong: the run itself says what."""
-    if request.dask or request.stock or request.dry_run:
+    if request.dask or request.dry_run:
         return None
     try:
         known = lessons_with_source(request.course, [])

@@ -92,7 +92,6 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
     )
     add("--unsafe", action="store_true", help="go on without isolation if the machine offers none")
     add("--anyway", action="store_true", help="also grade lessons whose reference answers lose marks here")
-    add("--stock", action="store_true", help="with stock nbgrader: slow, not isolated, needs --unsafe")
     upload = command.add_argument_group("an upload first, as the command `collect` takes it")
     upload.add_argument(
         "--from",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["grades_of", "report"]
 
-_LIBRARIES = ("matplotlib", "numpy", "scipy", "sklearn")
+_LIBRARIES = ("matplotlib", "numpy")
 """What grading needs none of: an extra of the tool's."""
 
 
@@ -56,10 +56,8 @@ def report(request: Namespace) -> int:
         records = read_class(request.course, request.names, step)
     made, refused = _grade_files(request, records, chosen)
     folder = folder_of(request.course, request.out, request.anonymous)
-    with progress("report") as step:
-        found = make_report(
-            request.course, records, folder, anonymous=request.anonymous, excel=request.excel, step=step
-        )
+    with progress("report"):
+        found = make_report(request.course, records, folder, anonymous=request.anonymous, excel=request.excel)
     for name, file in made.items():
         _save(folder / f"{name}.csv", file.data)
     if request.json:

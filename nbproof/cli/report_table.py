@@ -62,10 +62,7 @@ def print_report(findings: Findings, page: Path) -> None:
         for fell in findings.misconceptions[:3]:
             say(f"  {counted(len(fell.learners), 'learner')}  {fell.hint.name.replace('`', '')}")
     serious = sum(one.kind not in ("recovered", "out of date") for one in findings.faults)
-    parts = [f"{serious} {'fault or time-out' if serious == 1 else 'faults or time-outs'}"]
-    if not findings.anonymous:
-        parts.append(f"{counted(len(findings.groups), 'group')} of near copies")
-    say("also: " + ", ".join(parts))
+    say(f"also: {serious} {'fault or time-out' if serious == 1 else 'faults or time-outs'}")
     if findings.to_talk_to:
         say("talk first to")
         for person in findings.to_talk_to[:5]:

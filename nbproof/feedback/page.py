@@ -15,14 +15,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nbproof.authoring.secret_lines import Secrets, read_secrets
+from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.outline import exercise_named, outline, title_of
+from nbproof.errors import UsageError
 from nbproof.feedback.exercise_feedback import cards_of
-from nbproof.feedback.graded_verdict import graded_verdict
 from nbproof.feedback.own_code import coloured, harmless
 from nbproof.gradebook.reader import Marks
 from nbproof.marking.results import SubmissionVerdict
-from nbproof.run.journal import journal_of
+from nbproof.run.journal import journal_of, journalled_verdict
 from nbproof.text import code_parts, counted, in_utc
 
 if TYPE_CHECKING:
@@ -96,12 +97,18 @@ def digest_in(path: Path) -> str:
 
 
 def page_of(root: Path, task: Task) -> str:
-    """The page of a task. Raises OSError or ValueError if nothing was graded."""
+    """The page of a task. Raises UsageError if there is no record of how it was graded."""
     if task.problem:
         return refusal_page(task.learner, task.lesson, task.problem, task.digest)
-    verdict = graded_verdict(root, task.learner, task.lesson, task.marks)
+    verdict = journalled_verdict(root, task.learner, task.lesson)
     journal = journal_of(root, task.learner, task.lesson)
-    graded = next((path.stat().st_mtime for path in (journal, journal.parent) if path.exists()), None)
+    if verdict is None:
+        raise UsageError(
+            "there is no record of how the engine graded this",
+            str(journal),
+            course_command(f"grade {task.lesson}"),
+        )
+    graded = journal.stat().st_mtime
     return feedback_page(verdict, task.marks, _secrets(str(root), task.lesson), task.digest, graded, task.earlier)
 
 

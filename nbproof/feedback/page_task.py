@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbproof.errors import CourseError
 from nbproof.feedback.handed_back import Earlier
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import Marks
@@ -54,6 +55,8 @@ def write_page(root: Path, task: Task) -> PageTrouble:
 
 
 def trouble_of(error: Exception) -> PageTrouble:
+    if isinstance(error, CourseError):
+        return PageTrouble(f"{error.fact}; next: {error.next_command}")
     if isinstance(error, OSError):
         return PageTrouble(
             f"{error.strerror or type(error).__name__}: {error.filename or ''}".rstrip(": "), error.errno or 0

@@ -156,11 +156,9 @@ def task_of(
 
     changed = (earlier.before, earlier.after, earlier.day) if earlier is not None else ()
     seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0{changed!r}\0".encode("utf-8", "backslashreplace"))
-    journal = journal_of(root, learner, lesson)
-    for path in () if problem else (journal, journal.with_name(f"{lesson}.ipynb")):
+    if not problem:
         with contextlib.suppress(OSError):
-            seen.update(path.read_bytes())
-            break
+            seen.update(journal_of(root, learner, lesson).read_bytes())
     return Task(learner, lesson, seen.hexdigest(), marks, problem, earlier)
 
 

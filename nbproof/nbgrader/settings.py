@@ -16,14 +16,14 @@ __all__ = ["use_engine"]
 def use_engine(c: Config, file: str = "") -> None:
     """Have nbgrader, configured by ``c``, grade in the engine: isolated, in parallel, verdicts outside the learner's process.
 
-    If the system is not Linux, nbgrader's own grading stays in place. ``file``: the nbgrader_config.py that asks, in the
-    folder of the course; not needed if the course's package has been imported.
+    If the system is not Linux, ``nbgrader autograde`` grades nothing, and says why. ``file``: the nbgrader_config.py that
+    asks, in the folder of the course; not needed if the course's package has been imported.
     """
     if file:
         find_course(Path(file).parent)
-    if sys.platform == "linux":
-        # Made before nbgrader copies or reads anything of a submission.
-        c.Autograde.exporter_class = "nbproof.nbgrader.autograde.Mark"
+    # Made before nbgrader copies or reads anything of a submission.
+    here = sys.platform == "linux"
+    c.Autograde.exporter_class = "nbproof.nbgrader.autograde.Mark" if here else "nbproof.nbgrader.elsewhere.LinuxOnly"
 
     if sys.platform != "win32":
         # In nbgrader's exchange everybody may write: the file system says whose a folder is, not its name.

@@ -1,8 +1,8 @@
 """Everything that a report says about a class, in one value, and as files: CSV for spreadsheets, JSON for programs.
 
-``report.json``, schema version 1::
+``report.json``, schema version 2::
 
-    {"schema": 1, "course": str, "generated": ISO time, "anonymous": bool,
+    {"schema": 2, "course": str, "generated": ISO time, "anonymous": bool,
      "lessons": [{"lesson", "title", "max_score", "due", "handed_in", "missing": [learner], "ungraded", "pending", "late",
                   "mean", "median", "deviation", "quartiles", "median_seconds", "peak_mb"}],
      "exercises": [{"lesson", "exercise", "title", "points", "learners", "answered", "passed", "pass_rate", "mean_share",
@@ -14,9 +14,7 @@
      "misconceptions": [{"id", "name", "exercises", "learners": count, "of", "share", "read", "example", "example_of"}],
      "unrecognised": [{"lesson", "exercise", "difference", "learners": count, "example"}],
      "faults": [{"learner", "lesson", "exercise", "kind", "sentence"}],
-     "needs_help": [{"learner", "urgency", "share", "reasons", "talk_about", "signs", "first"}],   # most urgent first
-     "near_copies": [{"lesson", "first", "second", "probability", "bits", "near", "both_answered",
-                      "exercises": [{"exercise", "bits", "similarity", "verbatim", "as_near"}]}]}
+     "needs_help": [{"learner", "urgency", "share", "reasons", "talk_about", "signs", "first"}]}   # most urgent first
 
 Scores are with manual marks and less the late penalty. A key may be added without a new version.
 """
@@ -28,7 +26,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +34,6 @@ from typing import Any
 from nbproof.files import replace_file
 from nbproof.marking.results import STATUSES
 from nbproof.report.attendance import how_late
-from nbproof.report.near_copies import Group, Pair, grouped, near_copies
 from nbproof.report.needs_help import Needy, Sign, needs_help
 from nbproof.report.records import ClassRecords, Person
 from nbproof.report.statistics import (
@@ -67,8 +64,6 @@ class Findings:
     unrecognised: tuple[Different, ...]
     faults: tuple[Fault, ...]
     needy: tuple[Needy, ...]
-    pairs: tuple[Pair, ...]
-    groups: tuple[Group, ...]
     anonymous: bool = False
 
     @property
@@ -86,23 +81,14 @@ class Findings:
         return sorted(whose.items(), key=lambda item: -len(item[1]))
 
 
-def find(
-    records: ClassRecords,
-    anonymous: bool = False,
-    step: Callable[[int, int, str], None] = lambda done, of, name: None,
-) -> Findings:
-    """Compute it all. A class of 1,000 takes some seconds a lesson, nearly all of them for near copies."""
-    pairs: list[Pair] = []
-    for done, lesson in enumerate(records.lessons):
-        step(done, len(records.lessons), lesson.slug)
-        if not anonymous:
-            pairs += near_copies(lesson, records.of_lesson(lesson.slug))
+def find(records: ClassRecords, anonymous: bool = False) -> Findings:
+    """Compute it all."""
     exercises = [one for lesson in records.lessons for one in exercise_statistics(records, lesson)]
     return Findings(
         records,
         tuple(lesson_statistics(records, lesson) for lesson in records.lessons),
         tuple(exercises), tuple(misconceptions(records)), tuple(unrecognised(records)), tuple(faults(records)),
-        () if anonymous else tuple(needs_help(records)), tuple(pairs), tuple(grouped(pairs)), anonymous,
+        () if anonymous else tuple(needs_help(records)), anonymous,
     )  # fmt: skip
 
 
@@ -141,7 +127,7 @@ def _key(root: Path) -> str:
         return ""
 
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 _CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {ord(sign) for sign in "\t\r\n"})
@@ -206,14 +192,6 @@ def tables(findings: Findings) -> dict[str, list[list[Any]]]:
         "misconceptions.csv": _table("id name exercises learners of share read example_of example", fell),
     }  # fmt: skip
     if not findings.anonymous:
-        found["near_copies.csv"] = _table(
-            "lesson first second probability bits near_answers both_answered most_telling",
-            [
-                {**one, "near_answers": one["near"],
-                 "most_telling": " ".join(item["exercise"] for item in one["exercises"][:3] if item["bits"] > 0)}
-                for one in data["near_copies"]
-            ],
-        )  # fmt: skip
         found["needs_help.csv"] = _table(
             "learner urgency share reasons talk_about talk_to_first",
             [
@@ -281,12 +259,6 @@ def as_data(findings: Findings, generated: str) -> dict[str, Any]:
         "unrecognised": [{**vars(one), "learners": len(one.learners)} for one in findings.unrecognised],
         "faults": [vars(one) for one in findings.faults],
         "needs_help": [vars(one) for one in findings.needy],
-        "near_copies": [
-            {"lesson": one.lesson, "first": one.first, "second": one.second, "probability": one.probability,
-             "bits": one.bits, "near": one.near, "both_answered": one.both_answered,
-             "exercises": [vars(item) for item in one.evidence]}
-            for one in findings.pairs
-        ],
     }  # fmt: skip
 
 

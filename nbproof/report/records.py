@@ -7,7 +7,7 @@ submission's problem. Nothing is written.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +50,6 @@ class ClassLesson:
     max_score: float
     exercises: tuple[ClassExercise, ...] = ()
     due: str = ""
-    stubs: Mapping[str, str] = field(default_factory=dict)
-    """What each TODO cell says before it is worked on."""
     given: str = ""
     """All text of the released notebook: words in it are the course's, not a learner's."""
 
@@ -284,4 +282,4 @@ def _lesson(root: Path, config: Any, slug: str, works: Iterable[Score], due: str
     exercises += tuple(ClassExercise(name, f"{name} (no longer in the lesson)", 0.0) for name in gone)
     most = max([blueprint.max_score, *(work.max_score for work in works if work.lesson == slug)])
     given = "\n".join(str(cell.source) for cell in blueprint.notebook.cells)
-    return ClassLesson(slug, title_of(slug).replace("`", ""), most, exercises, due, dict(blueprint.stubs), given)
+    return ClassLesson(slug, title_of(slug).replace("`", ""), most, exercises, due, given)

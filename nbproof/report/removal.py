@@ -162,16 +162,9 @@ def _out_of_lists(root: Path, gone: set[str], with_uploads: bool) -> list[str]:
 
 
 def _out_of_state(root: Path, gone: set[str]) -> None:
-    """What runs remember of submissions: ``<lesson>/<learner>``, with stock nbgrader ``<learner>/<lesson>``."""
+    """What runs remember of submissions."""
     if (root / ".course" / "run.json").is_file():
         state = RunState(root)
         state.penalties = {key: told for key, told in state.penalties.items() if key.partition("/")[2] not in gone}
         state.forced = {key: told for key, told in state.forced.items() if key.partition("/")[2] not in gone}
         state.save()
-    stock = root / ".course" / "graded.json"
-    if stock.is_file():
-        digests = json.loads(stock.read_text(encoding="utf-8"))
-        replace_file(
-            stock,
-            json.dumps({key: told for key, told in digests.items() if key.partition("/")[0] not in gone}).encode(),
-        )

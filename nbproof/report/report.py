@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,15 @@ from nbproof.errors import CourseError
 from nbproof.feedback.own_code import harmless
 from nbproof.files import replace_file
 from nbproof.front_end import prose
-from nbproof.report.answers import line_without_names
 from nbproof.report.attendance import how_late
 from nbproof.report.charts import score_chart, status_chart
 from nbproof.report.findings import Findings, find, tables, under_codes, write_files
-from nbproof.report.near_copies import SMALLEST_CLASS, Evidence, Pair, sureness
 from nbproof.report.records import ClassRecords, Person
 from nbproof.report.statistics import FEWEST_FOR_DISCRIMINATION
 
 __all__ = ["folder_of", "html_of", "make_report"]
 
 _PAGES = Path(__file__).parent / "templates"
-_MOST_LINES = 60
 
 
 def make_report(
@@ -38,7 +34,6 @@ def make_report(
     *,
     anonymous: bool = False,
     excel: bool = False,
-    step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> Findings:
     """Write ``index.html``, CSV files and ``report.json`` into a folder. Raises CourseError."""
     from nbproof.display.lab import let_matplotlib_write
@@ -46,7 +41,7 @@ def make_report(
     let_matplotlib_write(root)
     if anonymous:
         records = under_codes(records, root)
-    findings = find(records, anonymous, step)
+    findings = find(records, anonymous)
     now = datetime.datetime.now(datetime.UTC).astimezone()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +80,7 @@ def html_of(findings: Findings, generated: str) -> str:
         css=_markup((_PAGES / "report.css").read_text(encoding="utf-8")),
         script=_markup(script), script_hash=_hash(script), graded=len(works), ungraded=len(records.ungraded()),
         pending=sum(work.pending for work in works), class_mean=sum(shares) / len(shares) if shares else None,
-        fewest=FEWEST_FOR_DISCRIMINATION, smallest=SMALLEST_CLASS,
+        fewest=FEWEST_FOR_DISCRIMINATION,
         titles={one.id: one.title for lesson in records.lessons for one in lesson.exercises},
         by_lesson={
             lesson.slug: [one for one in findings.exercises if one.lesson == lesson.slug] for lesson in records.lessons
@@ -96,8 +91,6 @@ def html_of(findings: Findings, generated: str) -> str:
         },
         status_charts=_status_charts(findings), serious=serious,
         recovered=[one for one in findings.faults if one.kind == "recovered"],
-        too_small=[one.title for one in findings.lessons if one.handed_in < SMALLEST_CLASS],
-        copies=[(group, _telling(records, group.pairs[0])) for group in findings.groups], sureness=sureness,
         late={one.lesson: [w for w in records.of_lesson(one.lesson) if w.late] for one in findings.lessons}, how_late=how_late,
         learners=[_row(records, person) for person in records.learners],
         files=sorted([*tables(findings), "report.json"]),
@@ -138,27 +131,3 @@ def _row(records: ClassRecords, person: Person) -> dict[str, Any]:
         cells.append(_short(work.score, 2) + ("*" if work.pending else ""))
     most = sum(lesson.max_score for lesson in records.lessons)
     return {"shown": person.id, "cells": cells, "total": total, "share": total / most if most else 0.0}
-
-
-def _telling(records: ClassRecords, pair: Pair) -> Iterator[dict[str, Any]]:
-    """The three most telling answers of two learners, side by side; made when the page asks for them."""
-    return (_beside(records, pair, one) for one in pair.evidence[:3] if one.bits > 0)
-
-
-def _beside(records: ClassRecords, pair: Pair, evidence: Evidence) -> dict[str, Any]:
-    left, right = (
-        harmless(records.works[learner, pair.lesson].verdict.answers.get(evidence.exercise, ""), 4000).splitlines()
-        for learner in (pair.first, pair.second)
-    )
-    equal = "the same text" if evidence.verbatim else f"{min(evidence.similarity, 1.0):.0%} alike"
-    rivals = f"{evidence.as_near} others of the class are" if evidence.as_near > 1 else "1 other of the class is"
-    told = f"{equal}; {rivals if evidence.as_near else 'nobody else of the class is'} as near"
-    return {"exercise": evidence.exercise, "told": told, "left": _marked(left, right), "right": _marked(right, left)}
-
-
-def _marked(lines: list[str], others: list[str]) -> list[tuple[bool, str]]:
-    """Each line, and whether the other answer has it too: names, strings, comments and spaces aside."""
-    shown = lines[:_MOST_LINES]
-    other = {line_without_names(line) for line in others[:_MOST_LINES]} - {""}
-    marked = [(line_without_names(line) in other, line) for line in shown]
-    return [*marked, (False, f"[{len(lines) - _MOST_LINES} more lines]")] if len(lines) > _MOST_LINES else marked

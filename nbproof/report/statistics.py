@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nbproof.display.help import Hint, all_hints
 from nbproof.marking.results import FAULTS, UNCERTAIN, ExerciseVerdict, Score
-from nbproof.report.answers import anonymous, known_words, typical
+from nbproof.report.answers import anonymous
 from nbproof.report.records import ClassLesson, ClassRecords
 
 __all__ = [
@@ -99,11 +99,11 @@ def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> float | Non
 
     None if it is not defined: all passed, nobody passed, or the rest is the same for all.
     """
-    from scipy.stats import pointbiserialr
+    import numpy as np
 
     if len(passed) < 3 or len(set(passed)) < 2 or max(rest) - min(rest) < 1e-9:
         return None
-    return float(pointbiserialr(passed, rest).statistic)
+    return float(np.corrcoef(passed, rest)[0, 1])
 
 
 def exercise_statistics(records: ClassRecords, lesson: ClassLesson) -> list[ExerciseStatistics]:
@@ -158,7 +158,7 @@ class Misconception:
     of: int
     """Learners who handed in one of the lessons with these exercises."""
     example: str
-    """A typical answer, without what could tell whose it is."""
+    """The commonest answer, without what could tell whose it is."""
     example_of: str
     """The exercise that it answers."""
 
@@ -193,13 +193,13 @@ def misconceptions(records: ClassRecords) -> list[Misconception]:
 
 
 def _example(records: ClassRecords, cases: Sequence[tuple[Score, ExerciseVerdict]]) -> tuple[str, str]:
-    """The medoid of these answers to one exercise, anonymous."""
+    """The commonest of these answers to one exercise, anonymous, and the exercise."""
     lesson = records.lesson(cases[0][0].lesson)
     name = cases[0][1].id
-    stub = lesson.stubs.get(name, "")
-    answers = [work.verdict.answers.get(name, "") for work, _ in cases]
-    chosen = answers[typical(answers, stub, known_words(lesson.given))]
-    return anonymous(chosen, lesson.given, records.names), name
+    # Sixty say enough about a thousand.
+    answers = [work.verdict.answers.get(name, "") for work, _ in cases[:60]]
+    shown = Counter(anonymous(answer, lesson.given, records.names) for answer in answers)
+    return shown.most_common(1)[0][0], name
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ __all__ = [
     "Submission",
     "anything_new",
     "lessons_with_source",
-    "notebook_problem",
     "submission_at",
     "take_in",
 ]
@@ -163,17 +162,3 @@ def _files(folder: Path) -> Iterator[Path]:
             if count > _MOST_FILES:
                 return
             yield file
-
-
-def notebook_problem(path: Path) -> str:
-    """Why stock nbgrader could not grade this file, in words; empty if it can."""
-    # Slow to import, and only stock grading needs it.
-    import nbformat
-
-    try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-    except (OSError, UnicodeDecodeError) as error:
-        return f"{path.name} cannot be read: {error}"
-    except Exception as error:  # nbformat raises whatever json, jsonschema and its own converters raise
-        return f"{path.name} is not a notebook ({type(error).__name__}: {str(error).splitlines()[0][:80]})"
-    return "" if notebook.get("cells") else f"{path.name} holds no cells"

@@ -81,8 +81,8 @@ def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chos
     if sys.platform != "linux":
         raise NoIsolation(
             f"the grading engine runs on Linux only, and this is {sys.platform}",
-            course_command("grade"),
-            f"grade on Linux, or with stock nbgrader: {course_command('grade --stock --unsafe')}",
+            "docs/engine.md, 'Which machine'",
+            "grade in a container: docs/engine.md, 'In a container'",
         )
     if unsafe:
         return Chosen(

@@ -76,7 +76,7 @@ def test_outside_a_course_every_command_says_so(
 @pytest.mark.parametrize(
     ("words", "heavy", "said"),
     [
-        (["grade", "--stock", "--unsafe"], ("nbgrader", "nbformat", "sqlalchemy"), "grading: "),
+        (["grade", "--dask", "tcp://127.0.0.1:1"], ("nbgrader", "nbformat", "sqlalchemy"), "grading: "),
         (["site"], ("nbformat", "jinja2", "nbproof.authoring.site"), "site: "),
     ],
     ids=["grade", "site"],

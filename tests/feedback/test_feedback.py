@@ -195,27 +195,18 @@ def test_stock_nbgraders_page_can_still_be_made_of_our_notebooks_and_is_replaced
 
 @pytest.mark.filterwarnings("ignore")
 @needs_isolation
-def test_without_a_journal_the_graded_notebook_is_read_and_its_hidden_tests_are_not_shown(copied: Path) -> None:
-    """As stock nbgrader leaves it: full tests, tracebacks through them."""
-    folder = copied / "autograded" / "ben" / LESSON
-    (folder / ".verdict.json").unlink()
-    full = json.loads((copied / "source" / LESSON / f"{LESSON}.ipynb").read_text())
-    graded = json.loads((folder / f"{LESSON}.ipynb").read_text())
-    for cell, source in zip(graded["cells"], full["cells"], strict=True):
-        if cell["metadata"].get("nbgrader", {}).get("grade"):
-            cell["source"] = source["source"]
-            for output in cell["outputs"]:
-                if output["output_type"] == "error":
-                    output["traceback"] = ["".join(source["source"])]
-    (folder / f"{LESSON}.ipynb").write_text(json.dumps(graded))
-    _write(copied)
-    assert "1 of 4 points" in _words(copied, "ben")
-    assert "so far" in _words(copied, "ben")
-    page = page_path(copied, "ben", LESSON).read_text()
-    answers = "\n".join(
-        "".join(cell["source"]) for cell in graded["cells"] if cell["metadata"].get("nbgrader", {}).get("solution")
-    )
-    assert leaks_in("page", text_of_page(page), read_secrets(copied), answers) == []
+def test_without_a_record_of_the_engine_no_page_is_written_and_the_next_command_said(
+    copied: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As where nbgrader has graded by itself: its notebook holds the hidden tests, and nothing of it is shown."""
+    (copied / "autograded" / "ben" / LESSON / ".verdict.json").unlink()
+    assert main(["feedback", "--course", str(copied), "--workers", "1"]) == 1
+    told = capsys.readouterr().out
+    assert f"! not written: feedback/ben/{LESSON}: there is no record of how the engine graded this; next: " in told
+    assert f"-m course grade {LESSON} --course {copied}\n" in told
+    assert "please report" not in told
+    assert not page_path(copied, "ben", LESSON).exists()
+    assert page_path(copied, "ada", LESSON).exists()
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -12,6 +12,7 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from sqlalchemy import create_engine, inspect, text
 
+from benchmarks.stock import plain_config
 from nbproof.cli.main import main
 from nbproof.collect import collect
 from nbproof.errors import CourseError
@@ -162,8 +163,7 @@ def test_stock_nbgrader_gives_the_same(late_class: Path, pool: PoolMaker, tmp_pa
     with _book(twin) as book:
         for learner in HANDED_IN:
             book.remove_submission(LESSON, learner)
-    config = course_config(twin)
-    config.pop("Autograde", None)
+    config = plain_config(twin)
     for learner in ("late", "later"):
         outcome = NbGraderAPI(config=config).autograde(LESSON, learner, force=True, create=True)
         assert outcome["success"], outcome["log"]

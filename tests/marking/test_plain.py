@@ -15,6 +15,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 
+from benchmarks.stock import grade_plainly, plain_config
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import Blueprint, read_blueprint
@@ -28,7 +29,6 @@ from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
 from nbproof.run.references import ReferencesFail
-from nbproof.run.stock import grade_with_stock_nbgrader
 from nbproof.sandbox.engine import Engine
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -353,8 +353,7 @@ def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: B
     lessons = [quick, SLUG]
     told = grade_class(ours, take_in(ours, lessons, lessons), lessons, pool=pool)
     assert {one.problem for one in told.scores} == {""}
-    told = grade_with_stock_nbgrader(stock, take_in(stock, lessons, lessons), lessons, False, lambda *_: None)
-    assert {one.problem for one in told.scores} == {""}
+    assert grade_plainly(plain_config(stock)) == {}
     assert _book(ours, submissions) == _book(stock, submissions)
 
 

@@ -55,8 +55,8 @@ def records(works: Sequence[Score], people: Sequence[Person] = ()) -> ClassRecor
     for slug in slugs:
         seen = {told.id: told.max_score for one in works if one.lesson == slug for told in one.verdict.exercises}
         exercises = tuple(ClassExercise(name, name.title(), points) for name, points in seen.items())
-        stubs = {name: STUBS.get(name, "") for name in seen}
-        lessons.append(ClassLesson(slug, slug, sum(seen.values()), exercises, "", stubs, "\n".join(stubs.values())))
+        given = "\n".join(STUBS.get(name, "") for name in seen)
+        lessons.append(ClassLesson(slug, slug, sum(seen.values()), exercises, "", given))
     known = {person.id: person for person in people}
     learners = tuple(known.get(name, Person(name)) for name in sorted({one.learner for one in works} | set(known)))
     return ClassRecords(

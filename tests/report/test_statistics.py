@@ -331,6 +331,6 @@ def test_files_hold_what_was_found(tmp_path: Path) -> None:
     assert rows[1][:4] == ["'=evil", LESSON, "first", "failed"] and rows[3][-1] == "no notebook"
     assert (tmp_path / "scores.csv").read_bytes().startswith(b"\xef\xbb\xbf")
     data = json.loads((tmp_path / "report.json").read_text())
-    assert data["schema"] == 1 and data == json.loads(json.dumps(as_data(found, "now")))
+    assert data["schema"] == 2 and data == json.loads(json.dumps(as_data(found, "now")))
     assert [one["score"] for one in data["scores"]] == [0.0, 2.0, None]
     assert tables(found)["learners.csv"][3][1] == "not graded"

@@ -20,7 +20,7 @@ from nbproof.sandbox import isolation, launch
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation
-from tests.conftest import LESSON, POINTS, RIGHT
+from tests.conftest import LESSON, RIGHT
 
 # A visible check alone is satisfied by this one.
 ONE_SHAPE = "def second(x):\n    return x * 3 if x.dim() == 1 else x"
@@ -148,41 +148,35 @@ AS_IF_MACOS = """
 import sys
 import nbgrader.apps  # itself looks at the platform while it is imported
 sys.modules["resource"] = None  # as on Windows
-from nbproof.cli.main import main
+from {module} import main
 sys.platform = "darwin"
-sys.exit(main(sys.argv[1:]))
+sys.exit(main({arguments}))
 """
 
 
-def _elsewhere(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", AS_IF_MACOS, *arguments], capture_output=True, text=True, cwd=ROOT)
+def _elsewhere(
+    *words: str, cwd: Path = ROOT, module: str = "nbproof.cli.main", arguments: str = "sys.argv[1:]"
+) -> subprocess.CompletedProcess[str]:
+    program = AS_IF_MACOS.format(module=module, arguments=arguments)
+    return subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, cwd=cwd)
 
 
 def test_another_system_is_told_what_works_there(course: Path) -> None:
     told = _elsewhere("grade", "--course", str(course))
     assert told.returncode == 1
     assert "runs on Linux only, and this is darwin" in told.stderr
-    assert "next: grade on Linux, or with stock nbgrader: " in told.stderr
-    assert f"-m course grade --stock --unsafe --course {course}\n" in told.stderr
+    assert "next: grade in a container: docs/engine.md, 'In a container'\n" in told.stderr
 
 
-def test_the_stock_path_wants_to_be_asked_twice(course: Path) -> None:
-    told = _elsewhere("grade", "--stock", "--course", str(course))
-    assert told.returncode == 2
-    assert "add --unsafe" in told.stderr
-
-
-@pytest.mark.stock
-@pytest.mark.nightly
-def test_the_stock_path_works_there(course: Path, hand_in: Callable[..., Path]) -> None:
+@pytest.mark.slow
+def test_nbgraders_own_command_runs_nothing_there_either(course: Path, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
-    hand_in("zoe", {})
-    told = _elsewhere("grade", "--stock", "--unsafe", "--no-feedback", "--course", str(course))
-    assert told.returncode == 0, told.stderr
-    assert "isolation: NONE" in told.stdout
-    rows = {line.split()[1]: line for line in told.stdout.splitlines() if line.startswith("│ ")}
-    assert f" {sum(POINTS.values()):g} " in rows["ada"]
-    assert " 0 " in rows["zoe"]
+    told = _elsewhere("autograde", LESSON, cwd=course, module="nbgrader.apps.nbgraderapp", arguments="")
+    assert told.returncode == 1
+    assert "runs on Linux only, and this is darwin" in told.stderr
+    assert "next: grade in a container: docs/engine.md, 'In a container'\n" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert not list(course.glob("autograded/*/*/*.ipynb"))
 
 
 def test_linux_without_namespaces_stops_and_unsafe_goes_on_aloud(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.run.intake import lessons_with_source, notebook_problem, take_in
+from nbproof.run.intake import lessons_with_source, take_in
 from tests.damage import NAMES
 
 
@@ -27,27 +27,6 @@ def test_a_good_submission_has_no_problem(course: Path) -> None:
     _notebook(course / "submitted" / "ada" / "01_a" / "01_a.ipynb")
     (found,) = take_in(course, ["01_a"], ["01_a", "02_b"]).submissions
     assert (found.learner, found.lesson, found.problem) == ("ada", "01_a", "")
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"hello", "is not a notebook"),
-        (b"", "is not a notebook"),
-        (b"{}", "is not a notebook"),
-        (b"[1, 2]", "is not a notebook"),
-        (b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}', "holds no cells"),
-        (b"\xff\xfe\x00", "cannot be read"),
-        (b"[" * 100_000, "is not a notebook"),
-    ],
-    ids=["text", "empty", "no-notebook-json", "list", "no-cells", "not-utf8", "deep"],
-)
-def test_what_is_no_notebook_is_named(course: Path, content: bytes, says: str) -> None:
-    path = course / "submitted" / "mal" / "01_a" / "01_a.ipynb"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(content)
-    assert says in notebook_problem(path)
-    assert path.read_bytes() == content
 
 
 def test_an_empty_folder_is_named(course: Path) -> None:
