@@ -63,9 +63,13 @@ def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
     if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
         raise Damaged("its answers are longer than any that this course asks for")
     return {
-        "answers": found.answers, "own": [one.as_dict() for one in found.own], "recovered": found.recovered,
-        "lost": found.lost, "newer": dict.fromkeys(found.newer, ""), "damage": damage,
-    }  # fmt: skip
+        "answers": found.answers,
+        "own": [one.as_dict() for one in found.own],
+        "recovered": found.recovered,
+        "lost": found.lost,
+        "newer": dict.fromkeys(found.newer, ""),
+        "damage": damage,
+    }
 
 
 def find_answers(handout: Handout, cells: Sequence[ExportedCell]) -> Found:
