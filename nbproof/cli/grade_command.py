@@ -261,7 +261,7 @@ class _Desk:
 
             return grade_class(
                 self.root, intake, lessons, force=request.force, isolation=self.level, workers=request.workers,
-                seed=request.seed, launched=launched, exercises=chosen.exercises, whole_class=whole,
+                seed=request.seed, launched=launched, whole_class=whole,
                 pool=self._cluster(stack), watch=self._watch(stack), anyway=request.anyway,
             )  # fmt: skip
 

@@ -105,10 +105,7 @@ class Marker:
         try:
             blueprint = self.blueprints[order.lesson]
             rebuilt = read_answers(self.engine, blueprint, order.data, order.files)
-            return mark(
-                self.engine, blueprint, self._judge(order.lesson), rebuilt, order.learner, order.files, order.only,
-                order.skip,
-            )  # fmt: skip
+            return mark(self.engine, blueprint, self._judge(order.lesson), rebuilt, order.learner, order.files)
         except Damaged as damage:
             return self.refuse(order.learner, order.lesson, str(damage))
         except CourseError:

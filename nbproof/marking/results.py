@@ -88,8 +88,6 @@ class ExerciseVerdict:
     tests: tuple[TestVerdict, ...]
     hint: str | None = None
     seconds: float = 0.0
-    seed: int | None = None
-    """Of the run that marked it again; None if that is the submission's."""
 
     @property
     def max_score(self) -> float:
@@ -211,7 +209,7 @@ class Score:
     problem: str = ""
     """Why it is not graded; empty if it is."""
     how: str = "graded"
-    """``graded``; ``regraded`` in part; ``rewritten``: only text or points changed; ``unchanged``; ``not graded``."""
+    """``graded``; ``unchanged``; ``not graded``."""
     waiting: int = 0
     """Written answers that nobody has marked yet; their marks are in ``max_score``, not in ``score``."""
     pending: bool = False
@@ -258,7 +256,7 @@ class Score:
     @property
     def fresh(self) -> bool:
         """Whether this run marked anything of it."""
-        return self.how in ("graded", "regraded") and not self.problem
+        return self.how == "graded" and not self.problem
 
 
 @dataclass(frozen=True)
@@ -271,7 +269,7 @@ class GradedClass:
     graded: tuple[tuple[str, str], ...]
     """(learner, lesson) of what this run graded."""
     rewritten: tuple[tuple[str, str], ...] = ()
-    """(learner, lesson) of what is shown anew, although nothing ran: text, points or penalty changed."""
+    """(learner, lesson) of what is shown anew, although nothing ran: its penalty changed."""
     reasons: tuple[str, ...] = ()
     """What was graded again, and why."""
     plain_tests: dict[str, int] = field(default_factory=dict)

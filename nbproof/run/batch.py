@@ -38,14 +38,14 @@ __all__ = ["grade_class", "register_lessons"]
 def grade_class(
     root: Path, intake: Intake, lessons: list[str], *, force: bool = False, isolation: Isolation | None = None,
     workers: int | None = None, seed: int | None = None, launched: Launched | None = None,
-    exercises: frozenset[str] = frozenset(), whole_class: bool = True, pool: PoolMaker | None = None,
+    whole_class: bool = True, pool: PoolMaker | None = None,
     watch: Watch | None = None, step: Callable[[int, int, str], None] = lambda done, of, name: None,
     anyway: bool = False,
 ) -> GradedClass:  # fmt: skip
     """Mark every submission that changed since it was last graded (all with ``force``), and write it down.
 
-    ``exercises``: mark no others again. ``whole_class``: whether the intake is everything, so that the next run may
-    take another seed. ``pool``: who marks, in place of this machine.
+    ``whole_class``: whether the intake is everything, so that the next run may take another seed. ``pool``: who marks,
+    in place of this machine.
     """
     isolation = isolation or (isolation_or_refuse().level if pool is None else Isolation.FULL)
     if isolation is not Isolation.NONE:
@@ -65,7 +65,7 @@ def grade_class(
             register_lessons({name: one for name, one in states.items() if name in handed_in}, state, writer, config)
             references = References(states, state, where_of(pool is None, isolation), anyway)
             run = ClassRun(root, state, states, limits, writer, penalties, watch, step, references)
-            return run.go(intake, made, force, exercises, whole_class)
+            return run.go(intake, made, force, whole_class)
     except OSError as error:
         trouble = trouble_with_disk(error, root)
         if trouble is None:

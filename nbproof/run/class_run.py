@@ -23,7 +23,7 @@ from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, Submission
 from nbproof.run.journal import Entry, Journal, RunState, Ungraded
-from nbproof.run.plan import Kind, Work, entry_of, handed_in_digest, plan, told
+from nbproof.run.plan import Work, handed_in_digest, plan, told
 from nbproof.run.pool import Pool
 from nbproof.run.references import GatedJob, ReferenceJob, References
 from nbproof.run.suspects import CarefulPool, InProgress
@@ -70,13 +70,11 @@ class ClassRun:
     _changed: dict[Key, str] = field(default_factory=dict)
     """What was handed in anew while the run went on -> digest of the bytes that were marked."""
 
-    def go(
-        self, intake: Intake, made: PoolMaker, force: bool, exercises: frozenset[str], whole_class: bool
-    ) -> GradedClass:
+    def go(self, intake: Intake, made: PoolMaker, force: bool, whole_class: bool) -> GradedClass:
         """Plan, mark, write; see :func:`nbproof.run.batch.grade_class`."""
         self._journal, self._in_progress = Journal(self.root), InProgress(self.root)
         try:
-            return self._whole(intake, made, force, exercises, whole_class)
+            return self._whole(intake, made, force, whole_class)
         except BaseException:
             # Whatever ends it: should the gradebook fail now, what ended the run is told all the same.
             with contextlib.suppress(Exception):
@@ -95,15 +93,14 @@ class ClassRun:
         mine = tuple(one for one in intake.submissions if (one.learner, one.lesson) in reached)
         return self._scores(replace(intake, submissions=mine))
 
-    def _whole(
-        self, intake: Intake, made: PoolMaker, force: bool, exercises: frozenset[str], whole_class: bool
-    ) -> GradedClass:
-        work, reasons = self._plan(intake, force, exercises)
+    def _whole(self, intake: Intake, made: PoolMaker, force: bool, whole_class: bool) -> GradedClass:
+        work = self._plan(intake, force)
+        reasons = told(work)
         plain: dict[str, int] = {}
         self.watch.planned(len(work), len(self._done), reasons)
         if work:
             if force:
-                self.state.forced |= {f"{one.submission.lesson}/{one.submission.learner}": [*one.only] for one in work}
+                self.state.forced |= {f"{one.submission.lesson}/{one.submission.learner}" for one in work}
             self.state.begin()
             blueprints = {name: self.lessons[name].blueprint for name in sorted({w.submission.lesson for w in work})}
             plain = {name: len(one.plain) for name, one in blueprints.items() if one.plain}
@@ -116,23 +113,29 @@ class ClassRun:
         self._catch_up()
         fined = self._assign_penalties()
         for one in intake.submissions:
-            self.state.forced.pop(f"{one.lesson}/{one.learner}", None)
+            self.state.forced.discard(f"{one.lesson}/{one.learner}")
         if whole_class:
             self.state.complete()
         else:
             self.state.save()
         scores = tuple(self._scores(intake))
         graded = tuple(key for key, one in self._done.items() if one.fresh)
-        shown = fined | {key for key, one in self._done.items() if one.how == Kind.SHOWN.value}
         return GradedClass(
-            scores, self.state.seed, masked(self.writer.db_url), graded, tuple(sorted(shown - set(graded))), reasons,
-            plain, dict(self.references.failed), self.references.anyway,
-        )  # fmt: skip
+            scores,
+            self.state.seed,
+            masked(self.writer.db_url),
+            graded,
+            tuple(sorted(fined.difference(graded))),
+            reasons,
+            plain,
+            dict(self.references.failed),
+            self.references.anyway,
+        )
 
-    def _plan(self, intake: Intake, force: bool, exercises: frozenset[str]) -> tuple[list[Work], tuple[str, ...]]:
-        """What has to be marked, and what is done again and why. What need not run is dealt with on the way."""
+    def _plan(self, intake: Intake, force: bool) -> list[Work]:
+        """What has to be marked. What need not is noted, and written down where the gradebook does not have it all."""
         held = {lesson: self.writer.held(lesson) for lesson in {one.lesson for one in intake.submissions}}
-        marking, reasons = [], []
+        marking = []
         for one in intake.submissions:
             key = (one.learner, one.lesson)
             if one.problem:
@@ -140,33 +143,23 @@ class ClassRun:
                 continue
             entry = self._journal.read(*key)
             handed_in = handed_in_digest(one, self.state.key, self.limits)
-            owed = self._owed(key, entry)
-            whole = force or owed == ()
-            work = plan(one, handed_in, entry, self.lessons[one.lesson], whole, exercises, frozenset(owed or ()))
-            reasons.append(replace(work, entry=None))
-            if work.kind in (Kind.WHOLE, Kind.PART):
+            asked = force or self._is_owed(key, entry)
+            work = plan(one, handed_in, entry, self.lessons[one.lesson].source, asked)
+            if work is not None:
                 marking.append(work)
                 continue
             assert entry is not None
+            self._note(key, "unchanged", entry.verdict)
             have = held[one.lesson].get(one.learner)
-            if work.kind is Kind.NONE and have is not None and have.agrees_with(entry.verdict):
-                self._note(key, work.kind, entry.verdict)
-                if not self.writer.is_stamped(have, *key, one.path):
-                    self._write(entry.verdict, one, entry.verdict.answers)
-            else:
-                # Rewritten, or marked by a run that was cut off before the gradebook had it all.
-                self._finish(work, None, entry.verdict.answers)
-        return marking, told(reasons)
+            if have is None or not have.agrees_with(entry.verdict) or not self.writer.is_stamped(have, *key, one.path):
+                # The run that marked it was cut off before the gradebook had it all.
+                self._write(entry.verdict, one, entry.verdict.answers)
+        return marking
 
-    def _owed(self, key: Key, entry: Entry | None) -> tuple[str, ...] | None:
-        """Exercises that a run with ``--force`` was cut off before; all if it is empty, None if it had come to them."""
-        forced = self.state.forced.get(f"{key[1]}/{key[0]}")
-        if entry is None or forced is None:
-            return None
-        if not forced:
-            return () if entry.verdict.seed != self.state.seed else None
-        marked = {one.id for one in entry.verdict.exercises if one.seed == self.state.seed}
-        return tuple(name for name in forced if name not in marked) or None
+    def _is_owed(self, key: Key, entry: Entry | None) -> bool:
+        """Whether a run with ``--force`` set out to mark it, and was cut off before."""
+        forced = f"{key[1]}/{key[0]}" in self.state.forced
+        return forced and entry is not None and entry.verdict.seed != self.state.seed
 
     def _mark(self, work: list[Work], pool: Pool) -> None:
         """Raises ReferencesFail if no lesson is left."""
@@ -174,11 +167,10 @@ class ClassRun:
         first = self.references.jobs(concerned)
         jobs = [
             GatedJob(
-                one.submission, one.handed_in, one.only, one.skip, self.references.unfit, self._in_progress,
-                self.state.key, self._changed,
+                one.submission, one.handed_in, self.references.unfit, self._in_progress, self.state.key, self._changed
             )
             for one in work
-        ]  # fmt: skip
+        ]
         asked = {id(job): one for job, one in zip(jobs, work, strict=True)}
         # Marked while the reference answers still were: believed when those have passed.
         waiting: dict[str, list[tuple[Work, SubmissionVerdict]]] = defaultdict(list)
@@ -207,37 +199,36 @@ class ClassRun:
             self._in_progress.done(*key)
             return
         if key in self._changed:
-            one = Work(one.submission, self._changed[key], Kind.WHOLE)
+            one = Work(one.submission, self._changed[key])
         if verdict.problem:
             self._problems[key] = Ungraded(verdict.problem, verdict.grader_failed)
         else:
-            earlier = one.entry or self._journal.read(*key)
-            self._finish(one, verdict, earlier.verdict.answers if earlier else {})
+            self._finish(one, verdict)
         self._in_progress.done(*key)
         self.watch.marked("/".join(key), verdict)
         self.step(number, of, "/".join(key))
 
-    def _finish(self, work: Work, verdict: SubmissionVerdict | None, earlier: Mapping[str, str]) -> None:
-        """Journal a verdict, and write it to the gradebook. ``verdict``: None if nothing ran."""
+    def _finish(self, work: Work, verdict: SubmissionVerdict) -> None:
+        """Journal a verdict, and write it to the gradebook."""
         lesson = self.lessons[work.submission.lesson]
         key = (work.submission.learner, work.submission.lesson)
+        earlier = self._journal.read(*key)
         try:
-            entry = entry_of(work, lesson, verdict)
-            if work.kind is not Kind.NONE:
-                # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
-                text = json.dumps(graded_notebook(lesson.blueprint, entry.verdict), ensure_ascii=False)
-                self._journal.write(entry, text.encode(errors="replace"))
+            # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
+            text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
+            entry = Entry(work.handed_in, lesson.source, verdict)
+            self._journal.write(entry, text.encode(errors="replace"))
         except OSError as error:
             if not is_one_files(error):
                 raise
             self._problems[key] = Ungraded(f"graded, but {error.filename} cannot be written: {error.strerror}")
             return
-        self._note(key, work.kind, entry.verdict)
-        self._write(entry.verdict, work.submission, earlier)
+        self._note(key, "graded", verdict)
+        self._write(verdict, work.submission, earlier.verdict.answers if earlier else {})
 
-    def _note(self, key: Key, kind: Kind, verdict: SubmissionVerdict) -> None:
+    def _note(self, key: Key, how: str, verdict: SubmissionVerdict) -> None:
         most = sum(one.max_score for one in verdict.exercises) + sum(one.max_score for one in verdict.written)
-        self._done[key] = Score(*key, verdict.score, most, how=kind.value, verdict=verdict.in_short())
+        self._done[key] = Score(*key, verdict.score, most, how=how, verdict=verdict.in_short())
 
     def _write(self, verdict: SubmissionVerdict, submission: Submission, earlier: Mapping[str, str]) -> None:
         key = (submission.learner, submission.lesson)

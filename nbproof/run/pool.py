@@ -31,10 +31,6 @@ class Job:
 
     submission: Submission
     digest: str
-    only: tuple[str, ...] = ()
-    """Exercises to be tested again, all if it is empty."""
-    skip: tuple[str, ...] = ()
-    """Exercises whose cells do not run, because they are known to do harm."""
 
     def begin(self) -> None:
         """Called by a pool before it does anything else with the job."""
@@ -42,7 +38,7 @@ class Job:
     def order(self, limits: GradingLimits) -> Order:
         """Read what was handed in. Raises Damaged or OSError."""
         one = self.submission
-        return order_of(one.learner, one.lesson, one.path, limits, self.only, self.skip)
+        return order_of(one.learner, one.lesson, one.path, limits)
 
 
 @dataclass(frozen=True)
