@@ -260,10 +260,19 @@ class _Desk:
             from nbproof.run.batch import grade_class
 
             return grade_class(
-                self.root, intake, lessons, force=request.force, isolation=self.level, workers=request.workers,
-                seed=request.seed, launched=launched, whole_class=whole,
-                pool=self._cluster(stack), watch=self._watch(stack), anyway=request.anyway,
-            )  # fmt: skip
+                self.root,
+                intake,
+                lessons,
+                force=request.force,
+                isolation=self.level,
+                workers=request.workers,
+                seed=request.seed,
+                launched=launched,
+                whole_class=whole,
+                pool=self._cluster(stack),
+                watch=self._watch(stack),
+                anyway=request.anyway,
+            )
 
     def _watch(self, stack: contextlib.ExitStack) -> Counting:
         self.counting = stack.enter_context(watching(self.request.quiet))

@@ -117,7 +117,7 @@ class Marker:
 
     def refuse(self, learner: str, lesson: str, problem: str, *, grader_failed: bool = False) -> SubmissionVerdict:
         """The verdict on what cannot be graded."""
-        return SubmissionVerdict(learner, lesson, self.seed, (), {}, {}, problem=problem, grader_failed=grader_failed)
+        return SubmissionVerdict.refused(learner, lesson, self.seed, problem, grader_failed=grader_failed)
 
     def _judge(self, lesson: str) -> Judge:
         with self._lock:

@@ -153,6 +153,13 @@ class SubmissionVerdict:
     newer: tuple[str, ...] = ()
     """Of what is lost, what was added to the lesson after the notebook had been handed out."""
 
+    @classmethod
+    def refused(
+        cls, learner: str, lesson: str, seed: int, problem: str, *, grader_failed: bool = False
+    ) -> SubmissionVerdict:
+        """The verdict on what cannot be graded."""
+        return cls(learner, lesson, seed, (), {}, {}, problem=problem, grader_failed=grader_failed)
+
     @property
     def score(self) -> float:
         """Its marks, as far as they can be given without a person."""
@@ -176,22 +183,21 @@ class SubmissionVerdict:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SubmissionVerdict:
         """The verdict that :meth:`as_dict` wrote down."""
-        exercises = tuple(
-            ExerciseVerdict(
-                **{
-                    **one,
-                    "tests": tuple(
-                        TestVerdict(**{**t, "passed": tuple(t["passed"]), "failed": tuple(t["failed"])})
-                        for t in one["tests"]
-                    ),
-                }
-            )
-            for one in data["exercises"]
-        )
+        exercises = tuple(_exercise_from(one) for one in data["exercises"])
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
         written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))
         own, newer = tuple(OwnCell(**one) for one in data.get("own", ())), tuple(data.get("newer", ()))
         return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own, "newer": newer})
+
+
+def _exercise_from(data: dict[str, Any]) -> ExerciseVerdict:
+    tests = [
+        TestVerdict(**{**test, "passed": tuple(test["passed"]), "failed": tuple(test["failed"])})
+        for test in data["tests"]
+    ]
+    # An earlier version wrote down a seed of its own: without what it knew, written answers would wait once more.
+    known = {name: value for name, value in data.items() if name != "seed"}
+    return ExerciseVerdict(**{**known, "tests": tuple(tests)})
 
 
 _NOTHING = SubmissionVerdict("", "", 0, (), {}, {})

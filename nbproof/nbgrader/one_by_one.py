@@ -9,20 +9,20 @@ from __future__ import annotations
 import atexit
 import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from nbproof.command import nbgrader_command
 from nbproof.limits import GradingLimits
+from nbproof.marking.order import Order, order_of
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.intake import submission_at
-from nbproof.run.plan import handed_in_digest
-from nbproof.run.pool import Job
-from nbproof.run.suspects import InProgress, Standing, Suspects, note_of
+from nbproof.run.plan import Job, handed_in_digest
+from nbproof.run.suspects import InProgress, Standing, tried_last
 
-__all__ = ["LastPlace", "OneByOne", "blueprint_of", "engine_for", "judge_for", "once_more", "registered", "seed"]
+__all__ = ["LastPlace", "OneByOne", "blueprint_of", "engine_for", "judge_for", "registered", "seed"]
 
 
 Key = tuple[str, str]
@@ -64,27 +64,26 @@ class OneByOne:
         """What was being marked when an earlier run was killed."""
         return [of for of, noted in self._standing.items() if noted is Standing.STARTED]
 
-    def begin(self, of: Key, suspects: Suspects) -> SubmissionVerdict | None:
+    def begin(self, of: Key, apart: Callable[[Order], SubmissionVerdict], force: bool) -> SubmissionVerdict | None:
         """Note it; the verdict on a suspect, which is marked by that. To be called before it is read."""
         self.end()
-        job, noted = self._jobs[of], self._standing[of]
-        self._open = of
-        if noted is None:
-            self._notes.write(note_of(job, Standing.STARTED))
+        job, self._open = self._jobs[of], of
+        if not self.is_suspect(of):
+            self._notes.write(job, Standing.STARTED)
             return None
-        return suspects.tried(job, noted)
+        one = job.submission
+
+        def mark() -> SubmissionVerdict:
+            return apart(order_of(one.learner, one.lesson, one.path, self._limits))
+
+        again = nbgrader_command(f"autograde {one.lesson} --student={shlex.quote(one.learner)} --force")
+        return tried_last(job, self._notes, mark, seed(), force, again)
 
     def end(self) -> None:
         """What was begun is written down, or has failed; it has ended nothing."""
         if self._open is not None:
             self._notes.done(*self._open)
             self._open = None
-
-
-def once_more(job: Job) -> str:
-    """For :attr:`Suspects.again`."""
-    learner = shlex.quote(job.submission.learner)
-    return nbgrader_command(f"autograde {job.submission.lesson} --student={learner} --force")
 
 
 def blueprint_of(root: Path, lesson: str) -> Any:

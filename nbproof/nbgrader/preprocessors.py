@@ -65,9 +65,8 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
         converter.coursedir = VettedCourse(converter.coursedir, limits, lambda told: self.log.warning("%s", told))
         states, state = registered(root, lessons, converter.coursedir)
         self._engine, self._limits, self._states = engine_for(self, limits, root), limits, states
-        self._try_references(self._engine, limits, states, state)
-        self._notes = InProgress(root)
-        self._run = OneByOne(self._notes, state.key, limits, whose)
+        self._try_references(self._engine, states, state)
+        self._run = OneByOne(InProgress(root), state.key, limits, whose)
         for learner, lesson in self._run.cut_off:
             # nbgrader takes what a killed run has left there for graded, and would pass over it.
             graded = Path(converter.coursedir.format_path(converter.coursedir.autograded_directory, learner, lesson))
@@ -78,7 +77,7 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
             for place, found in assignments.items()
         }
 
-    def _try_references(self, engine: Any, limits: Any, states: Any, state: Any) -> None:
+    def _try_references(self, engine: Any, states: Any, state: Any) -> None:
         """Raise ReferencesFail if the reference answers themselves lose marks, and nobody said to go on."""
         from nbproof.command import nbgrader_command
         from nbproof.marking.marker import Marker
@@ -90,7 +89,7 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
             lesson = job.submission.lesson
             marker = Marker(engine, {lesson: states[lesson].blueprint}, seed())
             while references.is_pending(lesson):
-                references.note(job, marker.mark(job.order(limits)))
+                references.note(job, marker.mark(job.order))
         if references.unfit:
             lesson = next(iter(references.unfit))
             references.refuse(nbgrader_command(f"autograde {lesson} --Mark.anyway=True"))
@@ -138,17 +137,14 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
 
     def _begin(self, converter: Autograde, learner: str, lesson: str) -> None:
         """Raises NotGradable if it may not be marked, or has ended what marked it."""
-        from nbproof.nbgrader.one_by_one import once_more
         from nbproof.nbgrader.vetting import NotGradable
         from nbproof.run.pool import LocalPool
-        from nbproof.run.suspects import Suspects
 
         converter.coursedir.refuse(learner, lesson)
         pool = LocalPool(
             {lesson: self._states[lesson].blueprint}, seed(), self._limits, isolation=self._engine.isolation
         )
-        suspects = Suspects(self._notes, pool.apart, seed(), converter.force, once_more)
-        verdict = self._run.begin((learner, lesson), suspects)
+        verdict = self._run.begin((learner, lesson), pool.apart, converter.force)
         if verdict is not None and verdict.problem:
             raise NotGradable(f"{learner} is not graded: {verdict.problem}", f"submitted/{learner}/{lesson}")
         if verdict is not None:

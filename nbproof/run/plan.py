@@ -23,8 +23,8 @@ from nbproof.run.journal import Entry
 from nbproof.text import counted
 
 __all__ = [
+    "Job",
     "Selection",
-    "Work",
     "digest_of_order",
     "handed_in_digest",
     "plan",
@@ -34,11 +34,12 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Work:
+class Job:
     """A submission that has to be marked, and why."""
 
     submission: Submission
     handed_in: str
+    """Digest of what was handed in."""
     reason: str = ""
     """What a run says about it; nothing of what was handed in anew."""
 
@@ -58,23 +59,23 @@ def digest_of_order(order: Order, key: str) -> str:
     return digest_of(key.encode(), order.data, *files)
 
 
-def plan(submission: Submission, handed_in: str, entry: Entry | None, source: str, force: bool) -> Work | None:
+def plan(submission: Submission, handed_in: str, entry: Entry | None, source: str, force: bool) -> Job | None:
     """What is to be done, all of it or nothing: None if nothing has changed since ``entry``.
 
     ``source``: digest of all that it is graded by. ``force``: mark it although nothing changed.
     """
     if entry is None or entry.handed_in != handed_in:
-        return Work(submission, handed_in)
+        return Job(submission, handed_in)
     if force:
-        return Work(submission, handed_in, "as --force asks")
+        return Job(submission, handed_in, "as --force asks")
     if entry.source != source:
-        return Work(submission, handed_in, f"{submission.lesson}: the lesson, or what grades it, changed")
+        return Job(submission, handed_in, f"{submission.lesson}: the lesson, or what grades it, changed")
     return None
 
 
-def told(work: Iterable[Work]) -> tuple[str, ...]:
+def told(jobs: Iterable[Job]) -> tuple[str, ...]:
     """What a run grades again and why, a line each: "as --force asks, 300 submissions graded again"."""
-    counts = Counter(one.reason for one in work if one.reason)
+    counts = Counter(one.reason for one in jobs if one.reason)
     return tuple(f"{reason}, {counted(number, 'submission')} graded again" for reason, number in counts.items())
 
 

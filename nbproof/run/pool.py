@@ -5,16 +5,16 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged
 from nbproof.marking.marker import Marker
-from nbproof.marking.order import Order, order_of
+from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
-from nbproof.run.intake import Submission
+from nbproof.run.plan import Job
 from nbproof.run.suspects import in_a_process_of_its_own
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineLost
@@ -22,49 +22,21 @@ from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.launch import Launched
 from nbproof.sandbox.machine import room_here
 
-__all__ = ["Job", "LocalPool", "Pool", "ReadJob"]
+__all__ = ["LocalPool", "Pool", "Reader"]
 
 
-@dataclass(frozen=True)
-class Job:
-    """A submission to be marked, and the digest of all that its verdict depends on."""
-
-    submission: Submission
-    digest: str
-
-    def begin(self) -> None:
-        """Called by a pool before it does anything else with the job."""
-
-    def order(self, limits: GradingLimits) -> Order:
-        """Read what was handed in. Raises Damaged or OSError."""
-        one = self.submission
-        return order_of(one.learner, one.lesson, one.path, limits)
-
-
-@dataclass(frozen=True)
-class ReadJob(Job):
-    """A job whose bytes have been read where its verdict will be filed, to be sent to another process."""
-
-    read: Order = field(kw_only=True)
-
-    @classmethod
-    def of(cls, job: Job, limits: GradingLimits) -> ReadJob:
-        """Raises Damaged or OSError."""
-        return cls(job.submission, job.digest, read=job.order(limits))
-
-    def order(self, limits: GradingLimits) -> Order:
-        """What was read."""
-        return self.read
+Reader = Callable[[Job], Order]
+"""Reads what was handed in, just before it is marked. Raises Damaged or OSError. May be called from several threads."""
 
 
 class Pool(Protocol):
     """What marks a class. Writes nothing."""
 
-    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+    def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """Each job once, as it is done, in any order. Never raises for what a learner handed in."""
         ...
 
-    def apart(self, job: Job) -> SubmissionVerdict:
+    def apart(self, order: Order) -> SubmissionVerdict:
         """Mark one where it can end nothing but the attempt. Raises BrokenProcessPool if it has ended that."""
         ...
 
@@ -73,15 +45,20 @@ class LocalPool:
     """This machine, ``workers`` submissions at a time; as many as it has room for if nobody says how many."""
 
     def __init__(
-        self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, *, isolation: Isolation,
-        workers: int | None = None, launched: Launched | None = None, started: Callable[[Job], None] = lambda job: None,
-    ) -> None:  # fmt: skip
+        self,
+        blueprints: Mapping[str, Blueprint],
+        seed: int,
+        limits: GradingLimits,
+        *,
+        isolation: Isolation,
+        workers: int | None = None,
+        launched: Launched | None = None,
+    ) -> None:
         self._blueprints, self._seed, self._limits = blueprints, seed, limits
         self._isolation, self._launched = isolation, launched
         self._fit = room_here().fit(limits.processes, limits.memory_mb, workers)
-        self._started = started
 
-    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+    def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """See :class:`Pool`."""
         if not jobs:
             return
@@ -92,13 +69,10 @@ class LocalPool:
             marker = Marker(engine, self._blueprints, self._seed)
 
             def one(job: Job) -> SubmissionVerdict:
-                submission = job.submission
-                job.begin()
-                self._started(job)
                 try:
-                    order = job.order(self._limits)
+                    order = read(job)
                 except (Damaged, OSError) as error:
-                    return marker.refuse(submission.learner, submission.lesson, str(error))
+                    return marker.refuse(job.submission.learner, job.submission.lesson, str(error))
                 try:
                     return marker.mark(order)
                 except EngineLost:
@@ -107,15 +81,10 @@ class LocalPool:
 
             yield from _side_by_side(jobs, one, count)
 
-    def apart(self, job: Job) -> SubmissionVerdict:
+    def apart(self, order: Order) -> SubmissionVerdict:
         """In a fresh process of this machine, with an engine of its own."""
-        one = job.submission
-        try:
-            order = job.order(self._limits)
-        except (Damaged, OSError) as error:
-            return SubmissionVerdict(one.learner, one.lesson, self._seed, (), {}, {}, problem=str(error))
         given = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
-        blueprint = replace(self._blueprints[one.lesson])  # without what it has cached
+        blueprint = replace(self._blueprints[order.lesson])  # without what it has cached
         return in_a_process_of_its_own(partial(_one_alone, order, blueprint, self._seed, given, self._isolation))
 
 

@@ -20,6 +20,7 @@ from nbproof.run import digests
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.journal import Journal
 from nbproof.run.plan import select
 from nbproof.sandbox.worker_handle import Worker
 from tests import needs_isolation
@@ -236,3 +237,20 @@ def test_a_lost_gradebook_is_filled_from_the_journals_and_nothing_runs(
     assert _scores(again) == _scores(first) == {"ada": 4, "ben": 0}
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
         assert book.find_submission(LESSON, "ada").score == 4
+
+
+def test_what_an_earlier_version_wrote_down_is_graded_again_and_not_forgotten(
+    course: Path, grade: Grade, hand_in: Callable[..., Path]
+) -> None:
+    """Its answers say which written ones have changed: only those wait for a person once more."""
+    hand_in("ada", RIGHT)
+    grade()
+    path = course / "autograded" / "ada" / LESSON / ".verdict.json"
+    kept = json.loads(path.read_text()) | {"basis": {}, "tests": {}, "source": "of then"}
+    for exercise in kept["verdict"]["exercises"]:
+        exercise["seed"] = None
+    path.write_text(json.dumps(kept))
+    entry = Journal(course).read("ada", LESSON)
+    assert entry is not None and entry.verdict.answers["first"] == RIGHT["first"]
+    assert grade().graded == (("ada", LESSON),)
+    assert grade().graded == ()

@@ -8,23 +8,27 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
 
 from nbproof.limits import GradingLimits
+from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
-from nbproof.nbgrader.one_by_one import LastPlace, OneByOne, once_more
+from nbproof.nbgrader.one_by_one import LastPlace, OneByOne
+from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
-from nbproof.run.pool import Job
-from nbproof.run.suspects import InProgress, Standing, Suspects, _by_force, note_of
+from nbproof.run.plan import Job
+from nbproof.run.pool import Reader
+from nbproof.run.suspects import InProgress, Standing
+from nbproof.sandbox.engine import Engine
 from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT
+from tests.conftest import LESSON, POINTS, RIGHT, SharedPool, shared_pool
 from tests.run.test_batch import Grade, _book, grade
 
 __all__ = ["grade"]
@@ -83,7 +87,7 @@ def test_what_kills_a_run_is_set_aside_and_the_class_is_graded(course: Path, han
 def test_by_force_what_was_set_aside_is_tried_once_more(course: Path, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", KILLER)
     (job,) = _jobs(course)
-    InProgress(course).write(note_of(job, Standing.SET_ASIDE))
+    InProgress(course).write(job, Standing.SET_ASIDE)
     mended = [sys.executable, "-m", "course", "grade", "--course", str(course), "--no-feedback"]
     held = subprocess.run(mended, cwd=ROOT, capture_output=True, text=True)
     assert held.returncode == 1
@@ -129,7 +133,7 @@ def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(
     """It may have been the machine. nbgrader by itself takes the half-graded notebook for a graded one, with no score."""
     hand_in("ada", RIGHT)
     (job,) = _jobs(course)
-    InProgress(course).write(note_of(job, Standing.STARTED))
+    InProgress(course).write(job, Standing.STARTED)
     half = course / "autograded" / "ada" / LESSON
     half.mkdir(parents=True)
     (half / f"{LESSON}.ipynb").write_text("{}")
@@ -139,30 +143,61 @@ def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(
     assert _notes(course) == {}
 
 
-def test_what_was_set_aside_is_not_even_tried_without_force(course: Path, hand_in: Callable[..., Path]) -> None:
+def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(
+    course: Path, hand_in: Callable[..., Path], engine: Engine
+) -> None:
+    for learner in ("a b", "ben"):
+        hand_in(learner, RIGHT)
+    tried: list[str] = []
+    deadly = True
+
+    class Noting(SharedPool):
+        def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
+            tried.extend(job.submission.learner for job in jobs)
+            yield from super().marked(jobs, read)
+
+        def apart(self, order: Order) -> SubmissionVerdict:
+            tried.append(f"{order.learner}, alone")
+            if deadly:
+                raise BrokenProcessPool
+            return super().apart(order)
+
+    def graded(force: bool = False) -> dict[str, str]:
+        def make(*given: Any) -> Noting:
+            return Noting(shared_pool(engine)(*given)._marker)
+
+        tried.clear()
+        intake = take_in(course, [LESSON], [LESSON])
+        scores = grade_class(course, intake, [LESSON], pool=make, force=force).scores
+        return {score.learner: score.problem for score in scores}
+
+    InProgress(course).write(_jobs(course)[0], Standing.STARTED)
+    first = graded()
+    assert tried == ["ben", "a b, alone"]
+    assert first["ben"] == "" and "tried again alone, it ended that process, too" in first["a b"]
+    command = first["a b"].rpartition(": ")[2]
+    assert shlex.split(command)[-4:] == ["grade", "--force", "--only", f"a b/{LESSON}"]
+    assert _notes(course) == {"a b": "set aside"}
+    assert "it was set aside" in graded()["a b"]
+    assert tried == [], "it is not even tried without --force"
+    deadly = False
+    assert graded(force=True) == {"a b": "", "ben": ""}
+    assert tried == ["ben", "a b, alone"]
+    assert _notes(course) == {}
+    assert _book(course) == {"a b": FULL, "ben": FULL}
+
+
+def test_what_was_cut_off_in_nbgrader_autograde_is_listed(course: Path, hand_in: Callable[..., Path]) -> None:
+    """nbgrader by itself takes a half-graded notebook for a graded one, with no score."""
     hand_in("ada", RIGHT)
     (job,) = _jobs(course)
-    notes, tried = InProgress(course), []
-    notes.write(note_of(job, Standing.SET_ASIDE))
-
-    def apart(job: Job) -> SubmissionVerdict:
-        tried.append(job)
-        return SubmissionVerdict("ada", LESSON, 1, (), {}, {})
-
-    run = OneByOne(notes, RunState(course).key, GradingLimits(), {str(job.submission.path.parent): ("ada", LESSON)})
-    assert run.is_suspect(("ada", LESSON))
-    assert run.cut_off == [], "what lies in autograded/ stays"
-    for force in (False, True):
-        verdict = run.begin(("ada", LESSON), Suspects(notes, apart, 1, force, once_more))
-        assert verdict is not None
-        assert bool(verdict.problem) is not force
-        assert len(tried) == force
-    run.end()
-    assert _notes(course) == {}
-    # What was cut off is listed: nbgrader by itself takes a half-graded notebook for a graded one, with no score.
-    notes.write(note_of(job, Standing.STARTED))
-    anew = OneByOne(notes, RunState(course).key, GradingLimits(), {str(job.submission.path.parent): ("ada", LESSON)})
-    assert anew.cut_off == [("ada", LESSON)]
+    notes = InProgress(course)
+    for standing, cut_off in ((Standing.SET_ASIDE, []), (Standing.STARTED, [("ada", LESSON)])):
+        notes.write(job, standing)
+        whose = {str(job.submission.path.parent): ("ada", LESSON)}
+        run = OneByOne(notes, RunState(course).key, GradingLimits(), whose)
+        assert run.is_suspect(("ada", LESSON))
+        assert run.cut_off == cut_off
 
 
 def test_suspects_come_last_however_nbgrader_sorts_them() -> None:
@@ -175,7 +210,7 @@ def test_suspects_come_last_however_nbgrader_sorts_them() -> None:
 def test_a_run_that_ends_by_itself_suspects_nobody(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
     (job,) = _jobs(course)
-    InProgress(course).write(note_of(job, Standing.STARTED))
+    InProgress(course).write(job, Standing.STARTED)
 
     def interrupted(done: int, of: int, name: str) -> None:
         raise KeyboardInterrupt
@@ -189,7 +224,7 @@ def test_a_note_of_an_earlier_version_says_nothing_of_this_one(course: Path, han
     hand_in("ada", KILLER)
     (job,) = _jobs(course)
     notes = InProgress(course)
-    notes.write(note_of(job, Standing.SET_ASIDE))
+    notes.write(job, Standing.SET_ASIDE)
     assert notes.of(job) is Standing.SET_ASIDE
     hand_in("ada", RIGHT)
     (anew,) = _jobs(course)
@@ -209,8 +244,3 @@ def _jobs(course: Path) -> list[Job]:
 
     key, limits = RunState(course).key, GradingLimits()
     return [Job(one, handed_in_digest(one, key, limits)) for one in take_in(course, [LESSON], [LESSON]).submissions]
-
-
-def test_the_next_command_can_be_pasted_whatever_a_learner_is_called() -> None:
-    job: Any = SimpleNamespace(submission=SimpleNamespace(learner="ada b", lesson="01_first"))
-    assert shlex.split(_by_force(job))[-2:] == ["--only", "ada b/01_first"]
