@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from multiprocessing.pool import ThreadPool
 from typing import Protocol
 
 from nbproof.limits import GradingLimits
@@ -68,18 +67,20 @@ class LocalPool:
         with Engine(self._limits, self._isolation, launched, self._fit.processes) as engine:
             marker = Marker(engine, self._blueprints, self._seed)
 
-            def one(job: Job) -> SubmissionVerdict:
+            def one(job: Job) -> tuple[Job, SubmissionVerdict]:
                 try:
                     order = read(job)
                 except (Damaged, OSError) as error:
-                    return marker.refuse(job.submission.learner, job.submission.lesson, str(error))
+                    return job, marker.refuse(job.submission.learner, job.submission.lesson, str(error))
                 try:
-                    return marker.mark(order)
+                    return job, marker.mark(order)
                 except EngineLost:
                     # The zygote ended, and every worker with it. Whose doing that was nobody knows: each gets one more try.
-                    return _once_more(marker, order)
+                    return job, _once_more(marker, order)
 
-            yield from _side_by_side(jobs, one, count)
+            # A run that is interrupted does not wait for a learner's code: these threads end with the process.
+            with ThreadPool(count) as threads:
+                yield from threads.imap_unordered(one, jobs)
 
     def apart(self, order: Order) -> SubmissionVerdict:
         """In a fresh process of this machine, with an engine of its own."""
@@ -101,33 +102,3 @@ def _once_more(marker: Marker, order: Order) -> SubmissionVerdict:
     except EngineLost as error:
         why = f"the grading engine ended twice while this was being marked ({error.fact}); grade it again by itself"
         return marker.refuse(order.learner, order.lesson, why)
-
-
-def _side_by_side(
-    jobs: Sequence[Job], one: Callable[[Job], SubmissionVerdict], count: int
-) -> Iterator[tuple[Job, SubmissionVerdict]]:
-    """Daemon threads, because a run that is interrupted must not wait for a learner's code."""
-    waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[Job, SubmissionVerdict] | BaseException] = queue.SimpleQueue()
-    for job in jobs:
-        waiting.put(job)
-    for _ in range(count):
-        waiting.put(None)
-
-    def work() -> None:
-        try:
-            while (job := waiting.get()) is not None:
-                done.put((job, one(job)))
-        except BaseException as error:
-            done.put(error)
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for _ in jobs:
-        item = done.get()
-        if isinstance(item, BaseException):
-            raise item
-        yield item
-    for thread in threads:
-        thread.join()
