@@ -23,13 +23,15 @@ from nbproof.gradebook.writer import Writer
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged
 from nbproof.marking.marker import Marker
+from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import register_lessons
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.digests import LessonState
 from nbproof.run.journal import RunState
-from nbproof.run.pool import Job
+from nbproof.run.plan import Job
+from nbproof.run.pool import Reader
 from nbproof.run.references import References, where_of
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation, why_not_isolated
@@ -240,26 +242,26 @@ def limited(engine: Engine, **limits: Any) -> Iterator[Engine]:
 class SharedPool:
     """Marks one after another with an engine that is warm already: starting one takes seconds."""
 
-    def __init__(self, marker: Marker, limits: GradingLimits) -> None:
-        self._marker, self._limits = marker, limits
+    def __init__(self, marker: Marker) -> None:
+        self._marker = marker
 
-    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+    def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
         for job in jobs:
             one = job.submission
             try:
-                yield job, self._marker.mark(job.order(self._limits))
+                yield job, self._marker.mark(read(job))
             except (Damaged, OSError) as error:
                 yield job, self._marker.refuse(one.learner, one.lesson, str(error))
 
-    def apart(self, job: Job) -> SubmissionVerdict:
-        return next(verdict for _, verdict in self.marked([job]))
+    def apart(self, order: Order) -> SubmissionVerdict:
+        return self._marker.mark(order)
 
 
 def shared_pool(engine: Engine) -> PoolMaker:
     """For ``grade_class(pool=...)``."""
 
     def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> SharedPool:
-        return SharedPool(Marker(engine, blueprints, seed), limits)
+        return SharedPool(Marker(engine, blueprints, seed))
 
     return make
 

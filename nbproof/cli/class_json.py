@@ -15,11 +15,11 @@ from typing import Any
 from nbproof.cli.class_table import Told
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
-from nbproof.marking.results import STATUSES, Score
+from nbproof.marking.results import STATUSES, ExerciseVerdict, Score
 
 __all__ = ["SCHEMA", "class_as_json", "error_as_json", "refuse_unwritable", "write_json"]
 
-SCHEMA = 1
+SCHEMA = 2
 """Rises when a field is renamed, taken away or means something else; not when one is added."""
 
 
@@ -58,9 +58,13 @@ def error_as_json(
 
 def _head(exit_code: int, seconds: float) -> dict[str, Any]:
     return {
-        "schema": SCHEMA, "command": "grade", "ended": datetime.now(UTC).isoformat(timespec="seconds"),
-        "exit_code": exit_code, "seconds": round(seconds, 3), "error": None,
-    }  # fmt: skip
+        "schema": SCHEMA,
+        "command": "grade",
+        "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+        "exit_code": exit_code,
+        "seconds": round(seconds, 3),
+        "error": None,
+    }
 
 
 def _totals(scores: Sequence[Score]) -> dict[str, Any]:
@@ -68,9 +72,9 @@ def _totals(scores: Sequence[Score]) -> dict[str, Any]:
     statuses = Counter(status for score in scores for status in score.statuses)
     return {
         "submissions": len(scores),
-        **{
-            name.replace(" ", "_"): how[name] for name in ("graded", "regraded", "rewritten", "unchanged", "not graded")
-        },
+        "graded": how["graded"],
+        "unchanged": how["unchanged"],
+        "not_graded": how["not graded"],
         "recovered": sum(bool(score.verdict.recovered or score.verdict.damage) for score in scores),
         "with_lost_answers": sum(bool(score.missing) for score in scores),
         "with_newer_exercises": sum(bool(score.verdict.newer) for score in scores),
@@ -99,15 +103,20 @@ def _submission(score: Score) -> dict[str, Any]:
         "newer": list(score.verdict.newer),
         "damage": score.verdict.damage or None,
         "seed": score.verdict.seed,
-        "exercises": [
-            {
-                "id": one.id, "status": one.status, "score": one.score, "max_score": one.max_score,
-                "sentence": one.sentence, "hint": one.hint, "seconds": one.seconds,
-                "seed": score.verdict.seed if one.seed is None else one.seed,
-            }
-            for one in score.verdict.exercises
-        ],
-    }  # fmt: skip
+        "exercises": [_exercise(one) for one in score.verdict.exercises],
+    }
+
+
+def _exercise(one: ExerciseVerdict) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "status": one.status,
+        "score": one.score,
+        "max_score": one.max_score,
+        "sentence": one.sentence,
+        "hint": one.hint,
+        "seconds": one.seconds,
+    }
 
 
 def refuse_unwritable(target: str) -> None:

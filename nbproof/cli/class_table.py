@@ -153,7 +153,7 @@ def summary_line(told: Told) -> str:
     counts = Counter("not graded" if score.problem else score.how for score in told.graded.scores)
     # As in the table of a large class: what came and waits, or cannot be read, is not graded either.
     counts["not graded"] += len(told.attendance.useless)
-    names = ("graded", "regraded", "rewritten", "unchanged", "not graded")
+    names = ("graded", "unchanged", "not graded")
     parts = [f"{name} {counts[name]}" for name in names if counts[name] or name in ("graded", "unchanged")]
     seed = f", seed {told.graded.seed}" if told.graded.graded else ""
     return f"{', '.join(parts)}, {duration(told.seconds) if told.seconds >= 90 else f'{told.seconds:.1f} s'}{seed}"

@@ -233,7 +233,6 @@ class _Desk:
 
     def _graded(self, chosen: Selection, lessons: list[str]) -> GradedClass:
         request, intake = self.request, chosen.intake
-        whole = not request.only and not request.names_of_lessons
         with contextlib.ExitStack() as stack:
             launched = self.launched
             if launched is None and not request.dask and (request.force or anything_new(self.root, intake)):
@@ -245,10 +244,18 @@ class _Desk:
             from nbproof.run.batch import grade_class
 
             return grade_class(
-                self.root, intake, lessons, force=request.force, isolation=self.level, workers=request.workers,
-                seed=request.seed, launched=launched, exercises=chosen.exercises, whole_class=whole,
-                pool=self._cluster(stack), watch=self._watch(stack), anyway=request.anyway,
-            )  # fmt: skip
+                self.root,
+                intake,
+                lessons,
+                force=request.force,
+                isolation=self.level,
+                workers=request.workers,
+                seed=request.seed,
+                launched=launched,
+                pool=self._cluster(stack),
+                watch=self._watch(stack),
+                anyway=request.anyway,
+            )
 
     def _watch(self, stack: contextlib.ExitStack) -> Counting:
         self.counting = stack.enter_context(watching(self.request.quiet))

@@ -76,9 +76,9 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
     add("names_of_lessons", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
     add(
         "--only", action="append", default=[], metavar="NAME",
-        help="only this learner, learner/lesson or exercise; * and ? are wildcards; may be repeated",
+        help="only this learner, or learner/lesson; * and ? are wildcards; may be repeated",
     )  # fmt: skip
-    add("--force", action="store_true", help="also grade what did not change; with --only fan_out: only that exercise")
+    add("--force", action="store_true", help="also grade what did not change")
     add("--workers", type=_positive, metavar="N", help="submissions graded at a time (default: one per core)")
     add("--seed", type=_seed, help="test cases of an earlier run (default: fresh ones)")
     add("--quiet", action="store_true", help="print only what went wrong, and one last line")

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbproof.dask import tasks
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 
     from nbproof.limits import GradingLimits
     from nbproof.marking.blueprint import Blueprint
+    from nbproof.marking.order import Order
     from nbproof.run.intake import Submission
-    from nbproof.run.pool import Job
+    from nbproof.run.plan import Job
+    from nbproof.run.pool import Reader
 
 __all__ = ["Cluster", "DaskPool", "connect"]
 
@@ -94,7 +97,7 @@ class DaskPool:
         self._cluster, self._blueprints, self._seed, self._limits = cluster, dict(blueprints), seed, limits
         self._given = {name: getattr(limits, name) for name in limits.traits(config=True)}
 
-    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+    def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """Each job once, as it is done. Raises ClusterLost if no worker is left, or the scheduler."""
         if not jobs:
             return
@@ -102,30 +105,29 @@ class DaskPool:
         setup = tasks.Setup(self._blueprints, self._seed, self._given, told.isolation)
         crew = Crew(told.client, told.address, tasks.packed(setup), told.patience, told.say)
         try:
-            yield from _Round(told, crew, jobs, self._blueprints, self._seed, self._limits).go()
+            yield from _Round(told, crew, jobs, read, self._blueprints, self._seed).go()
         finally:
             crew.dismiss()
 
-    def apart(self, job: Job) -> SubmissionVerdict:
+    def apart(self, order: Order) -> SubmissionVerdict:
         """By way of a coordinator of its own, in a fresh process: what ended ours may have been an order or its verdict."""
-        from nbproof.marking.blueprint import Damaged
-        from nbproof.run.pool import ReadJob
-
-        submission = job.submission
-        try:
-            read = ReadJob.of(job, self._limits)
-        except (Damaged, OSError) as error:
-            return SubmissionVerdict(submission.learner, submission.lesson, self._seed, (), {}, {}, problem=str(error))
-        blueprint = replace(self._blueprints[submission.lesson])  # without what it has cached
+        blueprint = replace(self._blueprints[order.lesson])  # without what it has cached
         told = self._cluster
         one = partial(
-            _one_alone, read, blueprint, self._seed, self._given, told.address.text, told.isolation, told.patience
+            _one_alone,
+            order,
+            blueprint,
+            self._seed,
+            self._given,
+            told.address.text,
+            told.isolation,
+            told.patience,
         )
         return in_a_process_of_its_own(one)
 
 
 def _one_alone(
-    job: Job,
+    order: Order,
     blueprint: Blueprint,
     seed: int,
     given: dict[str, float],
@@ -134,10 +136,13 @@ def _one_alone(
     patience: float,
 ) -> SubmissionVerdict:
     from nbproof.limits import GradingLimits
+    from nbproof.run.intake import Submission
+    from nbproof.run.plan import Job
 
+    job = Job(Submission(order.learner, order.lesson, Path()), "")
     with connect(address, isolation, patience) as cluster:
         pool = cluster.pool({blueprint.lesson: blueprint}, seed, GradingLimits(**given))
-        return next(verdict for _, verdict in pool.marked([job]))
+        return next(verdict for _, verdict in pool.marked([job], lambda job: order))
 
 
 @dataclass
@@ -157,9 +162,9 @@ class _Round:
     cluster: Cluster
     crew: Crew
     jobs: Sequence[Job]
+    read: Reader
     blueprints: Mapping[str, Blueprint]
     seed: int
-    limits: GradingLimits
     flying: dict[str, _Flight] = field(default_factory=dict)
     landed: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
     tries: dict[int, int] = field(default_factory=dict)
@@ -201,12 +206,10 @@ class _Round:
         """Send it off; a verdict at once if there is nothing that could be sent."""
         from nbproof.marking.blueprint import Damaged
 
-        submission = job.submission
-        job.begin()
         try:
-            order = job.order(self.limits)
+            order = self.read(job)
         except (Damaged, OSError) as error:
-            yield job, self._refused(submission, str(error))
+            yield job, self._refused(job.submission, str(error))
             return
         key = f"mark-{uuid.uuid4().hex}"
         places = frozenset(self.crew.fit)
@@ -279,20 +282,14 @@ class _Round:
         return None
 
     def _refused(self, one: Submission, problem: str, *, grader_failed: bool = False) -> SubmissionVerdict:
-        return SubmissionVerdict(
-            one.learner, one.lesson, self.seed, (), {}, {}, problem=problem, grader_failed=grader_failed
-        )
+        return SubmissionVerdict.refused(one.learner, one.lesson, self.seed, problem, grader_failed=grader_failed)
 
     def _checked(self, job: Job, data: Any) -> SubmissionVerdict:
         """The verdict, if it is one on this submission. Raises an error if it is not."""
         verdict = SubmissionVerdict.from_dict(data)
         tests = self.blueprints[job.submission.lesson].tests
-        known = (verdict.learner, verdict.lesson, verdict.seed) == (
-            job.submission.learner,
-            job.submission.lesson,
-            self.seed,
-        )
-        if not known:
+        whose = (verdict.learner, verdict.lesson, verdict.seed)
+        if whose != (job.submission.learner, job.submission.lesson, self.seed):
             raise ValueError("a verdict on another submission")
         for exercise in verdict.exercises:
             if exercise.status not in STATUSES:

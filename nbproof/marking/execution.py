@@ -72,12 +72,17 @@ class Execution:
     """One run of a submission's cells. Those who derive from it say what becomes of answers and tests."""
 
     def __init__(
-        self, engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, files: dict[str, bytes],
-        exercises: Mapping[str, Progress], only: Collection[str],
-    ) -> None:  # fmt: skip
+        self,
+        engine: Engine,
+        blueprint: Blueprint,
+        judge: Judge,
+        rebuilt: Rebuilt,
+        files: dict[str, bytes],
+        exercises: Mapping[str, Progress],
+    ) -> None:
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
         self.limits = engine.limits
-        self.exercises, self.only = exercises, only
+        self.exercises = exercises
         self.order: Sequence[Step] = ()
         self.texts: Mapping[str, str] = {}
         """Of steps that show something, or are the learner's own."""
@@ -255,7 +260,7 @@ class Execution:
     def is_asked(self, test: str) -> bool:
         """Whether there is anything to be asked: not of a TODO cell as it was handed out, nor of what waits for a person."""
         exercise = self.blueprint.tests[test].exercise
-        if exercise not in self.only or self.rebuilt.waits(self.blueprint, exercise):
+        if self.rebuilt.waits(self.blueprint, exercise):
             return False
         return (
             test in self.blueprint.plain

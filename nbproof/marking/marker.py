@@ -104,10 +104,7 @@ class Marker:
         try:
             blueprint = self.blueprints[order.lesson]
             rebuilt = read_answers(self.engine, blueprint, order.data, order.files)
-            return mark(
-                self.engine, blueprint, self._judge(order.lesson), rebuilt, order.learner, order.files, order.only,
-                order.skip,
-            )  # fmt: skip
+            return mark(self.engine, blueprint, self._judge(order.lesson), rebuilt, order.learner, order.files)
         except Damaged as damage:
             return self.refuse(order.learner, order.lesson, str(damage))
         except CourseError:
@@ -119,7 +116,7 @@ class Marker:
 
     def refuse(self, learner: str, lesson: str, problem: str, *, grader_failed: bool = False) -> SubmissionVerdict:
         """The verdict on what cannot be graded."""
-        return SubmissionVerdict(learner, lesson, self.seed, (), {}, {}, problem=problem, grader_failed=grader_failed)
+        return SubmissionVerdict.refused(learner, lesson, self.seed, problem, grader_failed=grader_failed)
 
     def _judge(self, lesson: str) -> Judge:
         with self._lock:

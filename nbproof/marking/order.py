@@ -1,4 +1,4 @@
-"""What is to be marked of one submission: its bytes, read once, and what of it is asked."""
+"""What is to be marked of one submission: its bytes, read once."""
 
 from __future__ import annotations
 
@@ -21,17 +21,10 @@ class Order:
     """The notebook as it was handed in."""
     files: dict[str, bytes] = field(default_factory=dict)
     """The submission's own data files by relative path."""
-    only: tuple[str, ...] = ()
-    """Exercises to be tested, all if it is empty."""
-    skip: tuple[str, ...] = ()
-    """Exercises whose cells do not run, because they are known to do harm."""
 
 
-def order_of(
-    learner: str, lesson: str, notebook: Path, limits: GradingLimits, only: tuple[str, ...] = (),
-    skip: tuple[str, ...] = (),
-) -> Order:  # fmt: skip
+def order_of(learner: str, lesson: str, notebook: Path, limits: GradingLimits) -> Order:
     """Read a submission's notebook, and what lies beside it. Raises Damaged or OSError."""
     data = read_file(notebook, limits.notebook_mb << 20)
     files = read_attachments(notebook.parent, notebook, limits.attachment_mb << 20)
-    return Order(learner, lesson, data, files, only, skip)
+    return Order(learner, lesson, data, files)

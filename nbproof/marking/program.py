@@ -8,7 +8,7 @@ everything, and so does who gets an error while cells of the learner's own are l
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nbproof.cells import CellKind
@@ -193,16 +193,7 @@ def _keep_apart(blueprint: Blueprint, ran: Sequence[_Line]) -> bool:
     return True
 
 
-def needed(steps: Sequence[Step], blueprint: Blueprint, only: Collection[str], skip: Collection[str]) -> list[Step]:
-    """Of these steps those that run: up to the last test that is wanted."""
-    order = [(kind, name) for kind, name in steps if kind is not CellKind.ANSWER or name in only or name not in skip]
-    order = [
-        (kind, name) for kind, name in order
-        if kind is not CellKind.TEST or blueprint.tests[name].exercise in only or blueprint.tests[name].exercise not in skip
-    ]  # fmt: skip
-    wanted = [
-        i
-        for i, (kind, name) in enumerate(order)
-        if name in only or (kind is CellKind.TEST and blueprint.tests[name].exercise in only)
-    ]
-    return order[: wanted[-1] + 1] if wanted else []
+def needed(steps: Sequence[Step]) -> Sequence[Step]:
+    """Of these steps those that run: up to the last answer or test."""
+    wanted = [place for place, (kind, _) in enumerate(steps) if kind in (CellKind.ANSWER, CellKind.TEST)]
+    return steps[: max(wanted, default=-1) + 1]

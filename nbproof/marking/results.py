@@ -88,8 +88,6 @@ class ExerciseVerdict:
     tests: tuple[TestVerdict, ...]
     hint: str | None = None
     seconds: float = 0.0
-    seed: int | None = None
-    """Of the run that marked it again; None if that is the submission's."""
 
     @property
     def max_score(self) -> float:
@@ -155,6 +153,13 @@ class SubmissionVerdict:
     newer: tuple[str, ...] = ()
     """Of what is lost, what was added to the lesson after the notebook had been handed out."""
 
+    @classmethod
+    def refused(
+        cls, learner: str, lesson: str, seed: int, problem: str, *, grader_failed: bool = False
+    ) -> SubmissionVerdict:
+        """The verdict on what cannot be graded."""
+        return cls(learner, lesson, seed, (), {}, {}, problem=problem, grader_failed=grader_failed)
+
     @property
     def score(self) -> float:
         """Its marks, as far as they can be given without a person."""
@@ -178,22 +183,21 @@ class SubmissionVerdict:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SubmissionVerdict:
         """The verdict that :meth:`as_dict` wrote down."""
-        exercises = tuple(
-            ExerciseVerdict(
-                **{
-                    **one,
-                    "tests": tuple(
-                        TestVerdict(**{**t, "passed": tuple(t["passed"]), "failed": tuple(t["failed"])})
-                        for t in one["tests"]
-                    ),
-                }
-            )
-            for one in data["exercises"]
-        )
+        exercises = tuple(_exercise_from(one) for one in data["exercises"])
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
         written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))
         own, newer = tuple(OwnCell(**one) for one in data.get("own", ())), tuple(data.get("newer", ()))
         return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own, "newer": newer})
+
+
+def _exercise_from(data: dict[str, Any]) -> ExerciseVerdict:
+    tests = [
+        TestVerdict(**{**test, "passed": tuple(test["passed"]), "failed": tuple(test["failed"])})
+        for test in data["tests"]
+    ]
+    # An earlier version wrote down a seed of its own: without what it knew, written answers would wait once more.
+    known = {name: value for name, value in data.items() if name != "seed"}
+    return ExerciseVerdict(**{**known, "tests": tuple(tests)})
 
 
 _NOTHING = SubmissionVerdict("", "", 0, (), {}, {})
@@ -211,7 +215,7 @@ class Score:
     problem: str = ""
     """Why it is not graded; empty if it is."""
     how: str = "graded"
-    """``graded``; ``regraded`` in part; ``rewritten``: only text or points changed; ``unchanged``; ``not graded``."""
+    """``graded``; ``unchanged``; ``not graded``."""
     waiting: int = 0
     """Written answers that nobody has marked yet; their marks are in ``max_score``, not in ``score``."""
     pending: bool = False
@@ -258,7 +262,7 @@ class Score:
     @property
     def fresh(self) -> bool:
         """Whether this run marked anything of it."""
-        return self.how in ("graded", "regraded") and not self.problem
+        return self.how == "graded" and not self.problem
 
 
 @dataclass(frozen=True)
@@ -271,7 +275,7 @@ class GradedClass:
     graded: tuple[tuple[str, str], ...]
     """(learner, lesson) of what this run graded."""
     rewritten: tuple[tuple[str, str], ...] = ()
-    """(learner, lesson) of what is shown anew, although nothing ran: text, points or penalty changed."""
+    """(learner, lesson) of what is shown anew, although nothing ran: its penalty changed."""
     reasons: tuple[str, ...] = ()
     """What was graded again, and why."""
     plain_tests: dict[str, int] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from nbproof.cells import CellKind
@@ -38,22 +38,16 @@ _NOT_DEFINED = re.compile(r"['`](\w+)['`] is not defined")
 
 
 def mark(
-    engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, learner: str, files: dict[str, bytes],
-    only: Collection[str] = (), skip: Collection[str] = (),
-) -> SubmissionVerdict:  # fmt: skip
-    """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception.
-
-    ``only``: exercises to be tested, all if it is empty; the verdict holds no others, but their cells run, because
-    later ones may need them. ``skip``: exercises whose cells do not run either, because they are known to do harm.
-    """
+    engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, learner: str, files: dict[str, bytes]
+) -> SubmissionVerdict:
+    """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception."""
     # As with stock nbgrader the instructor's files take the place of a learner's of the same name.
     files = {**blueprint.files, **{name: data for name, data in files.items() if name not in blueprint.files}}
-    only = set(only) or set(blueprint.exercises)
     judge.sit(engine.judge)
 
     def shown(all_of_it: bool) -> _Shown:
         exercises = {name: Progress(name) for name in blueprint.exercises}
-        return _Shown(engine, blueprint, judge, rebuilt, files, exercises, only, skip, all_of_it)
+        return _Shown(engine, blueprint, judge, rebuilt, files, exercises, all_of_it)
 
     # What a plain test rests on, nobody can see.
     run = shown(all_of_it=bool(blueprint.plain))
@@ -73,25 +67,40 @@ def mark(
         seconds, peak = seconds + hidden.seconds, max(peak, hidden.peak)
     _judge(blueprint, judge, rebuilt, run.exercises)
     verdicts = Verdicts(blueprint, judge, rebuilt, engine.limits)
-    tested = {test.exercise for test in blueprint.tests.values()} & only
+    tested = {test.exercise for test in blueprint.tests.values()}
     return SubmissionVerdict(
-        learner, blueprint.lesson, judge.seed,
+        learner,
+        blueprint.lesson,
+        judge.seed,
         tuple(verdicts.of(progress) for name, progress in run.exercises.items() if name in tested),
-        dict(rebuilt.answers), run.runs, dict(rebuilt.recovered), round(seconds, 1), float(round(peak)),
-        written=written_in(blueprint.written, rebuilt.answers), lost=dict(rebuilt.lost), damage=rebuilt.damage,
-        newer=rebuilt.newer, own=run.own_that_ran(),
-    )  # fmt: skip
+        dict(rebuilt.answers),
+        run.runs,
+        dict(rebuilt.recovered),
+        round(seconds, 1),
+        float(round(peak)),
+        written=written_in(blueprint.written, rebuilt.answers),
+        lost=dict(rebuilt.lost),
+        damage=rebuilt.damage,
+        newer=rebuilt.newer,
+        own=run.own_that_ran(),
+    )
 
 
 class _Shown(Execution):
     """What may be shown of a submission: its cells with their outputs, the checks that learners have."""
 
     def __init__(
-        self, engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, files: dict[str, bytes],
-        exercises: Mapping[str, Progress], only: Collection[str], skip: Collection[str], all_of_it: bool,
-    ) -> None:  # fmt: skip
-        super().__init__(engine, blueprint, judge, rebuilt, files, exercises, only)
-        self.skip, self.all_of_it = skip, all_of_it
+        self,
+        engine: Engine,
+        blueprint: Blueprint,
+        judge: Judge,
+        rebuilt: Rebuilt,
+        files: dict[str, bytes],
+        exercises: Mapping[str, Progress],
+        all_of_it: bool,
+    ) -> None:
+        super().__init__(engine, blueprint, judge, rebuilt, files, exercises)
+        self.all_of_it = all_of_it
         self.outputs = Outputs(self.limits.output_bytes + 1_000)
         self.secrets = tuple(line for test in blueprint.plain.values() for line in test.secrets)
         self.program: Program | None = None
@@ -148,7 +157,7 @@ class _Shown(Execution):
     def _follow(self, own: Sequence[OwnCell], names: Mapping[str, CellNames]) -> None:
         self.own = own
         self.program = program(self.blueprint, self.rebuilt.answers, own, names, self.all_of_it)
-        self.order = needed(self.program.steps, self.blueprint, self.only, self.skip)
+        self.order = needed(self.program.steps)
         self.texts, self.touched = self.program.texts, self.program.touched
 
     def answer(self, worker: Worker, exercise: Progress) -> None:
@@ -164,9 +173,7 @@ class _Shown(Execution):
     def test(self, worker: Worker, exercise: Progress, name: str) -> None:
         """Ask the checks that learners have; of a plain test cell, run the lines that they have."""
         test = self.blueprint.tests[name]
-        if exercise.id not in self.only:
-            self.define(worker, name)
-        elif test.plain is not None:
+        if test.plain is not None:
             number = len(self.runs) + len(self.blueprint.setup) + 1
             answer = self.execute(worker, test.shown_source, number, room=_ROOM)
             shown = () if test.hides else self.outputs.clean(answer["outputs"], number)
@@ -211,9 +218,7 @@ class _Hidden(Execution):
     """What is hidden, in a process that runs the cells again: nothing that it prints or says of itself is shown."""
 
     def __init__(self, shown: _Shown) -> None:
-        super().__init__(
-            shown.engine, shown.blueprint, shown.judge, shown.rebuilt, shown.files, shown.exercises, shown.only
-        )
+        super().__init__(shown.engine, shown.blueprint, shown.judge, shown.rebuilt, shown.files, shown.exercises)
         self.texts, self.touched = shown.texts, shown.touched
         self.harmful = shown.harmful - shown.exercises.keys()
         self.wanted = waiting(shown)

@@ -67,10 +67,15 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             converter.notebooks = [str(one.path) for one in intake.submissions]
             converter.run_pre_convert_hook()
             graded = grade_class(
-                root, intake, sorted({one.lesson for one in intake.submissions}), force=converter.force,
-                isolation=chosen.level, whole_class=course.student_id == "*", watch=_Log(self.log),
-                anyway=self.anyway, config=_as_configured(converter),
-            )  # fmt: skip
+                root,
+                intake,
+                sorted({one.lesson for one in intake.submissions}),
+                force=converter.force,
+                isolation=chosen.level,
+                watch=_Log(self.log),
+                anyway=self.anyway,
+                config=_as_configured(converter),
+            )
             for learner, lesson in graded.graded:
                 try:
                     hand_on(root, learner, lesson, ("autograded",))
@@ -91,10 +96,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         for note in intake.notes if course.student_id == "*" else ():
             self.log.warning("%s", note)
         left_out = set((course.student_id_exclude or "").split(","))
-        chosen = [
-            one for one in intake.submissions
-            if str(root / "submitted" / one.learner / one.lesson) in asked and one.learner not in left_out
-        ]  # fmt: skip
+        wanted = [one for one in intake.submissions if one.learner not in left_out]
+        chosen = [one for one in wanted if str(root / "submitted" / one.learner / one.lesson) in asked]
         if not converter.create_student:
             known = _students(course.db_url, course.course_id)
             why = "the gradebook knows no such learner, and Autograde.create_student is off"

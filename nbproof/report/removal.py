@@ -166,5 +166,5 @@ def _out_of_state(root: Path, gone: set[str]) -> None:
     if (root / ".course" / "run.json").is_file():
         state = RunState(root)
         state.penalties = {key: told for key, told in state.penalties.items() if key.partition("/")[2] not in gone}
-        state.forced = {key: told for key, told in state.forced.items() if key.partition("/")[2] not in gone}
+        state.forced = {key for key in state.forced if key.partition("/")[2] not in gone}
         state.save()

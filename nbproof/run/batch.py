@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from nbgrader.apps import NbGraderAPI
@@ -20,14 +21,13 @@ from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.storage_errors import trouble_with_disk, trouble_with_gradebook
 from nbproof.gradebook.writer import Writer, register
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import GradedClass
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.class_run import ClassRun, PoolMaker
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake
 from nbproof.run.journal import RunState, note_problems
-from nbproof.run.pool import Job, LocalPool, Pool
+from nbproof.run.pool import LocalPool
 from nbproof.run.references import References, where_of
 from nbproof.run.watch import Watch
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
@@ -37,17 +37,25 @@ __all__ = ["grade_class", "register_lessons"]
 
 
 def grade_class(
-    root: Path, intake: Intake, lessons: list[str], *, force: bool = False, isolation: Isolation | None = None,
-    workers: int | None = None, seed: int | None = None, launched: Launched | None = None,
-    exercises: frozenset[str] = frozenset(), whole_class: bool = True, pool: PoolMaker | None = None,
-    watch: Watch | None = None, step: Callable[[int, int, str], None] = lambda done, of, name: None,
-    anyway: bool = False, config: Config | None = None,
-) -> GradedClass:  # fmt: skip
+    root: Path,
+    intake: Intake,
+    lessons: list[str],
+    *,
+    force: bool = False,
+    isolation: Isolation | None = None,
+    workers: int | None = None,
+    seed: int | None = None,
+    launched: Launched | None = None,
+    pool: PoolMaker | None = None,
+    watch: Watch | None = None,
+    step: Callable[[int, int, str], None] = lambda done, of, name: None,
+    anyway: bool = False,
+    config: Config | None = None,
+) -> GradedClass:
     """Mark every submission that changed since it was last graded (all with ``force``), and write it down.
 
-    `course grade` and `nbgrader autograde` both call this. ``exercises``: mark no others again. ``whole_class``: whether the
-    intake is everything, so that what an earlier run was cut off before is done too, and the next run may take another seed.
-    ``pool``: who marks, in place of this machine. ``config``: nbgrader's, if it is not just as the course's file has it.
+    `course grade` and `nbgrader autograde` both call this. ``pool``: who marks, in place of this machine. ``config``:
+    nbgrader's, if it is not just as the course's file has it.
     """
     isolation = isolation or (isolation_or_refuse().level if pool is None else Isolation.FULL)
     if isolation is not Isolation.NONE:
@@ -57,7 +65,7 @@ def grade_class(
     coursedir = NbGraderAPI(config=config).coursedir
     limits = GradingLimits(config=config)
     state = RunState(root, seed)
-    made = pool or _local(isolation, workers, launched, watch)
+    made = pool or partial(LocalPool, isolation=isolation, workers=workers, launched=launched)
     states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
     try:
         late = late_by_word(root)
@@ -67,7 +75,7 @@ def grade_class(
             register_lessons({name: one for name, one in states.items() if name in handed_in}, state, writer, config)
             references = References(states, state, where_of(pool is None, isolation), anyway)
             run = ClassRun(root, state, states, limits, writer, penalties, watch, step, references)
-            graded = run.go(intake, made, force, exercises, whole_class)
+            graded = run.go(intake, made, force)
         with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
             note_problems(root, graded.scores)
         return graded
@@ -76,20 +84,6 @@ def grade_class(
         if trouble is None:
             raise
         raise trouble from None
-
-
-def _local(
-    isolation: Isolation, workers: int | None, launched: Launched | None, watch: Watch
-) -> PoolMaker:  # fmt: skip
-    def started(job: Job) -> None:
-        watch.started(f"{job.submission.learner}/{job.submission.lesson}")
-
-    def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
-        return LocalPool(
-            blueprints, seed, limits, isolation=isolation, workers=workers, launched=launched, started=started
-        )
-
-    return make
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer, config: Config) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import shlex
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -18,15 +20,16 @@ from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.storage_errors import is_busy, is_one_files, is_one_submissions, masked
 from nbproof.gradebook.writer import Writer
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.blueprint import Blueprint, Damaged
+from nbproof.marking.order import Order, order_of
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, Submission
 from nbproof.run.journal import Entry, Journal, RunState, Ungraded
-from nbproof.run.plan import Kind, Work, entry_of, handed_in_digest, plan, told
+from nbproof.run.plan import Job, digest_of_order, handed_in_digest, plan, told
 from nbproof.run.pool import Pool
-from nbproof.run.references import GatedJob, ReferenceJob, References
-from nbproof.run.suspects import CarefulPool, InProgress
+from nbproof.run.references import ReferenceJob, References
+from nbproof.run.suspects import InProgress, Standing, tried_last
 from nbproof.run.watch import Watch
 
 __all__ = ["ClassRun", "PoolMaker"]
@@ -70,13 +73,11 @@ class ClassRun:
     _changed: dict[Key, str] = field(default_factory=dict)
     """What was handed in anew while the run went on -> digest of the bytes that were marked."""
 
-    def go(
-        self, intake: Intake, made: PoolMaker, force: bool, exercises: frozenset[str], whole_class: bool
-    ) -> GradedClass:
+    def go(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         """Plan, mark, write; see :func:`nbproof.run.batch.grade_class`."""
         self._journal, self._in_progress = Journal(self.root), InProgress(self.root)
         try:
-            return self._whole(intake, made, force, exercises, whole_class)
+            return self._whole(intake, made, force)
         except BaseException:
             # Whatever ends it: should the gradebook fail now, what ended the run is told all the same.
             with contextlib.suppress(Exception):
@@ -95,45 +96,48 @@ class ClassRun:
         mine = tuple(one for one in intake.submissions if (one.learner, one.lesson) in reached)
         return self._scores(replace(intake, submissions=mine))
 
-    def _whole(
-        self, intake: Intake, made: PoolMaker, force: bool, exercises: frozenset[str], whole_class: bool
-    ) -> GradedClass:
-        work, reasons = self._plan(intake, force, exercises)
+    def _whole(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
+        jobs = self._plan(intake, force)
+        reasons = told(jobs)
         plain: dict[str, int] = {}
-        goes_on = self.state.is_open
-        self.watch.planned(len(work), len(self._done), reasons)
-        if work:
+        self.watch.planned(len(jobs), len(self._done), reasons)
+        if jobs:
             if force:
-                self.state.forced |= {f"{one.submission.lesson}/{one.submission.learner}": [*one.only] for one in work}
+                self.state.forced |= {f"{one.submission.lesson}/{one.submission.learner}" for one in jobs}
             self.state.begin()
-            blueprints = {name: self.lessons[name].blueprint for name in sorted({w.submission.lesson for w in work})}
+            lessons = sorted({one.submission.lesson for one in jobs})
+            blueprints = {name: self.lessons[name].blueprint for name in lessons}
             plain = {name: len(one.plain) for name, one in blueprints.items() if one.plain}
             try:
-                pool = made(blueprints, self.state.seed, self.limits)
-                self._mark(work, CarefulPool(pool, self._in_progress, self.state.seed, force))
+                self._mark(jobs, lessons, made(blueprints, self.state.seed, self.limits), force)
             finally:
                 # A run that comes to here was not killed, by nothing that was handed in.
                 self._in_progress.end()
         self._catch_up()
         fined = self._assign_penalties()
         for one in intake.submissions:
-            self.state.forced.pop(f"{one.lesson}/{one.learner}", None)
-        if whole_class or not goes_on:
+            self.state.forced.discard(f"{one.lesson}/{one.learner}")
             self.state.complete()
         else:
             self.state.save()
         scores = tuple(self._scores(intake))
         graded = tuple(key for key, one in self._done.items() if one.fresh)
-        shown = fined | {key for key, one in self._done.items() if one.how == Kind.SHOWN.value}
         return GradedClass(
-            scores, self.state.seed, masked(self.writer.db_url), graded, tuple(sorted(shown - set(graded))), reasons,
-            plain, dict(self.references.failed), self.references.anyway,
-        )  # fmt: skip
+            scores,
+            self.state.seed,
+            masked(self.writer.db_url),
+            graded,
+            tuple(sorted(fined.difference(graded))),
+            reasons,
+            plain,
+            dict(self.references.failed),
+            self.references.anyway,
+        )
 
-    def _plan(self, intake: Intake, force: bool, exercises: frozenset[str]) -> tuple[list[Work], tuple[str, ...]]:
-        """What has to be marked, and what is done again and why. What need not run is dealt with on the way."""
+    def _plan(self, intake: Intake, force: bool) -> list[Job]:
+        """What has to be marked. What need not is noted, and written down where the gradebook does not have it all."""
         held = {lesson: self.writer.held(lesson) for lesson in {one.lesson for one in intake.submissions}}
-        marking, reasons = [], []
+        jobs = []
         for one in intake.submissions:
             key = (one.learner, one.lesson)
             if one.problem:
@@ -141,104 +145,110 @@ class ClassRun:
                 continue
             entry = self._journal.read(*key)
             handed_in = handed_in_digest(one, self.state.key, self.limits)
-            owed = self._owed(key, entry)
-            whole = force or owed == ()
-            work = plan(one, handed_in, entry, self.lessons[one.lesson], whole, exercises, frozenset(owed or ()))
-            reasons.append(replace(work, entry=None))
-            if work.kind in (Kind.WHOLE, Kind.PART):
-                marking.append(work)
+            asked = force or self._is_owed(key, entry)
+            job = plan(one, handed_in, entry, self.lessons[one.lesson].source, asked)
+            if job is not None:
+                jobs.append(job)
                 continue
             assert entry is not None
+            self._note(key, "unchanged", entry.verdict)
             have = held[one.lesson].get(one.learner)
-            if work.kind is Kind.NONE and have is not None and have.agrees_with(entry.verdict):
-                self._note(key, work.kind, entry.verdict)
-                if not self.writer.is_stamped(have, *key, one.path):
-                    self._write(entry.verdict, one, entry.verdict.answers)
-            else:
-                # Rewritten, or marked by a run that was cut off before the gradebook had it all.
-                self._finish(work, None, entry.verdict.answers)
-        return marking, told(reasons)
+            if have is None or not have.agrees_with(entry.verdict) or not self.writer.is_stamped(have, *key, one.path):
+                # The run that marked it was cut off before the gradebook had it all.
+                self._write(entry.verdict, one, entry.verdict.answers)
+        return jobs
 
-    def _owed(self, key: Key, entry: Entry | None) -> tuple[str, ...] | None:
-        """Exercises that a run with ``--force`` was cut off before; all if it is empty, None if it had come to them."""
-        forced = self.state.forced.get(f"{key[1]}/{key[0]}")
-        if entry is None or forced is None:
-            return None
-        if not forced:
-            return () if entry.verdict.seed != self.state.seed else None
-        marked = {one.id for one in entry.verdict.exercises if one.seed == self.state.seed}
-        return tuple(name for name in forced if name not in marked) or None
+    def _is_owed(self, key: Key, entry: Entry | None) -> bool:
+        """Whether a run with ``--force`` set out to mark it, and was cut off before."""
+        forced = f"{key[1]}/{key[0]}" in self.state.forced
+        return forced and entry is not None and entry.verdict.seed != self.state.seed
 
-    def _mark(self, work: list[Work], pool: Pool) -> None:
+    def _mark(self, jobs: Sequence[Job], lessons: Sequence[str], pool: Pool, force: bool) -> None:
         """Raises ReferencesFail if no lesson is left."""
-        concerned = sorted({one.submission.lesson for one in work})
-        first = self.references.jobs(concerned)
-        jobs = [
-            GatedJob(
-                one.submission, one.handed_in, one.only, one.skip, self.references.unfit, self._in_progress,
-                self.state.key, self._changed,
-            )
-            for one in work
-        ]  # fmt: skip
-        asked = {id(job): one for job, one in zip(jobs, work, strict=True)}
+        first = self.references.jobs(lessons)
+        suspects = [job for job in jobs if self._in_progress.of(job) is not None]
+        others = [job for job in jobs if job not in suspects]
         # Marked while the reference answers still were: believed when those have passed.
-        waiting: dict[str, list[tuple[Work, SubmissionVerdict]]] = defaultdict(list)
+        waiting: dict[str, list[tuple[Job, SubmissionVerdict]]] = defaultdict(list)
         done = itertools.count(1)
-        for tried in (lambda: [*first, *jobs], lambda: self.references.second_tries):
-            for job, verdict in pool.marked(tried()):
+        for tried in (lambda: [*first, *others], lambda: self.references.second_tries):
+            for job, verdict in pool.marked(tried(), self._read):
                 lesson = job.submission.lesson
                 if isinstance(job, ReferenceJob):
-                    self.watch.tried(f"{job.submission.learner}/{lesson}")
+                    self.watch.tried(_name(job))
                     self.references.note(job, verdict)
-                    self._stop_if_nothing_is_fit(concerned)
+                    self._stop_if_nothing_is_fit(lessons)
                 else:
-                    waiting[lesson].append((asked[id(job)], verdict))
+                    waiting[lesson].append((job, verdict))
                 if not self.references.is_pending(lesson):
                     for one, reached in waiting.pop(lesson, []):
                         self._take(one, reached, next(done), len(jobs))
+        for job in suspects:
+            again = course_command(shlex.join(["grade", "--force", "--only", _name(job)]))
+            mark = partial(self._apart, pool, job)
+            verdict = tried_last(job, self._in_progress, mark, self.state.seed, force, again)
+            self._take(job, verdict, next(done), len(jobs))
 
-    def _stop_if_nothing_is_fit(self, lessons: list[str]) -> None:
+    def _apart(self, pool: Pool, job: Job) -> SubmissionVerdict:
+        return pool.apart(self._read(job))
+
+    def _read(self, job: Job) -> Order:
+        """For :data:`nbproof.run.pool.Reader`: noted before it is marked. Raises Damaged also if its lesson is unfit."""
+        self.watch.started(_name(job))
+        if isinstance(job, ReferenceJob):
+            return job.order
+        self._in_progress.write(job, Standing.STARTED)
+        one = job.submission
+        if one.lesson in self.references.unfit:
+            raise Damaged("its lesson's reference answers fail")
+        order = order_of(one.learner, one.lesson, one.path, self.limits)
+        # Folders that are synchronised change while a run goes on.
+        digest = digest_of_order(order, self.state.key)
+        if digest == job.handed_in:
+            self._changed.pop((one.learner, one.lesson), None)
+        else:
+            self._changed[one.learner, one.lesson] = digest
+        return order
+
+    def _stop_if_nothing_is_fit(self, lessons: Sequence[str]) -> None:
         if self.references.unfit.keys() >= set(lessons):
             self.references.refuse(course_command("grade --anyway", self.root))
 
-    def _take(self, one: Work, verdict: SubmissionVerdict, number: int, of: int) -> None:
-        key = (one.submission.learner, one.submission.lesson)
-        if one.submission.lesson in self.references.unfit:
+    def _take(self, job: Job, verdict: SubmissionVerdict, number: int, of: int) -> None:
+        key = (job.submission.learner, job.submission.lesson)
+        if job.submission.lesson in self.references.unfit:
             self._dropped.add(key)
             self._in_progress.done(*key)
             return
-        if key in self._changed:
-            one = Work(one.submission, self._changed[key], Kind.WHOLE)
         if verdict.problem:
             self._problems[key] = Ungraded(verdict.problem, verdict.grader_failed)
         else:
-            earlier = one.entry or self._journal.read(*key)
-            self._finish(one, verdict, earlier.verdict.answers if earlier else {})
+            self._finish(job, verdict)
         self._in_progress.done(*key)
-        self.watch.marked("/".join(key), verdict)
-        self.step(number, of, "/".join(key))
+        self.watch.marked(_name(job), verdict)
+        self.step(number, of, _name(job))
 
-    def _finish(self, work: Work, verdict: SubmissionVerdict | None, earlier: Mapping[str, str]) -> None:
-        """Journal a verdict, and write it to the gradebook. ``verdict``: None if nothing ran."""
-        lesson = self.lessons[work.submission.lesson]
-        key = (work.submission.learner, work.submission.lesson)
+    def _finish(self, job: Job, verdict: SubmissionVerdict) -> None:
+        """Journal a verdict, and write it to the gradebook."""
+        lesson = self.lessons[job.submission.lesson]
+        key = (job.submission.learner, job.submission.lesson)
+        earlier = self._journal.read(*key)
         try:
-            entry = entry_of(work, lesson, verdict)
-            if work.kind is not Kind.NONE:
-                # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
-                text = json.dumps(graded_notebook(lesson.blueprint, entry.verdict), ensure_ascii=False)
-                self._journal.write(entry, text.encode(errors="replace"))
+            # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
+            text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
+            entry = Entry(self._changed.get(key, job.handed_in), lesson.source, verdict)
+            self._journal.write(entry, text.encode(errors="replace"))
         except OSError as error:
             if not is_one_files(error):
                 raise
             self._problems[key] = Ungraded(f"graded, but {error.filename} cannot be written: {error.strerror}")
             return
-        self._note(key, work.kind, entry.verdict)
-        self._write(entry.verdict, work.submission, earlier)
+        self._note(key, "graded", verdict)
+        self._write(verdict, job.submission, earlier.verdict.answers if earlier else {})
 
-    def _note(self, key: Key, kind: Kind, verdict: SubmissionVerdict) -> None:
+    def _note(self, key: Key, how: str, verdict: SubmissionVerdict) -> None:
         most = sum(one.max_score for one in verdict.exercises) + sum(one.max_score for one in verdict.written)
-        self._done[key] = Score(*key, verdict.score, most, how=kind.value, verdict=verdict.in_short())
+        self._done[key] = Score(*key, verdict.score, most, how=how, verdict=verdict.in_short())
 
     def _write(self, verdict: SubmissionVerdict, submission: Submission, earlier: Mapping[str, str]) -> None:
         key = (submission.learner, submission.lesson)
@@ -310,3 +320,8 @@ class ClassRun:
                 )
             )  # fmt: skip
         return scores
+
+
+def _name(job: Job) -> str:
+    """``learner/lesson``, as people read it."""
+    return f"{job.submission.learner}/{job.submission.lesson}"

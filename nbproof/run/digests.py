@@ -1,4 +1,4 @@
-"""What a verdict depends on, in digests: so that a run grades again what a change touches, and nothing else.
+"""What a verdict depends on, in digests: so that a run grades again what a change touches.
 
 Besides the lesson and the submission these are interpreter, libraries, and the code that grades. Imports nothing heavy: a
 cluster's scheduler imports it too.
@@ -10,7 +10,6 @@ import json
 import os
 import platform
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -19,7 +18,6 @@ from pathlib import Path
 
 from traitlets.config import Config
 
-from nbproof.cells import CellKind
 from nbproof.checks.visible import digest_of_visible
 from nbproof.course_file import the_course
 from nbproof.files import digest_of
@@ -27,9 +25,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, read_attachments, read_blueprint
 
 __all__ = [
-    "BASIS",
-    "MARKED_BY",
-    "SHOWN_BY",
+    "GRADED_BY",
     "LessonState",
     "digest_of_course",
     "digest_of_rooms",
@@ -51,13 +47,11 @@ def leaf_versions() -> dict[str, str]:
     return found
 
 
-MARKED_BY = ("cells.py", "checks", "marking", "recover", "sandbox", "values")
-"""What a verdict depends on: what says which cell is an answer, and these rooms of the tool.
+GRADED_BY = ("cells.py", "checks", "display", "gradebook", "marking", "recover", "sandbox", "values")
+"""What a verdict and its graded notebook depend on: what says which cell is an answer, and these rooms of the tool.
 
 Whatever else a run uses decides where, when and for whom.
 """
-SHOWN_BY = ("display", "gradebook")
-"""Rooms that graded notebooks are written by."""
 
 
 def digest_of_rooms(rooms: Sequence[str]) -> str:
@@ -81,7 +75,7 @@ def _digest_of_files(paths: Iterable[Path]) -> str:
 def _loaded() -> dict[str, str]:
     # When it is first asked, and never again: a process that goes on after `git pull` still runs the old code.
     python = ".".join(platform.python_version_tuple()[:2])
-    code = {"the grader": digest_of_rooms(MARKED_BY), "the course": digest_of_course()}
+    code = {"the grader": digest_of_rooms(GRADED_BY), "the course": digest_of_course()}
     return {"Python": python, **leaf_versions(), **{name: digest[:12] for name, digest in code.items()}}
 
 
@@ -101,28 +95,11 @@ def environment() -> bytes:
     return "\0".join(parts).encode()
 
 
-BASIS = {
-    "grader": "the course's checking code changed",
-    "limits": "the limits in nbgrader_config.py changed",
-    "setup": "its setup cells changed",
-    "files": "the files beside it changed",
-    "shown": "its cells that show something changed",
-    "answers": "its TODO cells changed",
-}
-"""What all exercises of a lesson depend on -> what a run says if it is no longer the same."""
-
-
 @cache
 def grader_digest() -> str:
     """Changes with the code that verdicts are reached with: rooms of the tool, the course's modules and hints, leaf types."""
     leaves = json.dumps(leaf_versions(), sort_keys=True)
-    return digest_of(leaves.encode(), digest_of_rooms(MARKED_BY).encode(), digest_of_course().encode())
-
-
-@cache
-def _showing_digest() -> str:
-    """Changes with the code that graded notebooks are written with."""
-    return digest_of_rooms(SHOWN_BY)
+    return digest_of(leaves.encode(), digest_of_rooms(GRADED_BY).encode(), digest_of_course().encode())
 
 
 def _limits_text(limits: GradingLimits) -> bytes:
@@ -132,7 +109,7 @@ def _limits_text(limits: GradingLimits) -> bytes:
 
 @dataclass(frozen=True)
 class LessonState:
-    """One lesson as the instructor has it now. The notebook is taken apart only if somebody asks for its parts."""
+    """One lesson as the instructor has it now. The notebook is taken apart only if somebody asks for that."""
 
     path: Path
     config: Config
@@ -140,18 +117,18 @@ class LessonState:
 
     @cached_property
     def source(self) -> str:
-        """Changes with anything: if it is the same, nothing else needs to be looked at."""
+        """Changes with anything that a submission is graded by, or that its graded notebook shows."""
         stubs = [repr(self.config.get(name)) for name in ("ClearSolutions", "ClearHiddenTests")]
+        files = read_attachments(self.path.parent, self.path, self.limits.attachment_mb << 20)
         return digest_of(
-            self.path.read_bytes(), "".join(stubs).encode(), _limits_text(self.limits), grader_digest().encode(),
-            _showing_digest().encode(), digest_of_visible(self.path.stem).encode(), *self.files,
-        )  # fmt: skip
-
-    @cached_property
-    def files(self) -> tuple[bytes, ...]:
-        """Names and contents of the instructor's data files."""
-        found = read_attachments(self.path.parent, self.path, self.limits.attachment_mb << 20)
-        return tuple(part for name, data in found.items() for part in (os.fsencode(name), data))
+            self.path.read_bytes(),
+            "".join(stubs).encode(),
+            _limits_text(self.limits),
+            grader_digest().encode(),
+            digest_of_visible(self.path.stem).encode(),
+            *(os.fsencode(name) for name in files),
+            *files.values(),
+        )
 
     @cached_property
     def registered(self) -> str:
@@ -162,46 +139,3 @@ class LessonState:
     def blueprint(self) -> Blueprint:
         """The notebook, taken apart."""
         return read_blueprint(self.path, self.config)
-
-    @cached_property
-    def basis(self) -> dict[str, str]:
-        """What every exercise depends on: the keys of BASIS."""
-        blueprint = self.blueprint
-        ran = [name for kind, name in blueprint.order if kind is CellKind.SETUP]
-        answers = [f"{kind} {name}" for kind, name in blueprint.order if kind is not CellKind.TEST]
-        return {
-            "grader": grader_digest(),
-            "limits": digest_of(_limits_text(self.limits)),
-            "setup": digest_of(*(part.encode() for name in ran for part in (name, blueprint.setup[name]))),
-            "files": digest_of(*self.files),
-            # An answer may need a name of theirs.
-            "shown": digest_of(
-                *(cell.source.encode() for cell in blueprint.handout.cells if cell.kind is CellKind.SHOW)
-            ),
-            "answers": digest_of(
-                *(part.encode() for part in answers),
-                *(part.encode() for name, stub in blueprint.stubs.items() for part in (name, stub)),
-                *(part.encode() for name, one in blueprint.written.items() for part in (name, one.stub)),
-            ),
-        }
-
-    @cached_property
-    def tests(self) -> dict[str, str]:
-        """Exercise -> digest of its test cells: texts, places, and whether they count. Points may change freely."""
-        blueprint = self.blueprint
-        parts: dict[str, list[str]] = defaultdict(list)
-        plain: list[str] = []
-        before = 0
-        for kind, name in blueprint.order:
-            if kind is CellKind.TEST:
-                test = blueprint.tests[name]
-                counts = str(test.points > 0 if test.plain is None else test.points)
-                parts[test.exercise] += [name, test.source, str(before), counts, *plain]
-                # What stands below a plain test cell may rest on anything that it does.
-                plain += [test.source] if test.plain is not None else []
-            else:
-                before += 1
-        return {
-            exercise: digest_of(*(part.encode() for part in parts.get(exercise, [])))
-            for exercise in blueprint.exercises
-        }

@@ -56,17 +56,12 @@ class RunState:
         self.references: dict[str, str] = dict(references) if isinstance(references, dict) else {}
         """Lesson, and where -> digest of all that its reference answers earned full marks with."""
         forced = kept.get("forced")
-        self.forced: dict[str, list[str]] = dict(forced) if isinstance(forced, dict) else {}
-        """``<lesson>/<learner>`` -> exercises (none: all) that a run with ``--force`` set out to mark, until one has."""
-        # Journals lie where stock nbgrader copies a submission's own files to: a learner must not be able to write one.
+        self.forced = set(map(str, forced)) if isinstance(forced, list) else set()
+        """``<lesson>/<learner>`` of what a run with ``--force`` set out to mark, until one has."""
+        # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open = kept.get("open") if isinstance(kept.get("open"), int) else None
         self.seed = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a run has begun that was not completed."""
-        return self._open is not None
 
     def begin(self) -> None:
         """Keep the seed: a run that is cut off goes on with it."""
@@ -81,25 +76,26 @@ class RunState:
     def save(self) -> None:
         """Write it all down."""
         state = {
-            "key": self.key, "registered": self.registered, "seed": self.seed, "open": self._open,
-            "penalties": self.penalties, "references": self.references, "forced": self.forced,
-        }  # fmt: skip
+            "key": self.key,
+            "registered": self.registered,
+            "seed": self.seed,
+            "open": self._open,
+            "penalties": self.penalties,
+            "references": self.references,
+            "forced": sorted(self.forced),
+        }
         self._path.parent.mkdir(exist_ok=True)
         replace_file(self._path, json.dumps(state, indent=1).encode())
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A verdict, and digests of all that it was reached from."""
+    """A verdict, and digests of all that it was reached from: if both are the same, nothing has changed."""
 
     handed_in: str
     """Of the submission's bytes and the journals' key."""
     source: str
-    """Of everything that the instructor's side consists of: if it is the same, nothing has changed."""
-    basis: Mapping[str, str]
-    """What every exercise of the lesson depends on, by what it is called."""
-    tests: Mapping[str, str]
-    """Exercise -> digest of its test cells."""
+    """Of everything that the instructor's side consists of, and of what grades it."""
     verdict: SubmissionVerdict
 
 
@@ -152,8 +148,8 @@ class Journal:
             return None
         kept, verdict = read
         try:
-            return Entry(kept["handed_in"], kept["source"], dict(kept["basis"]), dict(kept["tests"]), verdict)
-        except (ValueError, KeyError, TypeError):
+            return Entry(kept["handed_in"], kept["source"], verdict)
+        except KeyError:
             return None
 
     def write(self, entry: Entry, notebook: bytes) -> None:
@@ -162,8 +158,7 @@ class Journal:
         folder = journal_of(self._root, verdict.learner, verdict.lesson).parent
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(folder / f"{verdict.lesson}.ipynb", notebook)
-        data = {**{name: value for name, value in vars(entry).items() if name != "verdict"}, "verdict": asdict(verdict)}
-        replace_file(folder / JOURNAL, json.dumps(data).encode())
+        replace_file(folder / JOURNAL, json.dumps(asdict(entry)).encode())
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
+from multiprocessing.pool import ThreadPool
 from typing import Protocol
 
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged
 from nbproof.marking.marker import Marker
-from nbproof.marking.order import Order, order_of
+from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
-from nbproof.run.intake import Submission
+from nbproof.run.plan import Job
 from nbproof.run.suspects import in_a_process_of_its_own
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineLost
@@ -22,53 +21,21 @@ from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.launch import Launched
 from nbproof.sandbox.machine import room_here
 
-__all__ = ["Job", "LocalPool", "Pool", "ReadJob"]
+__all__ = ["LocalPool", "Pool", "Reader"]
 
 
-@dataclass(frozen=True)
-class Job:
-    """A submission to be marked, and the digest of all that its verdict depends on."""
-
-    submission: Submission
-    digest: str
-    only: tuple[str, ...] = ()
-    """Exercises to be tested again, all if it is empty."""
-    skip: tuple[str, ...] = ()
-    """Exercises whose cells do not run, because they are known to do harm."""
-
-    def begin(self) -> None:
-        """Called by a pool before it does anything else with the job."""
-
-    def order(self, limits: GradingLimits) -> Order:
-        """Read what was handed in. Raises Damaged or OSError."""
-        one = self.submission
-        return order_of(one.learner, one.lesson, one.path, limits, self.only, self.skip)
-
-
-@dataclass(frozen=True)
-class ReadJob(Job):
-    """A job whose bytes have been read where its verdict will be filed, to be sent to another process."""
-
-    read: Order = field(kw_only=True)
-
-    @classmethod
-    def of(cls, job: Job, limits: GradingLimits) -> ReadJob:
-        """Raises Damaged or OSError."""
-        return cls(job.submission, job.digest, read=job.order(limits))
-
-    def order(self, limits: GradingLimits) -> Order:
-        """What was read."""
-        return self.read
+Reader = Callable[[Job], Order]
+"""Reads what was handed in, just before it is marked. Raises Damaged or OSError. May be called from several threads."""
 
 
 class Pool(Protocol):
     """What marks a class. Writes nothing."""
 
-    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+    def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """Each job once, as it is done, in any order. Never raises for what a learner handed in."""
         ...
 
-    def apart(self, job: Job) -> SubmissionVerdict:
+    def apart(self, order: Order) -> SubmissionVerdict:
         """Mark one where it can end nothing but the attempt. Raises BrokenProcessPool if it has ended that."""
         ...
 
@@ -77,15 +44,20 @@ class LocalPool:
     """This machine, ``workers`` submissions at a time; as many as it has room for if nobody says how many."""
 
     def __init__(
-        self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, *, isolation: Isolation,
-        workers: int | None = None, launched: Launched | None = None, started: Callable[[Job], None] = lambda job: None,
-    ) -> None:  # fmt: skip
+        self,
+        blueprints: Mapping[str, Blueprint],
+        seed: int,
+        limits: GradingLimits,
+        *,
+        isolation: Isolation,
+        workers: int | None = None,
+        launched: Launched | None = None,
+    ) -> None:
         self._blueprints, self._seed, self._limits = blueprints, seed, limits
         self._isolation, self._launched = isolation, launched
         self._fit = room_here().fit(limits.processes, limits.memory_mb, workers)
-        self._started = started
 
-    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+    def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """See :class:`Pool`."""
         if not jobs:
             return
@@ -95,31 +67,25 @@ class LocalPool:
         with Engine(self._limits, self._isolation, launched, self._fit.processes) as engine:
             marker = Marker(engine, self._blueprints, self._seed)
 
-            def one(job: Job) -> SubmissionVerdict:
-                submission = job.submission
-                job.begin()
-                self._started(job)
+            def one(job: Job) -> tuple[Job, SubmissionVerdict]:
                 try:
-                    order = job.order(self._limits)
+                    order = read(job)
                 except (Damaged, OSError) as error:
-                    return marker.refuse(submission.learner, submission.lesson, str(error))
+                    return job, marker.refuse(job.submission.learner, job.submission.lesson, str(error))
                 try:
-                    return marker.mark(order)
+                    return job, marker.mark(order)
                 except EngineLost:
                     # The zygote ended, and every worker with it. Whose doing that was nobody knows: each gets one more try.
-                    return _once_more(marker, order)
+                    return job, _once_more(marker, order)
 
-            yield from _side_by_side(jobs, one, count)
+            # A run that is interrupted does not wait for a learner's code: these threads end with the process.
+            with ThreadPool(count) as threads:
+                yield from threads.imap_unordered(one, jobs)
 
-    def apart(self, job: Job) -> SubmissionVerdict:
+    def apart(self, order: Order) -> SubmissionVerdict:
         """In a fresh process of this machine, with an engine of its own."""
-        one = job.submission
-        try:
-            order = job.order(self._limits)
-        except (Damaged, OSError) as error:
-            return SubmissionVerdict(one.learner, one.lesson, self._seed, (), {}, {}, problem=str(error))
         given = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
-        blueprint = replace(self._blueprints[one.lesson])  # without what it has cached
+        blueprint = replace(self._blueprints[order.lesson])  # without what it has cached
         return in_a_process_of_its_own(partial(_one_alone, order, blueprint, self._seed, given, self._isolation))
 
 
@@ -136,33 +102,3 @@ def _once_more(marker: Marker, order: Order) -> SubmissionVerdict:
     except EngineLost as error:
         why = f"the grading engine ended twice while this was being marked ({error.fact}); grade it again by itself"
         return marker.refuse(order.learner, order.lesson, why)
-
-
-def _side_by_side(
-    jobs: Sequence[Job], one: Callable[[Job], SubmissionVerdict], count: int
-) -> Iterator[tuple[Job, SubmissionVerdict]]:
-    """Daemon threads, because a run that is interrupted must not wait for a learner's code."""
-    waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[Job, SubmissionVerdict] | BaseException] = queue.SimpleQueue()
-    for job in jobs:
-        waiting.put(job)
-    for _ in range(count):
-        waiting.put(None)
-
-    def work() -> None:
-        try:
-            while (job := waiting.get()) is not None:
-                done.put((job, one(job)))
-        except BaseException as error:
-            done.put(error)
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for _ in jobs:
-        item = done.get()
-        if isinstance(item, BaseException):
-            raise item
-        yield item
-    for thread in threads:
-        thread.join()

@@ -13,30 +13,26 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
 
 from nbproof.cells import name_of
 from nbproof.files import digest_of
-from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, Damaged, Rebuilt, fill_in
+from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in
 from nbproof.marking.order import Order
 from nbproof.marking.results import FAULTS, SubmissionVerdict
 from nbproof.run.digests import LessonState, environment
 from nbproof.run.intake import Submission
 from nbproof.run.journal import RunState
-from nbproof.run.plan import digest_of_order
-from nbproof.run.pool import Job
-from nbproof.run.suspects import InProgress, Standing, note_of
+from nbproof.run.plan import Job
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.shown import visible_folders
 
 __all__ = [
     "REFERENCE",
-    "GatedJob",
     "ReferenceJob",
     "References",
     "ReferencesFail",
@@ -62,39 +58,10 @@ class ReferenceJob(Job):
 
     data: bytes = b""
 
-    def order(self, limits: GradingLimits) -> Order:
+    @property
+    def order(self) -> Order:
         """The notebook as a learner would hand it in."""
         return Order(self.submission.learner, self.submission.lesson, self.data)
-
-
-@dataclass(frozen=True)
-class GatedJob(Job):
-    """A submission that is noted before it is marked, and marked unless its lesson has been found unfit meanwhile."""
-
-    unfit: Mapping[str, str] = field(default_factory=dict)
-    notes: InProgress | None = None
-    key: str = ""
-    """Of the course's journals."""
-    changed: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Shared by all jobs: (learner, lesson) -> digest of what was read, if it is no longer what was planned for."""
-
-    def begin(self) -> None:
-        """Note it: should the run be killed, the next one knows what it was at."""
-        if self.notes is not None:
-            self.notes.write(note_of(self, Standing.STARTED))
-
-    def order(self, limits: GradingLimits) -> Order:
-        """Raises Damaged also if the lesson is unfit: nothing runs then."""
-        if self.submission.lesson in self.unfit:
-            raise Damaged("its lesson's reference answers fail")
-        order, whose = super().order(limits), (self.submission.learner, self.submission.lesson)
-        digest = digest_of_order(order, self.key)
-        if digest == self.digest:
-            self.changed.pop(whose, None)
-            return order
-        # Folders that are synchronised change while a run goes on. What was planned for other bytes says nothing of these.
-        self.changed[whose] = digest
-        return replace(order, only=(), skip=())
 
 
 def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
@@ -248,5 +215,6 @@ class References:
         places = [f"source/{lesson}/{lesson}.ipynb" for lesson in sorted(self.failed)]
         raise ReferencesFail(
             "nothing is graded, because the reference answers themselves lose marks here. " + "; ".join(lines),
-            ", ".join(places), next_command,
-        )  # fmt: skip
+            ", ".join(places),
+            next_command,
+        )

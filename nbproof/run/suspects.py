@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from enum import Enum
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from nbproof.command import course_command
 from nbproof.files import digest_of, replace_file
 from nbproof.marking.results import SubmissionVerdict
+from nbproof.recover.notebook_bytes import Damaged
 
 if TYPE_CHECKING:
-    from nbproof.run.pool import Job, Pool
+    # A cluster's pool imports this before it knows that there is one, and that module takes long to import.
+    from nbproof.run.plan import Job
 
-__all__ = ["CarefulPool", "InProgress", "Note", "Standing", "in_a_process_of_its_own", "note_of"]
+__all__ = ["InProgress", "Standing", "in_a_process_of_its_own", "tried_last"]
 
 
 class Standing(Enum):
@@ -38,16 +37,6 @@ class Standing(Enum):
     """It ended the process that tried it alone."""
 
 
-@dataclass(frozen=True)
-class Note:
-    """Of one submission, as it was handed in."""
-
-    learner: str
-    lesson: str
-    digest: str
-    standing: Standing
-
-
 class InProgress:
     """The notes of a course, in ``.course/marking/``. May be written from several threads."""
 
@@ -57,17 +46,18 @@ class InProgress:
     def _path(self, learner: str, lesson: str) -> Path:
         return self._folder / f"{digest_of(learner.encode(errors='surrogateescape'), lesson.encode())[:24]}.json"
 
-    def write(self, note: Note) -> None:
+    def write(self, job: Job, standing: Standing) -> None:
         """Note it. The kernel keeps it whatever becomes of this process; a power cut is no submission's doing."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        told = {"learner": note.learner, "lesson": note.lesson, "digest": note.digest, "standing": note.standing.value}
-        replace_file(self._path(note.learner, note.lesson), json.dumps(told).encode())
+        one = job.submission
+        told = {"learner": one.learner, "lesson": one.lesson, "digest": job.handed_in, "standing": standing.value}
+        replace_file(self._path(one.learner, one.lesson), json.dumps(told).encode())
 
     def of(self, job: Job) -> Standing | None:
         """What is noted of just this submission; None if nothing is, or if it was handed in anew."""
         try:
             kept = json.loads(self._path(job.submission.learner, job.submission.lesson).read_bytes())
-            standing, same = Standing(kept["standing"]), kept["digest"] == job.digest
+            standing, same = Standing(kept["standing"]), kept["digest"] == job.handed_in
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return standing if same else None
@@ -88,55 +78,30 @@ def _unlink_started(path: Path) -> None:
             path.unlink()
 
 
-def note_of(job: Job, standing: Standing) -> Note:
-    """What to note of a job."""
-    return Note(job.submission.learner, job.submission.lesson, job.digest, standing)
+def tried_last(
+    job: Job, notes: InProgress, mark: Callable[[], SubmissionVerdict], seed: int, force: bool, again: str
+) -> SubmissionVerdict:
+    """The verdict on what is noted when a run begins, or why there is none. To be called when all others are marked.
 
-
-def _by_force(job: Job) -> str:
-    return course_command(
-        shlex.join(["grade", "--force", "--only", f"{job.submission.learner}/{job.submission.lesson}"])
-    )
-
-
-class CarefulPool:
-    """A pool (:class:`nbproof.run.pool.Pool`) in front of which suspects are sorted out, to be tried after the rest.
-
-    ``force``: try also what was set aside.
+    ``mark``: marks it where it can end nothing else: raises BrokenProcessPool if it has ended that. ``force``: try also what
+    was set aside. ``again``: the command that tries it once more.
     """
-
-    def __init__(self, pool: Pool, notes: InProgress, seed: int, force: bool) -> None:
-        self._pool, self._notes, self._seed, self._force = pool, notes, seed, force
-
-    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
-        """See :class:`nbproof.run.pool.Pool`."""
-        standing = {id(job): self._notes.of(job) for job in jobs}
-        yield from self._pool.marked([job for job in jobs if standing[id(job)] is None])
-        for job in jobs:
-            noted = standing[id(job)]
-            if noted is not None:
-                yield job, self._tried(job, noted)
-
-    def apart(self, job: Job) -> SubmissionVerdict:
-        """See :class:`nbproof.run.pool.Pool`."""
-        return self._pool.apart(job)
-
-    def _tried(self, job: Job, standing: Standing) -> SubmissionVerdict:
-        """The verdict on a suspect, or why there is none."""
-        if standing is Standing.SET_ASIDE and not self._force:
-            return self._refused(job, "it ended the process that marked it, so it was set aside")
-        self._notes.write(note_of(job, Standing.STARTED))
+    one = job.submission
+    told = "it ended the process that marked it, so it was set aside"
+    if force or notes.of(job) is not Standing.SET_ASIDE:
+        notes.write(job, Standing.STARTED)
         try:
-            return self._pool.apart(job)
+            return mark()
+        except (Damaged, OSError) as error:
+            return SubmissionVerdict.refused(one.learner, one.lesson, seed, str(error))
         except BrokenProcessPool:
-            self._notes.write(note_of(job, Standing.SET_ASIDE))
-            told = "it was being marked when a run was killed; tried again alone, it ended that process, too, so it was set aside"
-            return self._refused(job, told)
-
-    def _refused(self, job: Job, told: str) -> SubmissionVerdict:
-        one = job.submission
-        problem = f"{told}. Look at what was handed in; to try it once more: {_by_force(job)}"
-        return SubmissionVerdict(one.learner, one.lesson, self._seed, (), {}, {}, problem=problem)
+            notes.write(job, Standing.SET_ASIDE)
+            told = (
+                "it was being marked when a run was killed; tried again alone, it ended that process, too, "
+                "so it was set aside"
+            )
+    problem = f"{told}. Look at what was handed in; to try it once more: {again}"
+    return SubmissionVerdict.refused(one.learner, one.lesson, seed, problem)
 
 
 _T = TypeVar("_T")

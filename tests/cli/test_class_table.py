@@ -109,7 +109,7 @@ def test_the_json_says_what_the_table_says(capsys: pytest.CaptureFixture[str]) -
     told = _told([_score(1, penalty=0.5, seconds_late=60.0), _score(2, how="unchanged"), broken], ["a note"])
     write_json("-", class_as_json(told, 1))
     data = json.loads(capsys.readouterr().out)
-    assert (data["schema"], data["exit_code"], data["seed"], data["error"]) == (1, 1, 7, None)
+    assert (data["schema"], data["exit_code"], data["seed"], data["error"]) == (2, 1, 7, None)
     totals = data["totals"]
     assert (totals["submissions"], totals["graded"], totals["unchanged"], totals["not_graded"]) == (3, 1, 1, 1)
     assert totals["exercises"]["passed"] == totals["exercises"]["failed"] == 2
@@ -129,12 +129,15 @@ def _verdict(status: str) -> SubmissionVerdict:
 def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "EVERY", 0.0)
     with watching() as watch:
-        watch.planned(3, 5, ["a: its test changed, 3 submissions graded again"])
+        watch.planned(3, 5, ["as --force asks, 3 submissions graded again"])
         for status in ("passed", "timeout", "passed"):
             watch.started("ada/01_small")
             watch.marked("ada/01_small", _verdict(status))
     lines = capsys.readouterr().err.splitlines()
-    assert lines[:2] == ["a: its test changed, 3 submissions graded again", "grading 3 submissions; 5 need no grading"]
+    assert lines[:2] == [
+        "as --force asks, 3 submissions graded again",
+        "grading 3 submissions; 5 need no grading",
+    ]
     assert lines[2] == "graded 1 of 3; exercises: 1 passed"
     assert lines[3].startswith("graded 2 of 3; about ")
     assert lines[3].endswith("exercises: 1 passed, 1 timeout")

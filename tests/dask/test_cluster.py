@@ -25,14 +25,14 @@ from nbproof.dask.pool import Cluster, DaskPool, connect
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.marking.order import Order
+from nbproof.marking.order import Order, order_of
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.digests import versions
 from nbproof.run.intake import take_in
-from nbproof.run.pool import Job
+from nbproof.run.plan import Job
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import ClusterLost
 from nbproof.sandbox.isolation import Isolation
@@ -88,6 +88,11 @@ def _jobs(course: Path) -> list[Job]:
     return [Job(submission, "") for submission in take_in(course, [LESSON], [LESSON]).submissions]
 
 
+def _read(job: Job) -> Order:
+    one = job.submission
+    return order_of(one.learner, one.lesson, one.path, LIMITS)
+
+
 def _blueprints(course: Path) -> dict[str, Blueprint]:
     return {LESSON: read_blueprint(course / "source" / LESSON / f"{LESSON}.ipynb", course_config(course))}
 
@@ -137,7 +142,7 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(
     blueprints = _blueprints(course)
     with limited(engine, memory_mb=512, **GENEROUS):
         home = shared_pool(engine)(blueprints, 7, LIMITS)
-        wanted = {job.submission.learner: _told(verdict) for job, verdict in home.marked(_jobs(course))}
+        wanted = {job.submission.learner: _told(verdict) for job, verdict in home.marked(_jobs(course), _read)}
     said: list[str] = []
     # A test whose coordinator was killed has left some, for as long as a station waits for one.
     before = _zygotes(_pids(two_workers))
@@ -174,7 +179,7 @@ def test_a_killed_worker_loses_and_doubles_nothing_and_one_that_joins_late_helps
     said: list[str] = []
     most, killed = 0, False
     with connect(two_workers.scheduler_address, None, 30, said.append) as cluster:
-        for job, verdict in cluster.pool(_blueprints(course), 3, LIMITS).marked(_jobs(course)):
+        for job, verdict in cluster.pool(_blueprints(course), 3, LIMITS).marked(_jobs(course), _read):
             found.append((job.submission.learner, verdict.score))
             most = max(most, sum(str(key).startswith("mark-") for key in list(two_workers.scheduler.tasks)))
             if both in said and not killed:
@@ -314,7 +319,7 @@ def test_without_workers_it_waits_says_so_and_gives_up(
     hand_in("ada", RIGHT)
     said: list[str] = []
     with connect(scheduler.scheduler_address, True, 1.5, said.append) as cluster, pytest.raises(ClusterLost) as lost:
-        list(cluster.pool(_blueprints(course), 1, LIMITS).marked(_jobs(course)))
+        list(cluster.pool(_blueprints(course), 1, LIMITS).marked(_jobs(course), _read))
     assert "no Dask worker came within 1.5 s" in lost.value.fact
     assert any("dask worker tcp://" in text for text in said)
 
@@ -328,7 +333,7 @@ def test_a_worker_of_another_version_is_not_used(
     monkeypatch.setattr(workers, "versions", lambda: wanted)
     said: list[str] = []
     with connect(scheduler.scheduler_address, True, 30, said.append) as cluster, pytest.raises(ClusterLost) as lost:
-        list(cluster.pool(_blueprints(course), 1, LIMITS).marked(_jobs(course)))
+        list(cluster.pool(_blueprints(course), 1, LIMITS).marked(_jobs(course), _read))
     assert "wanted 1.0" in lost.value.fact
     assert any(text.startswith("not used: worker ") for text in said)
 
@@ -441,7 +446,7 @@ def test_a_worker_whose_isolation_is_reduced_is_named(course: Path, hand_in: Cal
     said: list[str] = []
     cluster = Cluster(client, Address.of("tcp://host:1"), None, 5.0, said.append)
     assert [
-        verdict.problem for _, verdict in DaskPool(cluster, _blueprints(course), 1, LIMITS).marked(_jobs(course))
+        verdict.problem for _, verdict in DaskPool(cluster, _blueprints(course), 1, LIMITS).marked(_jobs(course), _read)
     ] == [""]
     assert "worker a: isolation: reduced" in said
 
@@ -457,7 +462,7 @@ def test_what_becomes_of_an_order(course: Path, hand_in: Callable[..., Path], na
     cluster = Cluster(client, Address.of("tcp://host:1"), True, 5.0, lambda text: None)
     found = {
         job.submission.learner: verdict
-        for job, verdict in DaskPool(cluster, _blueprints(course), 1, LIMITS).marked(_jobs(course))
+        for job, verdict in DaskPool(cluster, _blueprints(course), 1, LIMITS).marked(_jobs(course), _read)
     }
     assert found["ben"].problem == ""
     assert problem in found["ada"].problem

@@ -259,7 +259,7 @@ def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, blueprint: 
         grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
     third = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool, anyway=True)
     assert [one.score for one in third.scores] == [9.0, 4.0]
-    assert third.reasons == (f"{SLUG}: the files beside it changed, 2 submissions graded again",)
+    assert third.reasons == (f"{SLUG}: the lesson, or what grades it, changed, 2 submissions graded again",)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def _dies(engine: Any, blueprint: Any, judge: Any, rebuilt: Any, *given: Any) ->
 
 
 def _dies_of_the_verdict(self: Any, job: Any, data: Any) -> Any:
-    if "KILLER" in job.submission.path.read_text():
+    if any("KILLER" in text for text in data["answers"].values()):
         os.kill(os.getpid(), signal.SIGKILL)
     return _checks(self, job, data)
 

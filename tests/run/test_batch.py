@@ -112,7 +112,7 @@ def test_only_what_changed_is_graded_again(course: Path, grade: Grade, hand_in: 
 @pytest.mark.filterwarnings("ignore")
 @needs_isolation
 @pytest.mark.parametrize(
-    "before", [{}, {"first": "def first(x):\n    return x"}], ids=["never graded", "graded in part"]
+    "before", [{}, {"first": "def first(x):\n    return x"}], ids=["never graded", "graded before"]
 )
 def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(
     course: Path, pool: PoolMaker, hand_in: Callable[..., Path], before: dict[str, str]
@@ -120,7 +120,6 @@ def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(
     """Folders that are synchronised change between planning and reading: the verdict is on what was read."""
     hand_in("ada", {**RIGHT, **before})
     intake = take_in(course, [LESSON], [LESSON])
-    force = {"force": True, "exercises": frozenset(["second"])} if before else {}
     if before:
         grade_class(course, intake, [LESSON], pool=pool)
 
@@ -128,7 +127,7 @@ def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(
         hand_in("ada", {})  # everything is planned by now, and nothing read for marking
         return pool(*given)  # type: ignore[arg-type]
 
-    (score,) = grade_class(course, intake, [LESSON], pool=late, **force).scores  # type: ignore[arg-type]
+    (score,) = grade_class(course, intake, [LESSON], pool=late, force=bool(before)).scores
     assert (score.score, score.how) == (0, "graded")
     (same,) = grade_class(course, intake, [LESSON], pool=pool).scores
     assert (same.score, same.how) == (0, "unchanged")
@@ -158,9 +157,8 @@ def test_a_run_that_is_interrupted_tells_what_it_had_graded(
 
 
 @needs_isolation
-@pytest.mark.parametrize("exercises", [frozenset(), frozenset(["second"])], ids=["all of it", "one exercise"])
 def test_a_forced_run_that_is_interrupted_tells_what_it_graded_and_goes_on_without_force(
-    grade: Grade, hand_in: Callable[..., Path], exercises: frozenset[str]
+    grade: Grade, hand_in: Callable[..., Path]
 ) -> None:
     learners = ("ada", "ben", "cleo")
     for learner in learners:
@@ -172,14 +170,12 @@ def test_a_forced_run_that_is_interrupted_tells_what_it_graded_and_goes_on_witho
 
     watch = Counting()
     with pytest.raises(KeyboardInterrupt):
-        grade(force=True, exercises=exercises, watch=watch, step=step)
+        grade(force=True, watch=watch, step=step)
     (first,) = watch.scores
-    how = "regraded" if exercises else "graded"
-    assert first.how == how
+    assert first.how == "graded"
     gone_on = grade()
-    assert {score.learner for score in gone_on.scores if score.how == how} == {*learners} - {first.learner}
-    seeds = {one.seed or score.verdict.seed for score in gone_on.scores for one in score.verdict.exercises}
-    assert seeds == ({before, gone_on.seed} if exercises else {gone_on.seed})
+    assert {score.learner for score in gone_on.scores if score.how == "graded"} == {*learners} - {first.learner}
+    assert {score.verdict.seed for score in gone_on.scores} == {gone_on.seed}
     assert gone_on.seed != before
     assert grade().graded == ()
 
@@ -190,9 +186,6 @@ def test_seeds_are_fresh_and_can_be_repeated(course: Path, grade: Grade, hand_in
     first, second = grade(force=True), grade(force=True)
     assert first.seed != second.seed
     assert grade(force=True, seed=first.seed).seed == first.seed
-    # Of a part of the class as well: pages that learners get name the seed.
-    parts = [grade(force=True, whole_class=False).seed for _ in range(2)]
-    assert len(set(parts)) == 2
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -313,42 +306,38 @@ def test_whoever_grades_a_class_never_imports_torch(course: Path, hand_in: Calla
 LEARNERS = ("ada", "adam", "ben", "second")
 
 
-def _chosen(course: Path, *only: str) -> tuple[set[str], frozenset[str]]:
+def _chosen(course: Path, *only: str) -> set[str]:
     one = Intake(tuple(Submission(name, LESSON, course / name) for name in LEARNERS), ())
     chosen = select(course, one, [LESSON], only)
-    return {submission.learner for submission in chosen.intake.submissions}, chosen.exercises
+    return {submission.learner for submission in chosen.intake.submissions}
 
 
 @pytest.mark.parametrize(
-    ("only", "learners", "exercises"),
+    ("only", "learners"),
     [
-        ((), set(LEARNERS), set()),
-        (("ada",), {"ada"}, set()),
-        (("ada*",), {"ada", "adam"}, set()),
-        (("ada", "ben"), {"ada", "ben"}, set()),
-        ((f"ben/{LESSON}",), {"ben"}, set()),
-        ((f"{LESSON}/ben",), {"ben"}, set()),
-        (("ad?m/*",), {"adam"}, set()),
-        (("first",), set(LEARNERS), {"first"}),
-        (("first", "third"), set(LEARNERS), {"first", "third"}),
-        (("thi*", "ben"), {"ben"}, {"third"}),
-        (("second/*",), {"second"}, set()),
-        (("*",), set(LEARNERS), set()),
+        ((), set(LEARNERS)),
+        (("ada",), {"ada"}),
+        (("ada*",), {"ada", "adam"}),
+        (("ada", "ben"), {"ada", "ben"}),
+        ((f"ben/{LESSON}",), {"ben"}),
+        ((f"{LESSON}/ben",), {"ben"}),
+        (("ad?m/*",), {"adam"}),
+        (("second",), {"second"}),
+        (("*",), set(LEARNERS)),
     ],
 )
-def test_names_choose(small_lesson: Path, only: tuple[str, ...], learners: set[str], exercises: set[str]) -> None:
-    assert _chosen(small_lesson, *only) == (learners, exercises)
+def test_names_choose(small_lesson: Path, only: tuple[str, ...], learners: set[str]) -> None:
+    assert _chosen(small_lesson, *only) == learners
 
 
 @pytest.mark.parametrize(
     ("only", "fact", "next_command"),
     [
-        ("adaa", "no learner and no exercise is called 'adaa'", "did you mean ada"),
-        ("frist", "no learner and no exercise is called 'frist'", "did you mean first?"),
-        ("nobody", "no learner and no exercise is called 'nobody'", "choose from the learners in submitted/"),
+        ("adaa", "no learner is called 'adaa'", "did you mean ada"),
+        ("nobody", "no learner is called 'nobody'", "choose from the learners in submitted/"),
         (f"bne/{LESSON}", "no learner is called 'bne'", "did you mean ben?"),
         ("ben/07_none", "ben has not handed in '07_none'", f"from ben there is: {LESSON}"),
-        ("second", "'second' is the name of a learner and of an exercise", "for the learner: --only 'second/*'"),
+        ("third", f"third is an exercise of {LESSON}, and a submission is graded whole", f"grade {LESSON} --force"),
     ],
 )
 def test_an_unknown_name_is_told_what_is_near(small_lesson: Path, only: str, fact: str, next_command: str) -> None:
@@ -366,9 +355,8 @@ def test_who_handed_in_nothing_is_a_line_and_no_end(small_lesson: Path) -> None:
         chosen = select(small_lesson, everything, [LESSON], ("ada", zoe), {"ada", "zoe"})
         assert {one.learner for one in chosen.intake.submissions} == {"ada"}
         assert chosen.absent == (f"nothing handed in: {zoe}, as --only names",)
-        for only in ((zoe,), (zoe, "first")):
-            with pytest.raises(CourseError, match="none of these learners") as told:
-                select(small_lesson, everything, [LESSON], only, {"ada", "zoe"})
-            assert told.value.exit_code == 1
-    with pytest.raises(UsageError, match="no learner and no exercise is called 'zeo'"):
+        with pytest.raises(CourseError, match="none of these learners") as told:
+            select(small_lesson, everything, [LESSON], (zoe,), {"ada", "zoe"})
+        assert told.value.exit_code == 1
+    with pytest.raises(UsageError, match="no learner is called 'zeo'"):
         select(small_lesson, everything, [LESSON], ("ada", "zeo"), {"ada", "zoe"})

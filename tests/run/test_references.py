@@ -14,7 +14,8 @@ from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
-from nbproof.run.pool import Job
+from nbproof.run.plan import Job
+from nbproof.run.pool import Reader
 from nbproof.run.references import REFERENCE, ReferenceJob, ReferencesFail
 from nbproof.sandbox.engine import Engine
 from tests.conftest import LESSON, POINTS, RIGHT, SharedPool, shared_pool
@@ -35,9 +36,9 @@ def asked(engine: Engine) -> tuple[PoolMaker, list[str]]:
         pool = shared_pool(engine)(*given)
         marked = pool.marked
 
-        def noting(jobs: Sequence[Job]) -> object:
+        def noting(jobs: Sequence[Job], read: Reader) -> object:
             names.extend(f"{job.submission.learner}/{job.submission.lesson}" for job in jobs)
-            return marked(jobs)
+            return marked(jobs, read)
 
         pool.marked = noting
         return pool
@@ -160,12 +161,12 @@ def test_submissions_marked_meanwhile_wait_for_the_verdict_on_the_references(
     """With several workers a learner's verdict may come first."""
 
     class LastFirst(SharedPool):
-        def marked(self, jobs: Sequence[Job]):
-            yield from reversed(list(super().marked(jobs)))
+        def marked(self, jobs: Sequence[Job], read: Reader):
+            yield from reversed(list(super().marked(jobs, read)))
 
     def make(*given: object) -> LastFirst:
         pool = shared_pool(engine)(*given)
-        return LastFirst(pool._marker, pool._limits)
+        return LastFirst(pool._marker)
 
     hand_in("ada", RIGHT)
     hand_in("ben", {})
@@ -185,8 +186,8 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(course: Path, ha
     class Busy(SharedPool):
         busy = 1
 
-        def marked(self, jobs: Sequence[Job]):
-            for job, verdict in super().marked(jobs):
+        def marked(self, jobs: Sequence[Job], read: Reader):
+            for job, verdict in super().marked(jobs, read):
                 if isinstance(job, ReferenceJob) and verdict.exercises:
                     tried.append(1)
                     if len(tried) <= self.busy:
@@ -198,7 +199,7 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(course: Path, ha
 
     def make(*given: object) -> Busy:
         pool = shared_pool(engine)(*given)
-        return Busy(pool._marker, pool._limits)
+        return Busy(pool._marker)
 
     hand_in("ada", RIGHT)
     _again(course)

@@ -1,4 +1,4 @@
-"""A change touches what it touches, and nothing else runs: counted by what the engine is asked to run."""
+"""What changed is graded again, whole, and nothing else runs: counted by what the engine is asked to run."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from nbproof.run import digests
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.journal import Journal
 from nbproof.run.plan import select
 from nbproof.sandbox.worker_handle import Worker
 from tests import needs_isolation
@@ -46,6 +47,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 
 
 Grade = Callable[..., GradedClass]
+CHANGED = f"{LESSON}: the lesson, or what grades it, changed"
 
 
 @pytest.fixture
@@ -54,9 +56,7 @@ def grade(course: Path, pool: PoolMaker) -> Grade:
 
     def run(only: tuple[str, ...] = (), **options: Any) -> GradedClass:
         chosen = select(course, take_in(course, [LESSON], [LESSON]), [LESSON], only)
-        return grade_class(
-            course, chosen.intake, [LESSON], exercises=chosen.exercises, whole_class=not only, pool=pool, **options
-        )
+        return grade_class(course, chosen.intake, [LESSON], pool=pool, **options)
 
     return run
 
@@ -76,7 +76,7 @@ def _journal(course: Path, learner: str) -> dict[str, Any]:
     return json.loads((course / "autograded" / learner / LESSON / ".verdict.json").read_text())["verdict"]
 
 
-def test_a_changed_test_is_run_again_and_no_other(
+def test_a_changed_test_grades_the_whole_of_its_lesson_again(
     course: Path, grade: Grade, hand_in: Callable[..., Path], asked: Counter[str]
 ) -> None:
     hand_in("ada", RIGHT)
@@ -84,7 +84,6 @@ def test_a_changed_test_is_run_again_and_no_other(
     hand_in("lou", {**RIGHT, "first": "import os\nos._exit(3)"})
     first = grade(seed=5)
     assert _scores(first) == {"ada": 4, "ben": 3, "lou": 2}
-    before = {name: _journal(course, name) for name in ("ada", "ben", "lou")}
     asked.clear()
 
     # The test of `second` wants another factor now: ada's answer is wrong, ben's is right.
@@ -98,47 +97,30 @@ def test_a_changed_test_is_run_again_and_no_other(
     note_references(course)
     again = grade(seed=6)
     assert _scores(again) == {"ada": 3, "ben": 4, "lou": 1}
-    assert again.reasons == ("second: its test changed, 3 submissions graded again",)
-    assert {score.how for score in again.scores} == {"regraded"}
-    assert asked["test_second"] > 0
-    assert asked["test_first"] == asked["test_third"] == 0
-    # Setup, first and second of ada and ben; lou's first ends the process, and is known to.
-    assert asked["cell"] == 3 + 3 + 2
-    for name, old in before.items():
-        new = _journal(course, name)
-        for kept, now in zip(old["exercises"], new["exercises"], strict=True):
-            if kept["id"] == "second":
-                assert now["seed"] == 6
-            else:
-                assert now == kept
-        assert new["seed"] == 5
+    assert again.reasons == (f"{CHANGED}, 3 submissions graded again",)
+    assert {score.how for score in again.scores} == {"graded"}
+    assert all(asked[f"test_{name}"] for name in POINTS)
+    assert {_journal(course, learner)["seed"] for learner in ("ada", "ben", "lou")} == {6}
     asked.clear()
     third = grade()
     assert (third.graded, third.rewritten, third.reasons) == ((), (), ())
     assert not asked
     assert _scores(third) == _scores(again)
-    # What a whole run says of the same.
-    assert _scores(grade(force=True)) == _scores(again)
 
 
-def test_changed_points_and_prose_run_nothing_and_arrive_everywhere(
-    course: Path, grade: Grade, hand_in: Callable[..., Path], asked: Counter[str]
-) -> None:
+def test_changed_points_and_prose_arrive_everywhere(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
     hand_in("ben", {**RIGHT, "second": "def second(x):\n    return x"})
     grade()
-    asked.clear()
 
     def change(cells: Any) -> None:
         cells["prose"].source = "# Another title"
         cells["test_third"].metadata.nbgrader["points"] = 5.0
 
     _edit(course, change)
+    note_references(course)
     again = grade()
-    assert not asked
-    assert again.graded == ()
-    assert again.rewritten == (("ada", LESSON), ("ben", LESSON))
-    assert again.reasons == (f"{LESSON}: text or points changed, 2 submissions; nothing runs",)
+    assert again.reasons == (f"{CHANGED}, 2 submissions graded again",)
     assert _scores(again) == {"ada": 8, "ben": 7}
     assert {score.max_score for score in again.scores} == {8}
     assert "Another title" in (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").read_text()
@@ -147,20 +129,23 @@ def test_changed_points_and_prose_run_nothing_and_arrive_everywhere(
         assert book.find_submission(LESSON, "ben").score == 7
 
 
-def test_changed_setup_concerns_the_whole_lesson(
-    course: Path, grade: Grade, hand_in: Callable[..., Path], asked: Counter[str]
+@pytest.mark.slow
+def test_a_mark_given_by_hand_stays_when_its_lesson_is_graded_again(
+    course: Path, grade: Grade, hand_in: Callable[..., Path]
 ) -> None:
-    hand_in("ada", RIGHT)
+    hand_in("zoe", {})
     grade()
-    asked.clear()
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+        book.find_grade("test_first", LESSON, LESSON, "zoe").manual_score = 1.5
+        book.db.commit()
 
     def change(cells: Any) -> None:
-        cells["setup_imports"].source += "\nimport math"
+        cells["prose"].source = "# Another title"
 
     _edit(course, change)
-    again = grade()
-    assert again.reasons == (f"{LESSON}: its setup cells changed, 1 submission graded again",)
-    assert all(asked[f"test_{name}"] for name in POINTS)
+    note_references(course)
+    (score,) = grade().scores
+    assert (score.how, score.score) == ("graded", 1.5)
 
 
 def test_changed_checking_code_and_limits_concern_everything(
@@ -169,10 +154,10 @@ def test_changed_checking_code_and_limits_concern_everything(
     hand_in("ada", RIGHT)
     grade()
     monkeypatch.setattr(digests, "grader_digest", lambda: "another")
-    assert grade().reasons == (f"{LESSON}: the course's checking code changed, 1 submission graded again",)
+    assert grade().reasons == (f"{CHANGED}, 1 submission graded again",)
     with (course / "nbgrader_config.py").open("a") as file:
         file.write("\nc.GradingLimits.exercise_seconds = 3.0\n")
-    assert grade().reasons == (f"{LESSON}: the limits in nbgrader_config.py changed, 1 submission graded again",)
+    assert grade().reasons == (f"{CHANGED}, 1 submission graded again",)
 
 
 def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
@@ -188,31 +173,31 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
 
 
 @pytest.mark.parametrize(
-    ("edited", "marked", "shown"),
+    ("edited", "graded"),
     [
-        ("nbproof/sandbox/engine.py", True, False),
-        ("nbproof/sandbox/worker.py", True, False),
-        ("nbproof/marking/verdicts.py", True, False),
-        ("nbproof/recover/pieces.py", True, False),
-        ("nbproof/checks/diagnosis.py", True, False),
-        ("nbproof/values/compare.py", True, False),
-        ("nbproof/cells.py", True, False),
-        ("course/probing.py", True, False),
-        ("course/course.toml", True, False),
-        ("course/hints.json", True, False),
-        ("nbproof/gradebook/writer.py", False, True),
-        ("nbproof/display/panel.py", False, True),
-        ("course/outline.json", False, False),
-        ("course/checks.json", False, False),  # it is the lesson's: see tests/checks/test_visible.py
-        ("course/pictures/canvas.py", False, False),
-        ("nbproof/run/pool.py", False, False),
-        ("nbproof/report/charts.py", False, False),
-        ("nbproof/cli/main.py", False, False),
-        ("nbproof/errors.py", False, False),
+        ("nbproof/sandbox/engine.py", True),
+        ("nbproof/sandbox/worker.py", True),
+        ("nbproof/marking/verdicts.py", True),
+        ("nbproof/recover/pieces.py", True),
+        ("nbproof/checks/diagnosis.py", True),
+        ("nbproof/values/compare.py", True),
+        ("nbproof/cells.py", True),
+        ("course/probing.py", True),
+        ("course/course.toml", True),
+        ("course/hints.json", True),
+        ("nbproof/gradebook/writer.py", True),
+        ("nbproof/display/panel.py", True),
+        ("course/outline.json", False),
+        ("course/checks.json", False),  # it is the lesson's: see tests/checks/test_visible.py
+        ("course/pictures/canvas.py", False),
+        ("nbproof/run/pool.py", False),
+        ("nbproof/report/charts.py", False),
+        ("nbproof/cli/main.py", False),
+        ("nbproof/errors.py", False),
     ],
 )
 def test_what_regrades_a_class_follows_from_the_room_that_was_edited(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str, marked: bool, shown: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str, graded: bool
 ) -> None:
     tool = Path(digests.__file__).resolve().parent.parent
     for folder in (tool, the_course().folder):
@@ -220,47 +205,14 @@ def test_what_regrades_a_class_follows_from_the_room_that_was_edited(
     monkeypatch.setattr(digests, "__file__", str(tmp_path / "nbproof" / "run" / "environment.py"))
     monkeypatch.setattr(digests, "the_course", lambda: CourseFile("course", tmp_path / "course", ""))
 
-    def both() -> tuple[str, str]:
-        return digests.grader_digest.__wrapped__(), digests._showing_digest.__wrapped__()
-
-    before = both()
+    before = digests.grader_digest.__wrapped__()
     with (tmp_path / edited).open("r+") as file:  # it is there
         file.write(file.read() + "\n")
-    assert [one != other for one, other in zip(before, both(), strict=True)] == [marked, shown]
+    assert (digests.grader_digest.__wrapped__() != before) is graded
 
 
 def test_what_regrades_a_class_is_there() -> None:
-    assert all((Path(nbproof.__file__).parent / place).exists() for place in (*digests.MARKED_BY, *digests.SHOWN_BY))
-
-
-def test_force_with_an_exercise_marks_that_one_again(
-    course: Path, grade: Grade, hand_in: Callable[..., Path], asked: Counter[str]
-) -> None:
-    for learner in ("ada", "ben"):
-        hand_in(learner, RIGHT)
-    grade()
-    asked.clear()
-    again = grade(only=("third", "ben"), force=True, seed=9)
-    assert [(score.learner, score.how) for score in again.scores] == [("ben", "regraded")]
-    assert asked["test_third"] and not asked["test_first"] and not asked["test_second"]
-    assert [one["seed"] for one in _journal(course, "ben")["exercises"]] == [None, None, 9]
-    assert grade().graded == ()
-
-
-def test_a_changed_test_that_was_left_out_is_not_forgotten(
-    course: Path, grade: Grade, hand_in: Callable[..., Path]
-) -> None:
-    hand_in("ada", RIGHT)
-    grade()
-
-    def change(cells: Any) -> None:
-        for name in ("test_first", "test_third"):
-            cells[name].source += "\n# another line"
-
-    _edit(course, change)
-    assert grade(only=("third",)).reasons == ("third: its test changed, 1 submission graded again",)
-    assert grade().reasons == ("first: its test changed, 1 submission graded again",)
-    assert grade().reasons == ()
+    assert all((Path(nbproof.__file__).parent / place).exists() for place in digests.GRADED_BY)
 
 
 def test_data_files_are_part_of_a_submission(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
@@ -285,3 +237,20 @@ def test_a_lost_gradebook_is_filled_from_the_journals_and_nothing_runs(
     assert _scores(again) == _scores(first) == {"ada": 4, "ben": 0}
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
         assert book.find_submission(LESSON, "ada").score == 4
+
+
+def test_what_an_earlier_version_wrote_down_is_graded_again_and_not_forgotten(
+    course: Path, grade: Grade, hand_in: Callable[..., Path]
+) -> None:
+    """Its answers say which written ones have changed: only those wait for a person once more."""
+    hand_in("ada", RIGHT)
+    grade()
+    path = course / "autograded" / "ada" / LESSON / ".verdict.json"
+    kept = json.loads(path.read_text()) | {"basis": {}, "tests": {}, "source": "of then"}
+    for exercise in kept["verdict"]["exercises"]:
+        exercise["seed"] = None
+    path.write_text(json.dumps(kept))
+    entry = Journal(course).read("ada", LESSON)
+    assert entry is not None and entry.verdict.answers["first"] == RIGHT["first"]
+    assert grade().graded == (("ada", LESSON),)
+    assert grade().graded == ()

@@ -9,21 +9,25 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
 
 from nbproof.limits import GradingLimits
+from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
+from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
-from nbproof.run.pool import Job
-from nbproof.run.suspects import CarefulPool, InProgress, Standing, _by_force, note_of
+from nbproof.run.plan import Job
+from nbproof.run.pool import Reader
+from nbproof.run.suspects import InProgress, Standing
+from nbproof.sandbox.engine import Engine
 from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT
+from tests.conftest import LESSON, POINTS, RIGHT, SharedPool, shared_pool
 from tests.run.test_batch import Grade, _book, grade
 
 __all__ = ["grade"]
@@ -82,7 +86,7 @@ def test_what_kills_a_run_is_set_aside_and_the_class_is_graded(course: Path, han
 def test_by_force_what_was_set_aside_is_tried_once_more(course: Path, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", KILLER)
     (job,) = _jobs(course)
-    InProgress(course).write(note_of(job, Standing.SET_ASIDE))
+    InProgress(course).write(job, Standing.SET_ASIDE)
     mended = [sys.executable, "-m", "course", "grade", "--course", str(course), "--no-feedback"]
     held = subprocess.run(mended, cwd=ROOT, capture_output=True, text=True)
     assert held.returncode == 1
@@ -125,7 +129,7 @@ def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(
     """It may have been the machine. Stock nbgrader takes the half-graded notebook for a graded one, with no score."""
     hand_in("ada", RIGHT)
     (job,) = _jobs(course)
-    InProgress(course).write(note_of(job, Standing.STARTED))
+    InProgress(course).write(job, Standing.STARTED)
     half = course / "autograded" / "ada" / LESSON
     half.mkdir(parents=True)
     (half / f"{LESSON}.ipynb").write_text("{}")
@@ -135,41 +139,54 @@ def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(
     assert _notes(course) == {}
 
 
-class _Pool:
-    """Marks nothing, and remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
-
-    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
-        for job in jobs:
-            self.asked.append(("beside others", job.submission.learner))
-            yield job, SubmissionVerdict(job.submission.learner, LESSON, 1, (), {}, {})
-
-    def apart(self, job: Job) -> SubmissionVerdict:
-        self.asked.append(("alone", job.submission.learner))
-        return SubmissionVerdict(job.submission.learner, LESSON, 1, (), {}, {})
-
-
-@pytest.mark.parametrize("force", [False, True])
-def test_what_was_set_aside_comes_last_and_is_tried_only_by_force(
-    course: Path, hand_in: Callable[..., Path], force: bool
+def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(
+    course: Path, hand_in: Callable[..., Path], engine: Engine
 ) -> None:
-    for learner in ("ada", "ben"):
+    for learner in ("a b", "ben"):
         hand_in(learner, RIGHT)
-    (ada, ben) = _jobs(course)
-    notes, pool = InProgress(course), _Pool()
-    notes.write(note_of(ada, Standing.SET_ASIDE))
-    verdicts = {job.submission.learner: told for job, told in CarefulPool(pool, notes, 1, force).marked([ada, ben])}
-    assert pool.asked == [("beside others", "ben"), *([("alone", "ada")] if force else [])]
-    assert list(verdicts) == ["ben", "ada"]
-    assert bool(verdicts["ada"].problem) is not force
+    tried: list[str] = []
+    deadly = True
+
+    class Noting(SharedPool):
+        def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
+            tried.extend(job.submission.learner for job in jobs)
+            yield from super().marked(jobs, read)
+
+        def apart(self, order: Order) -> SubmissionVerdict:
+            tried.append(f"{order.learner}, alone")
+            if deadly:
+                raise BrokenProcessPool
+            return super().apart(order)
+
+    def graded(force: bool = False) -> dict[str, str]:
+        def make(*given: Any) -> Noting:
+            return Noting(shared_pool(engine)(*given)._marker)
+
+        tried.clear()
+        intake = take_in(course, [LESSON], [LESSON])
+        scores = grade_class(course, intake, [LESSON], pool=make, force=force).scores
+        return {score.learner: score.problem for score in scores}
+
+    InProgress(course).write(_jobs(course)[0], Standing.STARTED)
+    first = graded()
+    assert tried == ["ben", "a b, alone"]
+    assert first["ben"] == "" and "tried again alone, it ended that process, too" in first["a b"]
+    command = first["a b"].rpartition(": ")[2]
+    assert shlex.split(command)[-4:] == ["grade", "--force", "--only", f"a b/{LESSON}"]
+    assert _notes(course) == {"a b": "set aside"}
+    assert "it was set aside" in graded()["a b"]
+    assert tried == [], "it is not even tried without --force"
+    deadly = False
+    assert graded(force=True) == {"a b": "", "ben": ""}
+    assert tried == ["ben", "a b, alone"]
+    assert _notes(course) == {}
+    assert _book(course) == {"a b": FULL, "ben": FULL}
 
 
 def test_a_run_that_ends_by_itself_suspects_nobody(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
     (job,) = _jobs(course)
-    InProgress(course).write(note_of(job, Standing.STARTED))
+    InProgress(course).write(job, Standing.STARTED)
 
     def interrupted(done: int, of: int, name: str) -> None:
         raise KeyboardInterrupt
@@ -183,7 +200,7 @@ def test_a_note_of_an_earlier_version_says_nothing_of_this_one(course: Path, han
     hand_in("ada", KILLER)
     (job,) = _jobs(course)
     notes = InProgress(course)
-    notes.write(note_of(job, Standing.SET_ASIDE))
+    notes.write(job, Standing.SET_ASIDE)
     assert notes.of(job) is Standing.SET_ASIDE
     hand_in("ada", RIGHT)
     (anew,) = _jobs(course)
@@ -203,8 +220,3 @@ def _jobs(course: Path) -> list[Job]:
 
     key, limits = RunState(course).key, GradingLimits()
     return [Job(one, handed_in_digest(one, key, limits)) for one in take_in(course, [LESSON], [LESSON]).submissions]
-
-
-def test_the_next_command_can_be_pasted_whatever_a_learner_is_called() -> None:
-    job: Any = SimpleNamespace(submission=SimpleNamespace(learner="ada b", lesson="01_first"))
-    assert shlex.split(_by_force(job))[-2:] == ["--only", "ada b/01_first"]
