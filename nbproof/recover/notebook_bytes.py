@@ -236,5 +236,5 @@ def _what(text: str) -> str:
     if _LINK.fullmatch(text) or '"doc_id"' in text[:1000]:
         return f"it holds only a link, and nothing that can be graded: {again}"
     if text[:1] in ("{", "["):
-        return f"it is JSON, but not a notebook, for it holds no list of cells: save it in JupyterLab, and {_HAND_IN}"
+        return f"it is JSON, but not a notebook, for it holds no cells: save it in JupyterLab, and {_HAND_IN}"
     return f"it is a script or a text, and not a notebook (it begins {begins!r}): {_HAND_IN}"

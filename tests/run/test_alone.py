@@ -105,7 +105,7 @@ def test_a_lessons_name_means_the_notebook_in_learn(course: Path, hand_in, capsy
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "without any cell of a notebook"),
+        ("{", "holds no cells"),
         (json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}), "holds no cells"),
         (
             json.dumps({"cells": [{"cell_type": "code", "source": "x = 1", "metadata": {}}], "nbformat": 4}),
