@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from unicodedata import category
 
 __all__ = ["code_parts", "counted", "in_utc", "printable", "readable", "some_of"]
 
@@ -14,8 +15,9 @@ def readable(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """For a terminal, and on one line: text with a control character or half a surrogate pair in it is escaped."""
-    return text if text.isprintable() else ascii(text)[1:-1]
+    """For a terminal, and on one line: what it would obey, and half a surrogate pair, is escaped."""
+    shown = (sign if sign.isprintable() or category(sign) == "Zs" else ascii(sign)[1:-1] for sign in text)
+    return text if text.isprintable() else "".join(shown)
 
 
 def in_utc(moment: datetime) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from nbproof.checks.case import Case
 from nbproof.course_file import the_course
-from nbproof.text import readable
+from nbproof.text import printable
 from nbproof.values.leaf import leaf_named, leaf_types, not_a_number
 from nbproof.values.results import ProbeError
 
@@ -148,7 +148,7 @@ def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
         if not file.startswith(libraries) and file != probe_file:
             code = linecache.getline(file, number, frame.f_globals).strip()
             line = f"line {number} of your cell: {code}" if code else f"line {number} of your cell"
-    return ProbeError(type(error).__name__, _message(error)[:2000], readable(line)[:500], inside)
+    return ProbeError(printable(type(error).__name__), _message(error)[:2000], printable(line)[:500], inside)
 
 
 def _message(error: BaseException) -> str:
@@ -161,4 +161,4 @@ def _message(error: BaseException) -> str:
     shown = traceback.TracebackException(type(error), error, error.__traceback__, limit=1, compact=True)
     found = re.search(r"Did you mean: .*", "".join(shown.format_exception_only()))
     suggestion = f" {found[0]}" if found and "Did you mean" not in said else ""
-    return readable(" ".join(said.split()) + suggestion)
+    return printable(" ".join(said.split()) + suggestion)

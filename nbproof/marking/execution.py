@@ -24,7 +24,7 @@ from nbproof.sandbox.cell_names import CellNames
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.worker_handle import Worker
-from nbproof.text import readable
+from nbproof.text import printable, readable
 from nbproof.values.results import ProbeError
 
 __all__ = ["Execution", "brought_by", "error_told", "names_told"]
@@ -52,7 +52,7 @@ def brought_by(answer: dict[str, Any], payload: bytes) -> ProbeAnswer:
         return ProbeAnswer(payload, printed=readable(answer["printed"][:5_000]))
     if not (isinstance(trouble, list) and len(trouble) == 4 and all(isinstance(text, str) for text in trouble)):
         raise wire.WireError("trouble of no known form")
-    kind, message, line, inside = (readable(text[:2000]) for text in trouble)
+    kind, message, line, inside = (printable(text[:2000]) for text in trouble)
     return ProbeAnswer(b"", ProbeError(kind, message, line, inside), printed=readable(answer["printed"][:5_000]))
 
 
@@ -60,8 +60,8 @@ def error_told(error: object) -> str:
     """The error that ended a cell, on one line; empty if there is none, or it has another form."""
     if not (isinstance(error, list) and len(error) == 2):
         return ""
-    kind, message = (readable(part[:500]) if isinstance(part, str) else "" for part in error)
-    return f"{kind}: {message.splitlines()[0]}" if message.strip() else kind
+    kind, message = (part[:500] if isinstance(part, str) else "" for part in error)
+    return printable(f"{kind}: {message.splitlines()[0]}" if message.strip() else kind)
 
 
 _MOST_KEPT = 128 << 20

@@ -21,7 +21,7 @@ from traitlets.config import Config
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
 from nbproof.marking.results import CellRun, TestVerdict
-from nbproof.text import readable
+from nbproof.text import printable
 
 __all__ = [
     "PlainRun",
@@ -157,7 +157,7 @@ def scored(outputs: object, error: object, points: float, quoting: bool = True) 
     except (KeyError, ValueError):
         # nbgrader stops here, for the whole submission.
         result = next((one["data"].get("text/plain", "") for one in told if one["output_type"] == "execute_result"), "")
-        said = f"the result `{readable(result[:40])}`" if quoting else "a result"
+        said = f"the result `{printable(result[:40])}`" if quoting else "a result"
         return 0.0, (
             f"The test cell ended with {said}, which nbgrader does not accept as a score (maximum {points:g}). "
             "Your instructor has to look at it."
@@ -193,12 +193,10 @@ def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
 
 def plain_run(test: PlainTest, points: float, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
     """How the visible lines of a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
-    from nbproof.text import readable
-
     score, sentence = scored(answer.get("outputs"), answer.get("error"), points)
     error = answer.get("error")
     if isinstance(error, list) and len(error) == 2 and all(isinstance(part, str) for part in error):
-        sentence = _told(test, readable(error[0][:100]), readable(error[1][:500]), answer.get("line"))
+        sentence = _told(test, printable(error[0][:100]), error[1][:500], answer.get("line"))
     return PlainRun(score, sentence, shown)
 
 
@@ -217,7 +215,7 @@ def hidden_run(visible: PlainRun | None, points: float, answer: Mapping[str, Any
 def _told(test: PlainTest, kind: str, message: str, number: object) -> str:
     """A test cell's error in a sentence."""
     line = test.line(number)
-    first = message.strip().splitlines()[0].strip() if message.strip() else ""
+    first = printable(message.strip().splitlines()[0].strip()) if message.strip() else ""
     if kind == "AssertionError" and line:
         return f"`{line[:200]}` does not hold{': ' + first if first else ''}".rstrip(".") + "."
     said = f"{kind}: {first}" if first else kind

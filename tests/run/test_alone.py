@@ -74,6 +74,18 @@ def test_both_ways_say_what_waits_for_a_person(
     assert "? first  0 of 2" in said and first.sentence in said
 
 
+def test_a_terminal_obeys_nothing_that_was_handed_in(
+    course: Path, hand_in, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sign = "\x1b[2J\x1b]0;mine\x07\x9b31m\u202e"
+    raises = f"raise type({sign!r}, (Exception,), {{}})({sign!r})  # {sign}"
+    file = hand_in("me", {"first": raises, "second": f"def second(x):\n    {raises}", "third": f"answer = {sign!r}"})
+    print_notebook(check_notebook(course, file, [LESSON], seed=5), 1.0)
+    said = capsys.readouterr().out
+    assert "\\x1b[2J" in said
+    assert [line for line in said.splitlines() if not line.isprintable()] == []
+
+
 def _everything(course: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
 
