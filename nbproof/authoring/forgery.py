@@ -7,7 +7,9 @@ it takes what the learner's process has as well: the settings and helpers of its
 for all seeds.
 
 Such a text can also hand in what it has as the learner's own function: a helper as it is, or hung as a hook on what the
-function is given, or a truth that is told to work on that. The contract tries these as well.
+function is given, or a truth that is told to work on that. It needs no helper with the learner's own parameters: any
+function that stands in the visible checks, inside others as well, can be called with what is given, and with something
+for each parameter that is left. The contract tries these as well.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import cycle
-from types import CodeType, FunctionType
+from itertools import combinations, cycle
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from nbproof.authoring.hearsay import is_hearsay, narrowed
@@ -217,6 +219,8 @@ def _answers(
                     yield f"{name} by {kind}", partial(_hang_apart, helper, kind)
     for task in tasks:
         yield from _retargeted(task)
+    for part in _parts(tasks):
+        yield from part.answers(len(given) + len(named))
 
 
 def _takes(helper: _Answer, *given: object, **named: object) -> bool:
@@ -251,10 +255,85 @@ def _inside(name: str, code: CodeType, space: dict[str, Any]) -> Iterator[tuple[
     for part in code.co_consts:
         if isinstance(part, CodeType):
             whole = f"{name}.{part.co_name}"
-            callable_alone = part.co_name == "<lambda>" or part.co_name.isidentifier()  # no comprehension
-            if callable_alone and part.co_flags & inspect.CO_OPTIMIZED and not part.co_freevars:  # nor a class's body
+            if _is_function(part) and not part.co_freevars:
                 yield whole, FunctionType(part, space)
             yield from _inside(whole, part, space)
+
+
+_Filler = Callable[[object], object]
+_FILLERS: tuple[_Filler, ...] = (lambda first: None, lambda first: [], lambda first: first)
+"""What stands for a name for which nothing is there, given the first argument."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A function in the text of the visible checks, as its code: no other function has to run for it."""
+
+    name: str
+    code: CodeType
+    space: dict[str, Any]
+    task: type[Check]
+    usual: Mapping[str, object]
+    """Its defaults, where they are known: those of an inner function come to be as the outer one runs."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Their names."""
+        return self.code.co_varnames[: self.code.co_argcount + self.code.co_kwonlyargcount]
+
+    def answers(self, given: int) -> Iterator[tuple[str, _Answer]]:
+        """The answers that deal it so many arguments, surplus ones cut off, and fill the rest.
+
+        They are dealt to its parameters, and to the variables that it takes from the function around it.
+        """
+        names = [name for name in (*self.code.co_freevars, *self.parameters) if name not in ("self", self.code.co_name)]
+        for order in combinations(names, min(given, len(names))) if names else ():
+            missing = {*names} - {*order, *self.usual, "case"}
+            for filler in _FILLERS if missing else _FILLERS[:1]:
+                yield self.name, partial(self._called, order, filler)
+
+    def _called(self, order: tuple[str, ...], filler: _Filler, *given: object, **named: object) -> object:
+        """What it returns, or the first argument if that is None."""
+        cells = {name: CellType() for name in self.code.co_freevars}
+        function = FunctionType(self.code, self.space, None, None, tuple(cells.values()))
+        known = {"case": Case(1), "self": self.task(), self.code.co_name: function, **self.usual}
+        dealt = (*given, *named.values())
+        known |= zip(order, dealt, strict=False)
+        for name, cell in cells.items():
+            cell.cell_contents = known[name] if name in known else filler(dealt[0])
+        values = {name: known[name] if name in known else filler(dealt[0]) for name in self.parameters}
+        positional = [values.pop(name) for name in self.parameters[: self.code.co_argcount]]
+        returned = function(*positional, **values)
+        return dealt[0] if returned is None else returned
+
+
+def _parts(tasks: Iterable[type[Check]]) -> Iterator[_Part]:
+    """Each function of the visible checks and of the course's modules that they use, and each one inside another."""
+    seen: set[CodeType] = set()
+    for task in tasks:
+        own = [(f"{task.__name__}.{name}", one) for name, one in inspect.getmembers(task, inspect.isfunction)]
+        for name, function in [*own, *task.truth.__globals__.items()]:
+            if isinstance(function, FunctionType) and not function.__module__.startswith("nbproof."):
+                signed = inspect.signature(function).parameters.items()
+                usual = {key: one.default for key, one in signed if one.default is not one.empty}
+                for part in _all_inside(_Part(name, function.__code__, function.__globals__, task, usual)):
+                    if part.code not in seen:
+                        seen.add(part.code)
+                        yield part
+
+
+def _all_inside(whole: _Part) -> Iterator[_Part]:
+    """A function, and those that it defines."""
+    yield whole
+    for code in whole.code.co_consts:
+        if isinstance(code, CodeType) and _is_function(code):
+            yield from _all_inside(_Part(f"{whole.name}.{code.co_name}", code, whole.space, whole.task, {}))
+
+
+def _is_function(code: CodeType) -> bool:
+    """No comprehension, nor a class's body."""
+    named = code.co_name == "<lambda>" or code.co_name.isidentifier()
+    return named and bool(code.co_flags & inspect.CO_OPTIMIZED)
 
 
 def _hang(helper: _Answer, kind: str, value: Any, *others: object, **named: object) -> object:

@@ -1,3 +1,5 @@
+from unittest.mock import patch
+
 import torch
 import torch.nn as nn
 
@@ -77,23 +79,8 @@ class _OfTheSwap(Check):
         r"TypeError: swap_relu\(\) (takes|got|missing)": "anatomy_other_signature",
     }
 
-    def asked(self, nb):
-        """The learner's function as :meth:`brought` calls it. What truths call takes the case as well, so it is no answer."""
-        return lambda case, model: nb.function("swap_relu")(model)
-
     def runs(self, model, case):
         return what_runs(model, case, lambda: model(case.tensor("another x", 4, 3)))
-
-    def by_definition(self, case):
-        """What a swap in each register of modules brings; written inside, so that no answer can name it."""
-
-        def swap(case, model):
-            for part in [model, *(one for _, one in model.named_modules())]:
-                for name, child in part._modules.items():
-                    if isinstance(child, nn.ReLU):
-                        part._modules[name] = nn.Tanh().train(child.training)
-
-        return self.brought(swap, case)
 
     def with_another_tanh(self, model, case):
         """What only a real nn.Tanh takes part in: its class computes something else meanwhile."""
@@ -290,10 +277,13 @@ class OtherModels(_OfTheSwap):
     }
 
     def probe(self, nb, case):
-        return self.brought(self.asked(nb), case)
+        return self.brought(nb.function("swap_relu"), case)
 
     def truth(self, case):
-        return self.by_definition(case)
+        before = self.brought(lambda model: None, case)
+        with patch.object(nn, "ReLU", lambda inplace=False: nn.Tanh()):  # the same models, built with Tanh
+            after = self.brought(lambda model: None, case)
+        return {what: before[what] if what.startswith("gradients") else one for what, one in after.items()}
 
     def brought(self, swap, case):
         found = {}
@@ -302,7 +292,7 @@ class OtherModels(_OfTheSwap):
                 if isinstance(part, nn.Linear):
                     part.register_forward_hook(lambda module, inputs, output: 2 * output)
             model(x).sum().backward()
-            swap(case, model)
+            swap(model)
             found |= {f"places in {says}": _places(model), f"output of {says}": model(x)}
             found[f"names in {says}"] = {
                 f"{name}.{key}": case.tensor(f"{name}.{key}", 2) for name, part in model.named_modules() for key in part._modules
@@ -324,36 +314,41 @@ class CalledAgain(_OfTheSwap):
         "what runs in the second model": "anatomy_one_for_all",
     }
 
-    def make(self):
-        """Three models with one ReLU in common; the first has a ReLU deep down, too, and a layer that is only called so."""
-        deep, common = nn.ReLU(), nn.ReLU()
+    def make(self, kind):
+        """Three models with one ReLU in common; the first has a ReLU deep down, too, and a layer that is only called so.
+
+        ``kind`` stands in the two models that are handed in.
+        """
+        deep, common = kind(), nn.ReLU()
+        in_first, in_second = (common, common) if kind is nn.ReLU else (kind(), kind())
         for _ in range(6):
             deep = nn.Sequential(deep)
         return nn.ModuleDict(
             {
-                "first": nn.Sequential(nn.Linear(3, 3), common, _Foreign(), deep, nn.Sequential(nn.Linear(3, 3), nn.ReLU())),
-                "second": nn.Sequential(nn.Linear(3, 3), common),
+                "first": nn.Sequential(nn.Linear(3, 3), in_first, _Foreign(), deep, nn.Sequential(nn.Linear(3, 3), kind())),
+                "second": nn.Sequential(nn.Linear(3, 3), in_second),
                 "not handed in": nn.Sequential(nn.Linear(3, 3), common),
             }
         )
 
     def probe(self, nb, case):
-        return self.brought(self.asked(nb), case)
+        return self.brought(nb.function("swap_relu"), nn.ReLU, case)
 
     def truth(self, case):
-        found = self.by_definition(case)
+        found = self.brought(lambda model: None, nn.Tanh, case)
         return {what: as_before(one) if what.startswith("what runs") else one for what, one in found.items()}
 
-    def brought(self, swap, case):
-        models = case.build("three models", self.make)
+    def brought(self, swap, kind, case):
+        models = case.build("three models", self.make, kind)
         model, second, other = models.values()
-        swap(case, model)
+        swap(model)
         before = _places(model)
-        model[4].append(nn.ReLU())
-        swap(case, model)
+        model[4].append(kind())
+        swap(model)
         untouched = self.runs(other, case)
         other[1].eval()  # the ReLU that they have in common
-        swap(case, second)
+        second[1].eval()
+        swap(second)
         return {
             "places of the model after one call": before,
             "places of the model": _places(model),

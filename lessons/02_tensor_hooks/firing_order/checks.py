@@ -17,15 +17,6 @@ def if_there(nb, name):
         return None
 
 
-def what_the_engine_does():
-    """The log of the five steps, as autograd's engine makes it, and the h.grad that it leaves."""
-    w = torch.tensor(2.0, requires_grad=True)
-    h = w * 3
-    log = five_steps(w, h, [])
-    (h**2).backward()
-    return log, h.grad.item()
-
-
 def names_in(got):
     return [pair[0] if isinstance(pair, list) else pair for pair in got]
 
@@ -44,12 +35,12 @@ class PredictsTheOrder(Check):
         return {"predicted": nb.predicted, "what_ran": if_there(nb, "what_ran")}
 
     def truth(self, case):
-        log, _ = what_the_engine_does()
+        log, _ = five_steps()
         right = undisclosed(log, f"{SAYS}`what_ran`")
         return AnyOf({"predicted": right, "what_ran": ANYTHING}, {"predicted": such_that(lambda got: got not in ([], None)), "what_ran": right})
 
     def mistakes(self, case):
-        log, _ = what_the_engine_does()
+        log, _ = five_steps()
         names = [name for name, _ in log]
         of_w, of_h = names[2:], names[:2]
         return {
@@ -81,7 +72,7 @@ class PredictsTheGradient(Check):
         return {"predicted_h_grad": nb.predicted_h_grad, "what_ran_h_grad": if_there(nb, "what_ran_h_grad")}
 
     def truth(self, case):
-        _, grad = what_the_engine_does()
+        _, grad = five_steps()
         right = undisclosed(AnyOf(grad, torch.tensor(grad)), f"{SAYS}`what_ran_h_grad`")
         return AnyOf(
             {"predicted_h_grad": right, "what_ran_h_grad": ANYTHING},
@@ -89,7 +80,7 @@ class PredictsTheGradient(Check):
         )
 
     def mistakes(self, case):
-        _, grad = what_the_engine_does()
+        _, grad = five_steps()
         h = torch.tensor(6.0, requires_grad=True)
         (raw,) = torch.autograd.grad(h**2, h)
         return {
@@ -145,38 +136,45 @@ from course.probing import tensor_hook_count
 from course.truths import ANYTHING, five_steps, other_than, such_that
 
 
-class OfTheLog(Check):
-    """What all checks of log_order have in common: autograd's engine makes the log that they want."""
-
-    def asked(self, nb):
-        """The learner's function as a run calls it. What truths call takes the list as well, so it is no answer."""
-        return lambda w, h, log: nb.function("log_order")(w, h)
+def of_a_pass(through_h=True):
+    """What a pass writes into the log: the names as the engine orders them, where `h.grad` is None before."""
+    log, _ = five_steps()
+    return log if through_h else [[name, False] for name, _ in log[2:]]
 
 
-class LogsOnePass(OfTheLog):
+class LogsOnePass(Check):
     """One pass: each hook runs at its moment and tells what it sees; `first` makes the gradient ten times as large."""
 
     poison = ("w", "h", "loss", "grad", "x", "tensor")
 
-    def run(self, case, log_order):
+    def probe(self, nb, case):
         w = case.tensor("w", 2, 3, requires_grad=True)
         h = w * case.tensor("factor", 3)
-        log = log_order(w, h, [])
+        log = nb.function("log_order")(w, h)
         early = list(log) if isinstance(log, list) else type(log).__name__
         (h**2).backward(case.tensor("upstream", 2, 3))
-        found = {"the list before backward": early, "the list": log, "h.grad": h.grad, "w.grad": w.grad}
-        return found, tensor_hook_count(w) + tensor_hook_count(h)
-
-    def probe(self, nb, case):
-        found, count = self.run(case, self.asked(nb))
-        return {**found, "hooks on w and h": count}
+        return {
+            "the list before backward": early,
+            "the list": log,
+            "h.grad": h.grad,
+            "w.grad": w.grad,
+            "hooks on w and h": tensor_hook_count(w) + tensor_hook_count(h),
+        }
 
     def truth(self, case):
-        found, _ = self.run(case, five_steps)
-        return {**found, "hooks on w and h": ANYTHING}
+        w, factor = case.tensor("w", 2, 3, requires_grad=True), case.tensor("factor", 3)
+        h = w * factor
+        grad = 10 * torch.autograd.grad(h**2, h, case.tensor("upstream", 2, 3))[0]
+        return {
+            "the list before backward": [],
+            "the list": of_a_pass(),
+            "h.grad": grad,
+            "w.grad": grad * factor,
+            "hooks on w and h": ANYTHING,
+        }
 
     def mistakes(self, case):
-        right, _ = self.run(case, five_steps)
+        right = self.truth(case)
         log, grad = right["the list"], right["h.grad"]
         names = [name for name, _ in log]
 
@@ -209,27 +207,28 @@ class LogsOnePass(OfTheLog):
     blame = {"h.grad": "firing_order_not_ten_times", "w.grad": "firing_order_not_ten_times"}
 
 
-class PassThatMissesH(OfTheLog):
+class PassThatMissesH(Check):
     """In passes that reach `w` but not `h`, only the two hooks on `w` run. Each call of the function has its own list."""
 
-    def run(self, case, log_order):
-        found = {}
-        for name in ("", " of another call"):
-            w = case.tensor(f"w{name}", 2, requires_grad=True)
-            found[f"the list{name}"] = w, log_order(w, w * 2, [])
-        for name, (w, _) in found.items():
-            for _ in range(case.integer(f"passes, {name}", 2, 9)):
-                (w * case.tensor("factor", 2)).sum().backward()
-        return {name: log for name, (_, log) in found.items()}
+    def passes(self, case):
+        """How often there is a backward after either call, by the name of its list."""
+        return {name: case.integer(f"passes, {name}", 2, 9) for name in ("the list", "the list of another call")}
 
     def probe(self, nb, case):
-        return self.run(case, self.asked(nb))
+        found = {}
+        for name in self.passes(case):
+            w = case.tensor(f"w, {name}", 2, requires_grad=True)
+            found[name] = w, nb.function("log_order")(w, w * 2)
+        for name, times in self.passes(case).items():
+            for _ in range(times):
+                (found[name][0] * case.tensor("factor", 2)).sum().backward()
+        return {name: log for name, (_, log) in found.items()}
 
     def truth(self, case):
-        return self.run(case, five_steps)
+        return {name: of_a_pass(through_h=False) * times for name, times in self.passes(case).items()}
 
     def mistakes(self, case):
-        one, two = self.run(case, five_steps).values()
+        one, two = self.truth(case).values()
         return {
             "runs_only_once": AnyOf(
                 {"the list": one[:2], "the list of another call": two[:2]},
@@ -246,46 +245,48 @@ class PassThatMissesH(OfTheLog):
     blame = {"the list": "firing_order_hung_on_h", "the list of another call": "firing_order_hung_on_h"}
 
 
-class OneMoreHook(OfTheLog):
+class OneMoreHook(Check):
     """Further tensor hooks on `w` still run before the post-accumulate hook; the tensor given to `backward` stays."""
 
-    def run(self, case, log_order):
+    def further(self, case):
+        return case.words("further hooks", case.integer("how many", 1, 5))
+
+    def probe(self, nb, case):
         w, upstream = case.tensor("w", 2, requires_grad=True), case.tensor("upstream", 2)
         h = w * 2
-        log = log_order(w, h, [])
-        for name in case.words("further hooks", case.integer("how many", 1, 5)):
+        log = nb.function("log_order")(w, h)
+        for name in self.further(case):
             w.register_hook(lambda grad, name=name: log.append((name, h.grad is not None)))
         (h + case.tensor("other", 2)).backward(upstream)
         return {"the list": log, "given to backward": upstream}
 
-    def probe(self, nb, case):
-        return self.run(case, self.asked(nb))
-
     def truth(self, case):
-        return self.run(case, five_steps)
+        *tensor_hooks, after_all = of_a_pass()
+        further = [[name, True] for name in self.further(case)]
+        return {"the list": [*tensor_hooks, *further, after_all], "given to backward": case.tensor("upstream", 2)}
 
     blame = {"the list": "firing_order_second_tensor_hook", "given to backward": "edits_in_place"}
 
 
-class WithoutTheSecond(OfTheLog):
+class WithoutTheSecond(Check):
     """It is `first` that returns ten times the gradient: with `second` taken away, `h.grad` is the same."""
 
-    def run(self, case, log_order, take_away=True):
+    def probe(self, nb, case):
         w = case.tensor("w", 4, requires_grad=True)
         h = w * 3
-        log = log_order(w, h, [])
+        log = nb.function("log_order")(w, h)
         hooks = h._backward_hooks
-        if take_away and hooks and len(hooks) > 1:
+        if hooks and len(hooks) > 1:
             hooks.popitem()
         h.sin().backward(case.tensor("upstream", 4))
         return {"the list": log, "h.grad": h.grad}
 
-    def probe(self, nb, case):
-        return self.run(case, self.asked(nb))
-
     def truth(self, case):
+        h = (case.tensor("w", 4) * 3).requires_grad_()
+        grad = 10 * torch.autograd.grad(h.sin(), h, case.tensor("upstream", 4))[0]
+        first, second, *of_w = of_a_pass()
         # Hooks that are registered in another way than by h.register_hook are not found, and stay.
-        return AnyOf(self.run(case, five_steps), self.run(case, five_steps, take_away=False))
+        return AnyOf(*({"the list": log, "h.grad": grad} for log in ([first, *of_w], [first, second, *of_w])))
 
     blame = {"h.grad": "firing_order_not_ten_times"}
 

@@ -43,7 +43,7 @@ class CountsTheBytes(Check):
         r"TypeError: saved_tensors_hooks.__init__\(\) missing": "saved_bytes_two_functions",
         r"TypeError: _push_saved_tensors_default_hooks": "saved_bytes_two_functions",
         r"(TypeError|ValueError): .*(NoneType|not enough|too many|non-iterable|to unpack)": "saved_bytes_two_results",
-        r"RuntimeError: (expected m1 and m2|mat1 and mat2|.*same dtype)": "saved_bytes_unpack",
+        r"RuntimeError: (\w+: )?(expected m1 and m2|mat1 and mat2|.*same dtype)": "saved_bytes_unpack",
         r"AttributeError: '(int|tuple|list)' object has no attribute": "saved_bytes_two_results",
     }
 

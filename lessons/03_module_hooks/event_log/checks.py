@@ -1,7 +1,10 @@
 import warnings
+from contextlib import ExitStack
+from unittest.mock import patch
 
 import torch
 import torch.nn as nn
+import torch.nn.modules.module as everywhere
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
@@ -27,35 +30,30 @@ def nested_net():
 
 
 class OfTheLog(Check):
-    """What all checks of event_log have in common: the log that they want is made by all four hooks, in the plainest way."""
-
-    def asked(self, nb):
-        """The learner's function as a run calls it. What truths start takes the case as well, so it is no answer."""
-        return lambda model, case: nb.function("event_log")(model)
+    """What all checks of event_log have in common: the log that they want is made by the four hooks for all modules at once."""
 
     def by_definition(self, case):
-        """What a run brings with the hooks on each module; written inside, so that no answer can name them."""
+        """What a run brings if whatever module is called writes into the logs that have begun, under its names there."""
+        begun = []
 
-        def start(model, case):
-            log = []
+        def start(model):
+            begun.append(({module: name for name, module in model.named_modules()}, []))
+            return begun[-1][1]
 
-            def hooks_of(name):
-                return (
-                    lambda module, args: log.append(("forward_pre", name)),
-                    lambda module, args, output: log.append(("forward", name)),
-                    lambda module, grad_output: log.append(("backward_pre", name)),
-                    lambda module, grad_input, grad_output: log.append(("backward", name)),
-                )
+        def writes(kind):
+            def hook(module, *others):
+                for names, log in begun:
+                    if module in names:
+                        log.append((kind, names[module]))
 
-            for name, module in model.named_modules():
-                forward_pre, forward, backward_pre, backward = hooks_of(name)
-                module.register_forward_pre_hook(forward_pre)
-                module.register_forward_hook(forward)
-                module.register_full_backward_pre_hook(backward_pre)
-                module.register_full_backward_hook(backward)
-            return log
+            return hook
 
-        return self.run(case, start)
+        with ExitStack() as hung, patch.object(everywhere, "_global_is_full_backward_hook", None):
+            hung.enter_context(everywhere.register_module_forward_pre_hook(writes("forward_pre")))
+            hung.enter_context(everywhere.register_module_forward_hook(writes("forward")))
+            hung.enter_context(everywhere.register_module_full_backward_pre_hook(writes("backward_pre")))
+            hung.enter_context(everywhere.register_module_full_backward_hook(writes("backward")))
+            return self.run(case, start)
 
 
 def log_without(log, *names):
@@ -94,13 +92,13 @@ class OneRun(OfTheLog):
     def run(self, case, start):
         model, x = case.build("model", nested_net), case.tensor("x", 2, 3, requires_grad=True)
         model[1].register_forward_hook(lambda module, args, output: output * 2)  # of somebody else
-        log = start(model, case)
+        log = start(model)
         output = model(x)
         output.backward(case.tensor("upstream", 2, 2))
         return {"log": log, "output": output, "x.grad": x.grad, "hooks": sum(hook_counts(model).values())}
 
     def probe(self, nb, case):
-        return self.run(case, self.asked(nb))
+        return self.run(case, nb.function("event_log"))
 
     def truth(self, case):
         return {**self.by_definition(case), "hooks": Matches(lambda got: None, "any number")}
@@ -179,17 +177,17 @@ class OnData(OfTheLog):
 
     def run(self, case, start):
         model = case.build("model", deep_net)
-        log = start(model, case)
+        log = start(model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a hook where no input requires a gradient
             model(case.tensor("x", 2, 4)).sum().backward()
             layer = case.build("layer", nn.Linear, 4, 2)
-            of_layer = start(layer, case)
+            of_layer = start(layer)
             layer(case.tensor("x", 2, 4)).sum().backward()
         return {"log": log, "log of a single layer": of_layer}
 
     def probe(self, nb, case):
-        return self.run(case, self.asked(nb))
+        return self.run(case, nb.function("event_log"))
 
     def truth(self, case):
         return self.by_definition(case)
@@ -214,12 +212,12 @@ class ReusedModules(OfTheLog):
 
     def run(self, case, start):
         model = case.build("model", net_with_reuse)
-        log = start(model, case)
+        log = start(model)
         model(case.tensor("x", 2, 3, requires_grad=True)).sum().backward()
         return {"log": log}
 
     def probe(self, nb, case):
-        return self.run(case, self.asked(nb))
+        return self.run(case, nb.function("event_log"))
 
     def truth(self, case):
         return self.by_definition(case)
@@ -243,7 +241,7 @@ class TwoModelsTwoRuns(OfTheLog):
 
     def run(self, case, start):
         one, two = case.build("one", nested_net), case.build("two", nested_net)
-        logs = start(one, case), start(two, case)
+        logs = start(one), start(two)
         for model in (one, two, one):
             model(case.tensor("x", 2, 3, requires_grad=True)).sum().backward()
         with torch.no_grad():
@@ -251,7 +249,7 @@ class TwoModelsTwoRuns(OfTheLog):
         return {"log of the first model": logs[0], "log of the second model": logs[1]}
 
     def probe(self, nb, case):
-        return self.run(case, self.asked(nb))
+        return self.run(case, nb.function("event_log"))
 
     def truth(self, case):
         return self.by_definition(case)
@@ -287,7 +285,7 @@ class UntidyModels(OfTheLog):
     def run(self, case, start):
         found = {}
         for says, (model, x) in awkward_models(case, *UNTIDY).items():
-            log = start(model, case)
+            log = start(model)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a hook where no input requires a gradient, or of a dict
                 model(x).sum().backward()
@@ -297,7 +295,7 @@ class UntidyModels(OfTheLog):
     claims = tuple(f"log of {KINDS[kind].says}" for kind in UNTIDY)  # the answer itself
 
     def probe(self, nb, case):
-        return self.run(case, self.asked(nb))
+        return self.run(case, nb.function("event_log"))
 
     def truth(self, case):
         return self.by_definition(case)
@@ -329,25 +327,25 @@ class SharedByTwoModels(OfTheLog):
     def run(self, case, start):
         layer, x = case.build("layer", nn.Linear, 3, 3), case.tensor("x", 2, 3, requires_grad=True)
         one, other = nn.Sequential(nn.Tanh(), layer), nn.Sequential(layer, nn.Tanh())
-        logs = start(one, case), start(other, case)
+        logs = start(one), start(other)
         one(x).sum().backward()
         other(x).sum().backward()
         single = case.build("single", nn.Linear, 3, 3)
-        log = start(single, case)
+        log = start(single)
         output = single(x).sum()
         for _ in range(2):  # backward comes to the layer's output, and stops at its weight, before it has come to the input
             torch.autograd.grad(output, single.weight, retain_graph=True)
         twice = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
-        begun, _ = start(twice, case), start(twice, case)
+        begun, _ = start(twice), start(twice)
         twice(x).sum().backward()
         frozen = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2))
         frozen[0].requires_grad_(False)
-        of_frozen = start(frozen, case)
+        of_frozen = start(frozen)
         frozen(x).sum().backward()
         quiet = nn.Sequential(case.build("before dropout", nn.Linear, 3, 3), nn.Dropout(0.5)).eval()
-        start(quiet, case)
+        start(quiet)
         bent = case.build("bent", lambda: nn.Sequential(nn.Linear(3, 3), nn.Tanh()))
-        of_bent = start(bent, case)
+        of_bent = start(bent)
         (slope,) = torch.autograd.grad(bent(x), x, case.tensor("bent upstream", 2, 3), create_graph=True)
         of_bent = snapshot(of_bent)
         (bend,) = torch.autograd.grad((slope**2).sum() + (x * case.tensor("way around", 2, 3)).sum(), x)
@@ -359,7 +357,7 @@ class SharedByTwoModels(OfTheLog):
         }  # fmt: skip
 
     def probe(self, nb, case):
-        return self.run(case, self.asked(nb))
+        return self.run(case, nb.function("event_log"))
 
     def truth(self, case):
         return self.by_definition(case)

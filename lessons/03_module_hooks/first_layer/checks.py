@@ -172,7 +172,7 @@ class EveryLayerOfAnother(Check):
     errors = {
         **ERRORS,
         r"AttributeError: '(Embedding|Tanh|Flatten)' object has no attribute": "first_layer_formula",
-        r"RuntimeError: (mat1 and mat2|The size of tensor|size mismatch)": "first_layer_formula",
+        r"RuntimeError: (\w+: )?(mat1 and mat2|The size of tensor|size mismatch)": "first_layer_formula",
         r"RuntimeError: only Tensors of floating point": "first_layer_asks_for_more",
     }
 
@@ -248,7 +248,7 @@ class TwiceInOneForward(Check):
     errors = {
         **ERRORS,
         r"AttributeError: 'Sequential' object has no attribute": "first_layer_formula",
-        r"RuntimeError: (mat1 and mat2|The size of tensor|size mismatch)": "first_layer_formula",
+        r"RuntimeError: (\w+: )?(mat1 and mat2|The size of tensor|size mismatch)": "first_layer_formula",
     }
 
     def build(self, case):

@@ -23,7 +23,7 @@ class LinearCheck(Check):
         r"TypeError: (\w+\.<locals>\.)*\w*\(\) missing 1 required positional": "unbound_function",
         r"TypeError: .*\(\) got multiple values for argument": "self_by_name",
         r"RuntimeError: the old forward runs": "old_forward_gets_it_first",
-        r"RuntimeError: mat1 and mat2 shapes": "weight_turned_over",
+        r"RuntimeError: (\w+: )?mat1 and mat2 shapes": "weight_turned_over",
         r"AttributeError: 'Function_[A-D]' object has no attribute 'b'": "bias_missing",
         r"AttributeError: '(Layer_\w+|Model)' object has no attribute 'W'": "not_every_module_has_it",
         r"AttributeError: 'Function_[A-D]' object has no attribute 'shape'": "child_of_that_name",
@@ -347,7 +347,7 @@ class CopyIsItsOwn(LinearCheck):
     errors = {
         **LinearCheck.errors,
         r"RuntimeError: Only Tensors created explicitly by the user": "copy_of_a_result",
-        r"RuntimeError: mat1 and mat2 shapes": "second_time_on_top",
+        r"RuntimeError: (\w+: )?mat1 and mat2 shapes": "second_time_on_top",
     }
 
     def probe(self, nb, case):

@@ -63,10 +63,6 @@ class ReplacingCheck(Check):
         r"RuntimeError: (dictionary|OrderedDict) .*(changed|mutated)": "changes_while_walking",
     }
 
-    def handed(self, nb):
-        """The learner's function as `brought` calls it. What truths call takes the case as well, so it is no answer."""
-        return lambda model, wanted, make, case: nb.function("replace_modules")(model, wanted, make)
-
     def places(self, model):
         """What stands where: 'blocks.0.out: Linear'."""
         return [
@@ -364,10 +360,12 @@ class AnyModel(ReplacingCheck):
                     found.append(f"{place}: {type(child).__name__}, first in {first.setdefault(child, place)}, {mode}")
         return found
 
-    def brought(self, case, replace_modules):
+    def models(self, case):
+        return awkward_models(case, "shared", "tied", "mixed_modes", "none_place", "look_alike").items()
+
+    def brought(self, case, models):
         found = {"places": {}, "output": {}, "a number from all places": {}}
-        for says, (model, x) in awkward_models(case, "shared", "tied", "mixed_modes", "none_place", "look_alike").items():
-            replace_modules(model, self.wanted, wrap, case)
+        for says, (model, x) in models:
             places = found["places"][says] = self.every_place(model)
             found["a number from all places"][says] = sum(case.integer(place, 1, 10**6) for place in places)
             with case.seeded("dropout"):
@@ -375,17 +373,20 @@ class AnyModel(ReplacingCheck):
         return found
 
     def probe(self, nb, case):
-        return self.brought(case, self.handed(nb))
+        models = self.models(case)
+        for _, (model, _) in models:
+            nb.function("replace_modules")(model, self.wanted, wrap)
+        return self.brought(case, models)
 
     def truth(self, case):
-        def place_by_place(model, wanted, make, case):
+        models = self.models(case)
+        for _, (model, _) in models:
             named = list(model.named_modules(remove_duplicate=False))
-            made = {old: make(old).train(old.training) for old in dict.fromkeys(part for _, part in named) if wanted(old)}
+            made = {old: wrap(old).train(old.training) for _, old in named if self.wanted(old)}
             for name, old in named:
                 if old in made:
                     model.set_submodule(name, made[old])
-
-        return self.brought(case, place_by_place)
+        return self.brought(case, models)
 
     def mistakes(self, case):
         right = self.truth(case)["places"]
@@ -419,18 +420,16 @@ class EmptyAndAgain(ReplacingCheck):
         x = torch.ones(1, 4)
         empty = nn.Sequential(nn.Sequential(), nn.Identity())
         is_empty = lambda module: type(module) is nn.Sequential and not len(module)  # noqa: E731
-        replace_modules(empty, is_empty, lambda old: self.scaled(case, "for the empty one"), case)
+        replace_modules(empty, is_empty, lambda old: self.scaled(case, "for the empty one"))
         counted = nn.Sequential(nn.Identity(), nn.Tanh())
         as_number = lambda module: int(type(module) is nn.Tanh) * 2  # noqa: E731
-        replace_modules(counted, as_number, lambda old: self.scaled(case, "for the number"), case)
+        replace_modules(counted, as_number, lambda old: self.scaled(case, "for the number"))
         pair = nn.Sequential(nn.Identity(), self.scaled(case, "old"))
-        replace_modules(
-            pair, is_linear, lambda old: self.nested_twice(case, old) if len(self.made(old)) < 3 else nn.Tanh(), case
-        )
+        replace_modules(pair, is_linear, lambda old: self.nested_twice(case, old) if len(self.made(old)) < 3 else nn.Tanh())
         layer = nn.Linear(4, 4)
         models, outputs = [nn.Sequential(layer), nn.Sequential(layer)], []
         for number, model in enumerate(models):
-            replace_modules(model, is_linear, lambda old, number=number: self.scaled(case, f"for model {number}"), case)
+            replace_modules(model, is_linear, lambda old, number=number: self.scaled(case, f"for model {number}"))
             outputs.append(model(x))
         return {
             "where wanted is true for an empty container": empty(x),
@@ -449,12 +448,12 @@ class EmptyAndAgain(ReplacingCheck):
 
     def probe(self, nb, case):
         self.asked = []
-        return self.brought(case, self.handed(nb))
+        return self.brought(case, nb.function("replace_modules"))
 
     def truth(self, case):
         self.asked = []
 
-        def each_child(model, wanted, make, case):
+        def each_child(model, wanted, make):
             for name, child in [*model._modules.items()]:
                 if wanted(child):
                     model._modules[name] = make(child)

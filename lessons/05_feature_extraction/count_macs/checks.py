@@ -142,7 +142,7 @@ class WholeBatch(Check):
     errors = {
         r"StopIteration": "feat_first_parameter",
         r"(AttributeError: '(int|float)' object has no attribute|TypeError: .*invalid types: \(!(int|float)!)": "hook_replaces_output",
-        r"RuntimeError: (shape|The size|mat1|Given)": "shapes_do_not_fit",
+        r"RuntimeError: (\w+: )?(shape|The size|mat1|Given)": "shapes_do_not_fit",
         r"KeyError: (Conv2d|Linear)\(": "feat_unused",
         r"AttributeError: '(ReLU|BatchNorm2d|AdaptiveAvgPool2d|Residual|TinyResNet|Sequential|Tanh)' object has no attribute": "feat_every_module",
     }  # fmt: skip

@@ -19,7 +19,7 @@ ERRORS = {
     r"AttributeError: \w+ has no attribute `\w+`": "feat_no_module_behind",
     r"KeyError: ": "feat_fx_own_names",
     r"ValueError: return_layers are not present in model": "dotted_name",
-    r"RuntimeError: mat1 and mat2 shapes": "children_in_a_row",
+    r"RuntimeError: (\w+: )?mat1 and mat2 shapes": "children_in_a_row",
     r"TraceError: symbolically traced variables": "feat_cannot_be_traced",
     r"StopIteration": "feat_first_parameter",
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",

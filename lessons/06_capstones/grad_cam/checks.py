@@ -109,7 +109,7 @@ class HeatMaps(Check):
         r"AttributeError: 'NoneType' object has no attribute '(mean|shape|sum|view)'": "cam_never_caught",
         r"TypeError: .*NoneType": "cam_never_caught",
         r"RuntimeError: The size of tensor": "cam_shape",
-        r"RuntimeError: mat1 and mat2 shapes cannot be multiplied": "children_in_a_row",
+        r"RuntimeError: (\w+: )?mat1 and mat2 shapes cannot be multiplied": "children_in_a_row",
     }
 
     def net(self, case, **options):
