@@ -17,8 +17,8 @@ from nbproof.text import some_of
 
 if TYPE_CHECKING:
     from nbproof.marking.results import Score
-    from nbproof.report.lms import Grade, GradeFile
     from nbproof.report.records import ClassRecords
+    from nbproof_lms.grade_files import Grade, GradeFile
 
 __all__ = ["grades_of", "report"]
 
@@ -43,6 +43,7 @@ def report(request: Namespace) -> int:
     with progress("reading"):
         from nbproof.report.records import read_class
         from nbproof.report.report import folder_of, make_report
+        from nbproof_lms.attendance import known_of
 
     exports = [path for path in (request.canvas, request.moodle) if path is not None]
     if request.anonymous and exports:
@@ -53,7 +54,7 @@ def report(request: Namespace) -> int:
         )
     chosen = _columns(request.column, exports)
     with progress("reading") as step:
-        records = read_class(request.course, request.names, step)
+        records = read_class(request.course, request.names, step, known_of(request.course))
     made, refused = _grade_files(request, records, chosen)
     folder = folder_of(request.course, request.out, request.anonymous)
     with progress("report"):
@@ -94,7 +95,7 @@ def _grade_files(
     request: Namespace, records: ClassRecords, chosen: Mapping[str, str]
 ) -> tuple[dict[str, GradeFile], list[CourseError]]:
     """The grade files, and why one cannot be made: page and tables are written all the same."""
-    from nbproof.report.lms import canvas_file, moodle_file
+    from nbproof_lms.grade_files import canvas_file, moodle_file
 
     made: dict[str, GradeFile] = {}
     refused: list[CourseError] = []
@@ -153,14 +154,14 @@ def _known_elsewhere(root: Path, name: str, made: Mapping[str, GradeFile]) -> fr
 
 def _came_elsewhere(root: Path, name: str) -> frozenset[str]:
     """Learners whose work came from another LMS alone."""
-    from nbproof.report.handback import systems_of
+    from nbproof_lms.handback import systems_of
 
     return frozenset(learner for learner, systems in systems_of(root).items() if name.capitalize() not in systems)
 
 
 def grades_of(records: ClassRecords) -> dict[tuple[str, str], Grade]:
     """What is graded. Who handed in nothing, or what could not be graded, has no grade: a person decides about zeros."""
-    from nbproof.report.lms import Grade
+    from nbproof_lms.grade_files import Grade
 
     titles = {one.id: one.title for lesson in records.lessons for one in lesson.exercises}
     return {

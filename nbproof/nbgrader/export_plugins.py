@@ -19,9 +19,9 @@ from traitlets import Unicode
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError
 from nbproof.gradebook.reader import marks_in
-from nbproof.report.lms import Grade, GradeFile, Grades, canvas_file, moodle_file
 from nbproof.report.records import Person, people_in
 from nbproof.text import counted
+from nbproof_lms.grade_files import Grade, GradeFile, Grades, canvas_file, moodle_file
 
 __all__ = ["CanvasExport", "MoodleExport"]
 

@@ -11,12 +11,12 @@ import pytest
 from nbgrader.api import Gradebook, MissingEntry
 
 from nbproof.cli.main import main
-from nbproof.collect import collect
-from nbproof.collect.due_dates import read_due
 from nbproof.errors import UsageError
 from nbproof.nbgrader_setup import course_config
-from tests.collect.uploads import zipped
+from nbproof_lms import collect
+from nbproof_lms.due_text import read_due
 from tests.conftest import LESSON, RIGHT
+from tests.lms.uploads import zipped
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 

@@ -13,14 +13,14 @@ import pytest
 from nbgrader.api import Gradebook
 
 from nbproof.cli.main import main
-from nbproof.collect import collect
 from nbproof.marking.results import Score
 from nbproof.nbgrader_setup import course_config
-from nbproof.report.removal import traces
 from nbproof.run.journal import RunState, note_problems, problems_of
 from nbproof.run.lock import only_run
-from tests.collect.uploads import everything, zipped
+from nbproof_lms import collect
+from nbproof_lms.removal import traces
 from tests.conftest import LESSON, RIGHT
+from tests.lms.uploads import everything, zipped
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 

@@ -16,7 +16,6 @@ from bs4 import BeautifulSoup
 from nbproof.errors import UsageError
 from nbproof.nbgrader.export_plugins import CanvasExport, MoodleExport
 from nbproof.report.findings import as_data, find, safe_cell, tables, write_files
-from nbproof.report.lms import Grade, canvas_file, moodle_file
 from nbproof.report.needs_help import Sign, needs_help
 from nbproof.report.records import Person
 from nbproof.report.report import html_of
@@ -28,6 +27,7 @@ from nbproof.report.statistics import (
     misconceptions,
     unrecognised,
 )
+from nbproof_lms.grade_files import Grade, canvas_file, moodle_file
 from tests.report.made import LESSON, outcome, records, work
 
 

@@ -1,0 +1,116 @@
+"""Keep what came: a folder in ``collected/`` for every upload, whole or not at all, with a list of what became of each file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from nbproof.command import course_command
+from nbproof.files import replace_file
+from nbproof_lms.arrivals import Arrivals, ArrivedPiece, fingerprint
+from nbproof_lms.earlier import lists_in
+from nbproof_lms.members import Roster
+from nbproof_lms.outcome import TAKEN, Collected, Line, Upload
+from nbproof_lms.placing import Desk, File
+
+__all__ = ["Stage"]
+
+Step = Callable[[int, int, str], None]
+
+
+class Stage:
+    """Where uploads wait until all have come whole: nothing half-copied ever lies under its final name."""
+
+    def __init__(self, root: Path, dry_run: bool) -> None:
+        self._root, self._dry = root, dry_run
+        self._folder = Path()
+        self._uploads: list[Upload] = []
+
+    def __enter__(self) -> Stage:
+        if self._dry:
+            import tempfile
+
+            self._folder = Path(tempfile.mkdtemp(prefix="collect-"))
+        else:
+            self._folder = self._root / "collected" / ".coming"
+            # What a run that was cut off left behind; nobody else is at work here.
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.mkdir(parents=True)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def take(self, paths: list[Path], step: Step) -> tuple[str, Path, list[ArrivedPiece]]:
+        """Name, folder and pieces of an upload."""
+        name = paths[0].name if len(paths) == 1 else "files"
+        name = name or paths[0].resolve().name
+        mark = fingerprint(paths)
+        folder = self._folder / str(len(self._uploads))
+        arrivals = Arrivals(folder, step=step)
+        folder.mkdir()
+        for path in paths:
+            arrivals.take(path)
+        known = next((path.parent.name for path, told in lists_in(self._root) if told.get("fingerprint") == mark), "")
+        self._uploads.append(Upload(str(paths[0]), mark, known, bool(known)))
+        return name, folder, arrivals.pieces
+
+    def finish(self, told: list[list[File]], roster: Roster | None, desk: Desk, asked: str | None) -> Collected:
+        """Give the uploads their folders, put into submitted/ what counts, and write the lists."""
+        uploads = []
+        taken = [
+            int(found[0]) for one in (self._root / "collected").glob("*") if (found := re.match(r"\d{4,}", one.name))
+        ]
+        number = max(taken, default=0)
+        for at, upload in enumerate(self._uploads):
+            if not upload.known and not self._dry:
+                number += 1
+                stem = re.sub(r"[^\w.-]+", "-", Path(upload.path).name or "upload").strip("-.")[:60] or "upload"
+                final = self._root / "collected" / f"{number:04d}-{stem}"
+                os.rename(self._folder / str(at), final)
+                upload = replace(upload, folder=final.name)
+            uploads.append(upload)
+        lines: list[Line] = []
+        notes: list[str] = []
+        for upload, files in zip(uploads, told, strict=True):
+            source = self._root / "collected" / upload.folder
+            if not self._dry and not upload.known:
+                # Facts first: what follows may be cut off, and a second run then knows what came.
+                _write_list(source, upload, [file.line for file in files], asked)
+        for at, (upload, files) in enumerate(zip(uploads, told, strict=True)):
+            source = self._root / "collected" / upload.folder
+            here = self._folder / str(at) if upload.known or self._dry else source
+            placed = [desk.put(file, here, source / "replaced") for file in files]
+            changed = any(file.beside or file.line.status in TAKEN for file in files)
+            if not self._dry and (changed or not upload.known):
+                _write_list(source, upload, placed, asked)
+            if upload.known:
+                then = "" if changed else "; nothing changed"
+                called = Path(upload.path).name or upload.path
+                notes.append(f"{called}: the same upload came before, as collected/{upload.folder}{then}")
+            lines += placed
+        missing = tuple(
+            name for name in (roster.expected if roster else ()) if name not in {line.learner for line in lines}
+        )
+        notes += roster.notes if roster else ()
+        strangers = sorted({line.learner for line in lines if line.learner} - set(roster.learners if roster else ()))
+        if roster is not None and not roster.strict and strangers:
+            add = course_command("roster add NAME")
+            notes.append(f"not on the roster: {', '.join(strangers)}; {add} puts one there")
+        return Collected(tuple(uploads), tuple(lines), tuple(notes), missing, self._dry)
+
+
+def _write_list(folder: Path, upload: Upload, lines: Sequence[Line], asked: str | None) -> None:
+    """The list of an upload's files, whole or not at all."""
+    told = {
+        "upload": Path(upload.path).name,
+        "fingerprint": upload.fingerprint,
+        "handed_in_for": asked or "",
+        "files": [line.as_dict() for line in lines],
+    }
+    replace_file(folder / "list.json", json.dumps(told, indent=1, ensure_ascii=True))
