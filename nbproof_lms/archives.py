@@ -94,9 +94,9 @@ class ArchiveEntry:
                 read += len(piece)
                 self._budget.total -= len(piece)
                 if read > self._budget.entry:
-                    raise NotUnpacked("too large", f"more than {self._budget.entry // MB} MB when unpacked")
+                    raise NotUnpacked("not read", f"more than {self._budget.entry // MB} MB when unpacked")
                 if self._budget.total < 0:
-                    raise NotUnpacked("too large", "the archive holds more than may be unpacked in all")
+                    raise NotUnpacked("not read", "the archive holds more than may be unpacked in all")
                 yield piece
 
 
@@ -108,7 +108,7 @@ class _damage:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, RuntimeError) and "password" in str(error):
-            raise NotUnpacked("encrypted", "it needs a password: ask for it without one") from None
+            raise NotUnpacked("not read", "it needs a password: ask for it without one") from None
         broken = (
             zipfile.BadZipFile,
             tarfile.TarError,
@@ -123,7 +123,7 @@ class _damage:
             gzip.BadGzipFile,
         )
         if isinstance(error, broken) or (isinstance(error, OSError) and error.errno is None):
-            raise NotUnpacked("damaged", f"broken bytes ({str(error)[:80] or type(error).__name__})") from None
+            raise NotUnpacked("not read", f"broken bytes ({str(error)[:80] or type(error).__name__})") from None
 
 
 def packing_of(head: bytes) -> str:
@@ -150,7 +150,7 @@ def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
         for entry in _entries(file, path.name, budget):
             budget.files -= 1
             if budget.files < 0:
-                problem = NotUnpacked("too large", "the archive holds too many files")
+                problem = NotUnpacked("not read", "the archive holds too many files")
                 yield ArchiveEntry((entry.name[:80], "..."), problem=problem)
                 return
             yield entry
@@ -166,14 +166,14 @@ def _entries(file: IO[bytes], name: str, budget: Budget) -> Iterator[ArchiveEntr
     elif kind in {"gzip", "xz", "bzip2"}:
         yield from _packed(file, kind, name, budget)
     elif kind:
-        raise NotUnpacked("unknown archive", f"a .{kind} archive cannot be unpacked here: ask for a zip")
+        raise NotUnpacked("not read", f"a .{kind} archive cannot be unpacked here: ask for a zip")
     else:
-        raise NotUnpacked("damaged", "it is no archive")
+        raise NotUnpacked("not read", "it is no archive")
 
 
 def _zip(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
     if _table_size(file) > budget.table:
-        raise NotUnpacked("too large", f"its table of contents has more than {budget.table // MB} MB")
+        raise NotUnpacked("not read", f"its table of contents has more than {budget.table // MB} MB")
     with _damage():
         archive = zipfile.ZipFile(file)
     with archive:
@@ -184,12 +184,12 @@ def _zip(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
             parts, problem = _parts(name)
             mode = info.external_attr >> 16
             if problem is None and stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
-                problem = NotUnpacked("link", "a link or device in the archive: ask for the file itself")
+                problem = NotUnpacked("not read", "a link or device in the archive: ask for the file itself")
             if problem is None and info.flag_bits & 1:
-                problem = NotUnpacked("encrypted", "it needs a password: ask for it without one")
+                problem = NotUnpacked("not read", "it needs a password: ask for it without one")
             if problem is None and info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                 # zipfile unpacks the others without a limit: forty bytes of bzip2 become 46 MB at one go.
-                problem = NotUnpacked("unknown archive", "packed in an unusual way: ask for an ordinary zip")
+                problem = NotUnpacked("not read", "packed in an unusual way: ask for an ordinary zip")
             entry = ArchiveEntry(parts, _zip_time(info), problem, "", None, budget)
             if problem is None:
                 try:
@@ -261,11 +261,11 @@ class _Counted(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if size < 0 or size > self._budget.entry + MB:
-            raise NotUnpacked("too large", "a part of it is longer than may be read at one time")
+            raise NotUnpacked("not read", "a part of it is longer than may be read at one time")
         data = self._inner.read(size)
         self._budget.total -= len(data)
         if self._budget.total < 0:
-            raise NotUnpacked("too large", "it holds more than may be unpacked in all")
+            raise NotUnpacked("not read", "it holds more than may be unpacked in all")
         return data
 
 
@@ -304,9 +304,9 @@ def _tar(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
                 continue
             parts, problem = _parts(member.name)
             if problem is None and not member.isreg():
-                problem = NotUnpacked("link", "a link or device in the archive: ask for the file itself")
+                problem = NotUnpacked("not read", "a link or device in the archive: ask for the file itself")
             if problem is None and member.size > budget.entry:
-                problem = NotUnpacked("too large", f"more than {budget.entry // MB} MB when unpacked")
+                problem = NotUnpacked("not read", f"more than {budget.entry // MB} MB when unpacked")
             try:
                 time = datetime.fromtimestamp(member.mtime, UTC) if member.mtime > 0 else None
             except (ValueError, OverflowError, OSError):

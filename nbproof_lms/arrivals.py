@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nbproof_lms.archives import ArchiveEntry, Budget, NotUnpacked, entries, packing_of
-from nbproof_lms.layouts import is_junk
 from nbproof_lms.mail import attachments, is_mail, is_mailbox
 
-__all__ = ["Arrivals", "ArrivedPiece", "fingerprint"]
+__all__ = ["Arrivals", "ArrivedPiece", "fingerprint", "is_junk"]
 
 _PIECE = 1 << 16
 _MOST_KEPT = 1 << 30
@@ -26,6 +25,8 @@ _PACKED = re.compile(
 )
 """Names of files that are unpacked where their bytes are an archive's; a model or a table is packed, too, and is data."""
 
+_MADE = {"__MACOSX", "__pycache__", ".git", ".vscode", ".idea", ".venv", "$RECYCLE.BIN"}
+_MADE_FILES = {"thumbs.db", "desktop.ini", ".ds_store", "icon\r"}
 _CALLED_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|7z|rar)(?:[ -]?\(?\d{0,3}\)?)$", re.IGNORECASE)
 
 
@@ -41,10 +42,10 @@ class ArrivedPiece:
     sha256: str = ""
     time: datetime | None = None
     """Of the file, or of the archive that it came in."""
-    inner_time: datetime | None = None
-    """Of the entry in a learner's own archive."""
-    sure: bool = False
-    """Whether ``time`` is that of an LMS's archive, not of a file on this disk."""
+    changed: datetime | None = None
+    """Its last change, by the innermost archive or mailbox that tells: it puts a learner's copies in order, and dates nothing."""
+    packed: bool = False
+    """Whether ``time`` is that of an entry of the upload, not of a file on this disk."""
     problem: NotUnpacked | None = None
     archive: bool = False
     """It was unpacked: its files are pieces of their own."""
@@ -57,6 +58,19 @@ class ArrivedPiece:
     def name(self) -> str:
         """Its path, for people."""
         return "/".join(self.parts)
+
+    @property
+    def safe(self) -> bool:
+        """Whether its name stays within the upload."""
+        return self.problem is None or self.problem.status != "unsafe path"
+
+
+def is_junk(parts: tuple[str, ...]) -> bool:
+    """Whether a system made this file, not a learner."""
+    name = parts[-1]
+    if _MADE & set(parts) or name.startswith(("._", "~$", ".~")):
+        return True
+    return name.casefold() in _MADE_FILES or (name.startswith(".") and ".ipynb" not in name.casefold())
 
 
 def fingerprint(paths: list[Path]) -> str:
@@ -115,19 +129,19 @@ class Arrivals:
             info = file.stat() if alone else file.lstat()
         except OSError as error:
             self.pieces.append(
-                ArrivedPiece(parts, problem=NotUnpacked("unreadable", error.strerror or "it cannot be read"))
+                ArrivedPiece(parts, problem=NotUnpacked("not read", error.strerror or "it cannot be read"))
             )
             return
         if not stat.S_ISREG(info.st_mode):
             what = "a link: ask for the file itself" if stat.S_ISLNK(info.st_mode) else "no regular file"
-            self.pieces.append(ArrivedPiece(parts, problem=NotUnpacked("link", what)))
+            self.pieces.append(ArrivedPiece(parts, problem=NotUnpacked("not read", what)))
             return
         if info.st_size > _MOST_KEPT:
-            problem = NotUnpacked("too large", f"{info.st_size >> 20} MB; it stays where it is")
+            problem = NotUnpacked("not read", f"{info.st_size >> 20} MB; it stays where it is")
             self.pieces.append(ArrivedPiece(parts, size=info.st_size, problem=problem))
             return
         time = datetime.fromtimestamp(info.st_mtime, UTC)
-        self._keep(ArrivedPiece(parts, time=time), _read(file), self.budget, top=alone)
+        self._keep(ArrivedPiece(parts, time=time, changed=time), _read(file), self.budget, top=alone)
 
     def _keep(self, told: ArrivedPiece, data: Iterator[bytes], budget: Budget, *, top: bool = False) -> None:
         """Write one file down, and unpack it if it is an archive. ``told``: what is known of it before."""
@@ -147,7 +161,7 @@ class Arrivals:
             return
         if is_junk(parts) or not kind or not (_PACKED.search(parts[-1]) or kind in {"7z", "rar"}):
             if not kind and _CALLED_ARCHIVE.search(parts[-1]) and not is_junk(parts):
-                piece = replace(piece, problem=NotUnpacked("damaged", "it is called an archive, and is none"))
+                piece = replace(piece, problem=NotUnpacked("not read", "it is called an archive, and is none"))
             self.pieces.append(piece)
             return
         self._unpack(piece, path, budget, top)
@@ -160,7 +174,7 @@ class Arrivals:
         before = inner.total, inner.files
         problem = None
         if inner.depth < 0:
-            problem = NotUnpacked("too large", "archives within archives within archives")
+            problem = NotUnpacked("not read", "archives within archives within archives")
         else:
             try:
                 for entry in (attachments if mails else entries)(path, inner):
@@ -176,11 +190,16 @@ class Arrivals:
     ) -> None:
         parts = (*within, *entry.parts)
         self.step(len(self.pieces), len(self.pieces) + 1, "/".join(parts))
-        time, inner = (entry.time, None) if top else (archive.time, entry.time)
         # Of a mail in a mail the outer one's: the inner one is what somebody sent. So is one in an archive.
         sender = archive.sender or ("" if archive.nested else entry.sender)
         piece = ArrivedPiece(
-            parts, "", 0, "", time, inner, top or archive.sure, entry.problem, nested=not top, sender=sender
+            parts,
+            time=entry.time if top else archive.time,
+            changed=entry.time or archive.changed,
+            packed=top or archive.packed,
+            problem=entry.problem,
+            nested=not top,
+            sender=sender,
         )
         if entry.problem is not None:
             self.pieces.append(piece)
@@ -223,7 +242,7 @@ def _read(file: Path) -> Iterator[bytes]:
             while piece := opened.read(_PIECE):
                 yield piece
     except OSError as error:
-        raise NotUnpacked("unreadable", error.strerror or "it cannot be read") from None
+        raise NotUnpacked("not read", error.strerror or "it cannot be read") from None
 
 
 def _write(path: Path, data: Iterator[bytes]) -> tuple[int, str, bytes]:

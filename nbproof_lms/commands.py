@@ -8,15 +8,19 @@ from typing import Any
 
 from nbproof.command import Command
 from nbproof_lms.due_dates import due_date_parsers
+from nbproof_lms.system import systems
 
 __all__ = ["COMMANDS", "reading_arguments", "reading_of"]
 
 
 def _collect_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH",
-        help="a folder, a zip or a tar as Canvas, Moodle, Classroom, Blackboard or nbgrader hand it over, or notebooks",
-    )  # fmt: skip
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help=f"a folder, a zip or a tar as an LMS hands it over ({', '.join(systems())}), or notebooks",
+    )
     reading_arguments(command)
     command.add_argument("--all", action="store_true", help="list every file of a large upload")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the list of all files, as JSON")
@@ -30,27 +34,25 @@ def reading_arguments(command: argparse._ActionsContainer) -> None:
     """How an upload is read, for `collect` and for `grade --from`."""
     add = command.add_argument
     add("--lesson", help="the lesson that it was handed in for (default: told by its content)")
-    add("--names", type=Path, metavar="CSV", help="which names stand for which learner: a CSV with a column 'learner', Canvas's "
-        "gradebook export, or Moodle's participants")  # fmt: skip
-    add("--learner", metavar="NAME", help="all of it is this learner's, whatever the names say")
-    add("--pattern", metavar="REGEX", help="a regular expression for file names: groups learner (or student_id) and, if you "
-        "like, timestamp, lesson, late")  # fmt: skip
-    add("--prefer", choices=("latest", "on-time"), help="which of several copies counts (default: latest)")
     add(
-        "--due",
-        metavar="TIME",
-        help="when it was due, for everybody, as `roster due` reads it (default: due dates and extensions)",
+        "--names",
+        type=Path,
+        metavar="CSV",
+        help="which names stand for which learner: a CSV with a column 'learner', Canvas's gradebook export, or "
+        "Moodle's participants",
+    )
+    add("--learner", metavar="NAME", help="all of it is this learner's, and counts, whatever the names say")
+    add(
+        "--pattern",
+        metavar="REGEX",
+        help="a regular expression for file names: groups learner (or student_id) and, if you like, timestamp, late",
     )
     add("--dry-run", action="store_true", help="say what would be done, write nothing")
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """What was said of how an upload is to be read, as ``nbproof_lms.collect`` takes it."""
-    given = arguments
-    return {
-        "lesson": given.lesson, "names": given.names, "pattern": given.pattern, "learner": given.learner,
-        "prefer": given.prefer or "latest", "due": given.due, "dry_run": given.dry_run,
-    }  # fmt: skip
+    return {name: getattr(arguments, name) for name in ("lesson", "names", "pattern", "learner", "dry_run")}
 
 
 def _collect(arguments: argparse.Namespace) -> int:
@@ -77,9 +79,12 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
     one.add_argument("--name", default="", help="the learner's name, as people and file names have it")
     one.add_argument("--email", default="", help="the address that their mails come from")
     one.add_argument(
-        "--also", action="append", default=[], metavar="OTHER",
+        "--also",
+        action="append",
+        default=[],
+        metavar="OTHER",
         help="another name or id of theirs; a learner on the roster who is called so is the same from now on",
-    )  # fmt: skip
+    )
     says = "put everybody of a table on the roster"
     table = kinds.add_parser("import", help=says, description=says)
     table.add_argument("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it")
@@ -108,10 +113,7 @@ def _roster(arguments: argparse.Namespace) -> int:
 
 COMMANDS = (
     Command(
-        "collect",
-        _collect,
-        "sort what an LMS handed over into submitted/, by learner and lesson",
-        _collect_arguments,
+        "collect", _collect, "sort what an LMS handed over into submitted/, by learner and lesson", _collect_arguments
     ),
     Command(
         "roster",

@@ -12,7 +12,7 @@ from pathlib import Path
 from nbproof.errors import UsageError
 from nbproof_lms.names import bare
 
-__all__ = ["Sheet", "quoted", "read_sheet", "unquoted"]
+__all__ = ["Sheet", "number_in", "quoted", "read_sheet", "unquoted"]
 
 
 _LARGEST = 32 << 20
@@ -28,6 +28,15 @@ def quoted(text: str) -> str:
 def unquoted(text: str) -> str:
     """What ``quoted`` was given, whatever that was."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
+
+
+def number_in(text: str) -> float | None:
+    """A number of points in a cell; None if there is none."""
+    try:
+        value = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return value if 0 < value < 1e6 else None
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,11 @@ class Sheet:
         """The first column that is called so, letter case and punctuation aside."""
         heads = [bare(cell) for cell in self.head]
         return next((heads.index(bare(name)) for name in names if bare(name) in heads), None)
+
+    def columns(self, *names: str) -> tuple[int, ...]:
+        """Those of the columns that are there, in the order of the names."""
+        found = [self.column(name) for name in names]
+        return tuple(column for column in found if column is not None)
 
     def text(self, rows: Iterable[Sequence[str]]) -> bytes:
         """Rows in the form of this file. The instructor's own cells are left as they are."""

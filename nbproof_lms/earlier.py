@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nbproof.text import printable
-from nbproof_lms.outcome import JUNK, PLACED, STANDS
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS
 
-__all__ = ["Undecided", "Useless", "late_by_word", "lists_in", "undecided", "useless"]
+__all__ = ["Key", "Undecided", "Useless", "digest_in", "facts_in", "late_by_word", "lists_in", "undecided", "useless"]
+
+Key = tuple[str, str]
+"""(learner, lesson)."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Useless:
     """One of ``outcome.STATUSES``."""
 
     def __str__(self) -> str:
-        if self.status == "order unknown":
+        if self.status == "waits":
             return f"{self.file} and another copy wait for you to say which one counts"
         return f"only {self.file} came: {self.why}"
 
@@ -57,62 +61,71 @@ def lists_in(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
             continue
 
 
-def late_by_word(root: Path) -> frozenset[tuple[str, str]]:
+def facts_in(root: Path) -> Iterator[tuple[Key, dict[str, Any]]]:
+    """Every file that ever came, with whose and for which lesson it was (empty if nothing said so)."""
+    for path, told in lists_in(root):
+        for one in told["files"]:
+            place = str((path.parent / str(one.get("kept") or "")).relative_to(root))
+            key = (str(one.get("learner") or ""), str(one.get("lesson") or ""))
+            yield key, {"handed_in_for": told.get("handed_in_for"), **one, "place": place}
+
+
+def digest_in(root: Path, learner: str, lesson: str) -> str:
+    """The digest of the notebook in ``submitted/``; empty if there is none."""
+    path = root / "submitted" / learner / lesson / f"{lesson}.ipynb"
+    if path.is_symlink() or not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def late_by_word(root: Path) -> frozenset[Key]:
     """(learner, lesson) of what an LMS calls late without saying when it came, and lies in ``submitted/`` now."""
-    late: dict[tuple[str, str], dict[str, bool]] = {}
-    for _, told in lists_in(root):
-        for one in told["files"]:
-            if one.get("learner") and one.get("lesson"):
-                facts = late.setdefault((str(one["learner"]), str(one["lesson"])), {})
-                facts[str(one.get("sha256"))] = bool(one.get("late")) and not one.get("time")
-    found = set()
-    for (learner, lesson), facts in late.items():
-        path = root / "submitted" / learner / lesson / f"{lesson}.ipynb"
-        if any(facts.values()) and not path.with_name("timestamp.txt").exists() and path.is_file():
-            with path.open("rb") as file:
-                if facts.get(hashlib.file_digest(file, "sha256").hexdigest()):
-                    found.add((learner, lesson))
-    return frozenset(found)
+    late: dict[Key, dict[str, bool]] = defaultdict(dict)
+    for key, one in facts_in(root):
+        if all(key):
+            late[key][str(one.get("sha256"))] = bool(one.get("late")) and not one.get("time")
+    return frozenset(
+        (learner, lesson)
+        for (learner, lesson), digests in late.items()
+        if any(digests.values())
+        and not (root / "submitted" / learner / lesson / "timestamp.txt").exists()
+        and digests.get(digest_in(root, learner, lesson))
+    )
 
 
-def useless(root: Path, handed_in: Collection[tuple[str, str]]) -> tuple[Useless, ...]:
+def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
     """The last of what learners handed in for a lesson of which ``handed_in`` (learner, lesson) has nothing from them."""
-    found: dict[tuple[str, str], Useless] = {}
+    found: dict[Key, Useless] = {}
     there = {learner for learner, _ in handed_in}
-    for _, told in lists_in(root):
-        for one in told["files"]:
-            learner, status = str(one.get("learner") or ""), str(one.get("status"))
-            lesson = str(one.get("lesson") or told.get("handed_in_for") or "")
-            if not learner or status in PLACED | JUNK or (learner, lesson) in handed_in:
-                continue
-            if lesson or learner not in there:
-                name = str(one.get("name", "")).rsplit("/", 1)[-1][:120]
-                why = f"{status}, {one['why']}" if status != "no notebook" and one.get("why") else status
-                found[learner, lesson] = Useless(learner, lesson, printable(name), why[:200], status)
+    for (learner, lesson), one in facts_in(root):
+        lesson, status = lesson or str(one["handed_in_for"] or ""), str(one.get("status"))
+        # Without a lesson waits what came with a notebook that waits.
+        known = (learner, lesson) in handed_in or (not lesson and (learner in there or status == "waits"))
+        if learner and not known and status not in NEEDS_NOBODY:
+            name = str(one.get("name", "")).rsplit("/", 1)[-1][:120]
+            why = f"{status}, {one['why']}" if status != "no notebook" and one.get("why") else status
+            found[learner, lesson] = Useless(learner, lesson, printable(name), why[:200], status)
     return tuple(one for _, one in sorted(found.items()))
 
 
-def undecided(root: Path, handed_in: Collection[tuple[str, str]]) -> tuple[Undecided, ...]:
+def undecided(root: Path, handed_in: Collection[Key]) -> tuple[Undecided, ...]:
     """Of what ``handed_in`` (learner, lesson) has: where another copy may be the last, until a person names one."""
-    waiting: dict[tuple[str, str], dict[str, str]] = {}
-    known: dict[tuple[str, str], dict[str, str]] = {}
-    for path, told in lists_in(root):
-        came = [(one, (str(one.get("learner") or ""), str(one.get("lesson") or ""))) for one in told["files"]]
-        for one, key in came:
-            if one.get("by_hand") and one.get("status") in STANDS:
-                waiting.pop(key, None)
-        for one, key in came:
-            if key in handed_in and one.get("kept"):
-                digest, place = str(one.get("sha256")), str((path.parent / one["kept"]).relative_to(root))
-                known.setdefault(key, {})[digest] = place
-                if one.get("status") == "order unknown":
-                    waiting.setdefault(key, {})[digest] = place
+    waiting: dict[Key, dict[str, str]] = defaultdict(dict)
+    known: dict[Key, dict[str, str]] = defaultdict(dict)
+    for key, one in facts_in(root):
+        if key not in handed_in or not one.get("kept"):
+            continue
+        digest = str(one.get("sha256"))
+        if one.get("by_hand") and one.get("status") in STANDS:
+            waiting.pop(key, None)
+        known[key][digest] = one["place"]
+        if one.get("status") == "waits":
+            waiting[key][digest] = one["place"]
     found = []
-    for (learner, lesson), copies in sorted(waiting.items()):
-        path = root / "submitted" / learner / lesson / f"{lesson}.ipynb"
-        graded = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    for key, copies in sorted(waiting.items()):
+        graded = digest_in(root, *key)
         if graded not in copies:
-            first = known[learner, lesson].get(graded)
-            places = [place for place in (first, *copies.values()) if place is not None]
-            found.append(Undecided(learner, lesson, tuple(places)))
+            first = [known[key][graded]] if graded in known[key] else []
+            found.append(Undecided(*key, (*first, *copies.values())))
     return tuple(found)

@@ -10,22 +10,20 @@ import re
 import shlex
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from nbproof.command import course_command, nbgrader_command
-from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.reader import DueDates, due_dates_in, opened_gradebook
+from nbproof.errors import UsageError
 from nbproof_lms.archives import packing_of
 from nbproof_lms.contents import LessonBook
-from nbproof_lms.due_text import read_due
 from nbproof_lms.filing import file_uploads
 from nbproof_lms.keeping import Stage
-from nbproof_lms.layouts import Pattern, lms_name
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected
-from nbproof_lms.placing import Desk, File
+from nbproof_lms.pattern import Pattern
+from nbproof_lms.placing import Desk
 from nbproof_lms.roster import enrol, joined, kept_roster, read_names
+from nbproof_lms.system import systems
 
 __all__ = ["collect", "only_collect"]
 
@@ -41,8 +39,6 @@ def collect(
     names: Path | None = None,
     pattern: str | None = None,
     learner: str | None = None,
-    prefer: str = "latest",
-    due: datetime | str | None = None,
     dry_run: bool = False,
     step: Step = lambda done, of, name: None,
 ) -> Collected:
@@ -50,49 +46,27 @@ def collect(
 
     ``lesson``: the assignment that the upload belongs to; without it content decides. ``names``: a CSV (``roster``),
     whose learners are put on the roster that is kept, as for this upload. ``learner``: whose all of it is.
-    ``pattern``: a regular expression for paths (``layouts.Pattern``). ``prefer``: ``latest`` or ``on-time``.
-    ``due``: when it was due for everybody, UTC if no zone is said; without it the gradebook's due dates and extensions count.
+    ``pattern``: a regular expression for names (``pattern.Pattern``).
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     book = LessonBook(root)
     if lesson is not None and lesson not in book.lessons:
-        raise UsageError(
-            f"no lesson is called {lesson!r}", str(root / "release"), f"choose from: {', '.join(book.lessons)}"
-        )
-    if prefer not in {"latest", "on-time"}:
-        raise UsageError(f"--prefer does not know {prefer!r}", f"--prefer {prefer}", "choose from: latest, on-time")
+        known = f"choose from: {', '.join(book.lessons)}"
+        raise UsageError(f"no lesson is called {lesson!r}", str(root / "release"), known)
     asked = _uploads(root, [Path(path) for path in paths])
     _refuse_an_exchange(root, [path for upload in asked for path in upload], lesson or "LESSON")
     if learner is not None and (why := why_no_learner(learner)):
-        raise UsageError(
-            f"{learner!r} cannot be a learner's id: {why}", "--learner", "choose another id, such as --learner jdoe"
-        )
+        then = "choose another id, such as --learner jdoe"
+        raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
     roster = kept_roster(root)
     came = read_names(names) if names is not None else None
     if came is not None:
         roster = joined(roster, came)
-    by_pattern = Pattern(pattern) if pattern is not None else None
-    when = _due(due)
+    system = Pattern(pattern) if pattern is not None else None
     with _disk(root), only_collect(root, dry_run), Stage(root, dry_run) as stage:
         arrived = [stage.take(path, step) for path in asked]
-        dues = DueDates(dict.fromkeys(book.lessons, when) if when else {})
-        if when is None:
-            dues = _gradebook_dues(root, needed=prefer == "on-time")
         desk = Desk(root, dry_run)
-        told = file_uploads(
-            arrived,
-            book,
-            desk,
-            roster,
-            lesson=lesson,
-            pattern=by_pattern,
-            learner=learner,
-            on_time=prefer == "on-time",
-            due=dues,
-            step=step,
-        )
-        if prefer == "on-time" and not dues.lessons and "(?P<late>" not in (pattern or ""):
-            _refuse_without_due(told)
+        told = file_uploads(arrived, book, desk, roster, lesson=lesson, pattern=system, learner=learner, step=step)
         collected = stage.finish(told, roster, desk, lesson)
         if came is not None and not dry_run:
             enrol(root, came.members)
@@ -105,35 +79,33 @@ def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
         raise UsageError(
             "there is nothing to collect", "no PATH", f"name a folder or a zip: {course_command('collect PATH')}"
         )
-    found: list[list[Path]] = []
-    loose: list[Path] = []
     own = {(root / name).resolve() for name in _OWN}
     for path in paths:
-        try:
-            place = path.resolve()
-            is_folder, is_file = path.is_dir(), path.is_file()
-        except (OSError, ValueError, RuntimeError):
-            raise UsageError("the upload cannot be read", str(path), "name a folder or a zip") from None
-        if not is_folder and not is_file:
-            fact = "the upload is neither a folder nor a file" if path.exists() else "there is no such upload"
-            raise UsageError(fact, str(path.absolute()), "name the folder or zip that your LMS handed over")
-        if place == root.resolve() or own & {place, *place.parents} or place == (root / "collected").resolve():
-            raise UsageError(
-                "this folder is the course's own: there is nothing to collect in it",
-                str(place),
-                "name the folder or zip that came",
-            )
-        if is_folder and place in root.resolve().parents:
-            raise UsageError("this folder holds the course itself", str(place), "name the folder or zip that came")
-        if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
-            raise UsageError("the upload cannot be read: permission denied", str(place), f"chmod -R u+rX {path}")
-        if is_file:
-            _refuse_no_archive(path)
-        if is_folder or _head(path):
-            found.append([path])
-        else:
-            loose.append(path)
-    return found + ([loose] if loose else [])
+        _refuse_unfit(root, path, own)
+    alone = [path for path in paths if path.is_dir() or _head(path)]
+    loose = [path for path in paths if path not in alone]
+    return [[path] for path in alone] + ([loose] if loose else [])
+
+
+def _refuse_unfit(root: Path, path: Path, own: set[Path]) -> None:
+    """Raise UsageError for what is no upload."""
+    name_it = "name the folder or zip that came"
+    try:
+        place = path.resolve()
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except (OSError, ValueError, RuntimeError):
+        raise UsageError("the upload cannot be read", str(path), name_it) from None
+    if not is_folder and not is_file:
+        fact = "the upload is neither a folder nor a file" if path.exists() else "there is no such upload"
+        raise UsageError(fact, str(path.absolute()), "name the folder or zip that your LMS handed over")
+    if place == root.resolve() or own & {place, *place.parents} or place == (root / "collected").resolve():
+        raise UsageError("this folder is the course's own: there is nothing to collect in it", str(place), name_it)
+    if is_folder and place in root.resolve().parents:
+        raise UsageError("this folder holds the course itself", str(place), name_it)
+    if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
+        raise UsageError("the upload cannot be read: permission denied", str(place), f"chmod -R u+rX {path}")
+    if is_file:
+        _refuse_no_archive(path)
 
 
 def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
@@ -145,7 +117,7 @@ def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
         return
     for path in paths:
         for folder in (Path(place) for place, _, _ in os.walk(path.resolve(), followlinks=False)):
-            if lms_name(folder.name).system != "nbgrader":
+            if not systems()["nbgrader"].read(folder.name, True):
                 continue
             if folder.lstat().st_uid != os.getuid() or folder.parent.stat().st_mode & stat.S_IWOTH:
                 raise UsageError(
@@ -177,43 +149,6 @@ def _refuse_no_archive(path: Path) -> None:
 
         if not zipfile.is_zipfile(path):
             raise UsageError("the zip is cut off: its table of contents is missing", str(path), "download it again")
-
-
-def _due(due: datetime | str | None) -> datetime | None:
-    if isinstance(due, str):
-        return read_due(due, "--due")
-    return due.replace(tzinfo=UTC) if due is not None and due.tzinfo is None else due
-
-
-def _gradebook_dues(root: Path, *, needed: bool) -> DueDates:
-    """The due dates that the gradebook knows, with extensions. Raises UsageError if they decide which copy counts."""
-    if not needed and not _has_gradebook(root):
-        return DueDates()
-    try:
-        with opened_gradebook(root) as gradebook:
-            return due_dates_in(gradebook) if gradebook is not None else DueDates()
-    except CourseError as error:
-        if not needed:
-            # Who is late is told once more when it is graded; what came is kept in any case.
-            return DueDates()
-        raise UsageError(error.fact, error.place, "say when it was due: --due '2026-11-20 23:59'") from None
-
-
-def _has_gradebook(root: Path) -> bool:
-    """Whether there may be due dates at all: to look for them takes a second, as nbgrader is imported."""
-    config = root / "nbgrader_config.py"
-    return (root / "gradebook.db").is_file() or (
-        config.is_file() and "db_url" in config.read_text(encoding="utf-8", errors="replace")
-    )
-
-
-def _refuse_without_due(told: list[list[File]]) -> None:
-    if not any(file.line.account.startswith("Canvas:") for files in told for file in files):
-        raise UsageError(
-            "nothing says when it was due",
-            "--prefer on-time",
-            f"add --due '2026-11-20 23:59', or set it once: {course_command('roster due LESSON 2026-11-20')}",
-        )
 
 
 @contextlib.contextmanager

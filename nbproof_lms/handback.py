@@ -4,19 +4,7 @@
 second hand-back holds only what is new or has changed since. Nothing that was written is ever overwritten, because it
 may not have been uploaded yet. Equal pages give equal zips.
 
-What the file's name must begin with follows from what was collected. Both go by numbers in the name, and neither takes a
-file whose numbers it does not know:
-
-- **Moodle**, *Upload multiple feedback files in a zip* (``mod/assign/feedback/file/importziplib.php``,
-  ``is_valid_filename_for_import``): a file whose name begins with ``.`` or ``~`` is passed over. Of the others, the
-  name is split at its first four underscores: anything, the participant's number *in this assignment*, the type and
-  the name of a plug-in that the assignment has, such as ``assignsubmission`` and ``file``, and what the feedback
-  file is then called. A later file of the same name replaces the earlier one.
-- **Canvas**, *Re-Upload Submissions* (``app/models/abstract_assignment.rb``, ``infer_comment_context_from_filename``):
-  the name is split at every underscore, ``LATE`` is taken out, and the first two parts that are digits only are the
-  user's number and that of the file handed in, which must belong to the user's latest attempt. A last part that begins
-  with ``link``, a first one that is ``anon`` and a name that begins with ``._`` mean something else. The learner
-  sees the file as an attachment of a comment, under the name of *the file handed in* (issue 2406 of canvas-lms).
+What a page's name must begin with follows from what was collected, and each system says it (``System.feedback_start``).
 """
 
 from __future__ import annotations
@@ -38,94 +26,52 @@ from nbproof.feedback.page_task import page_path
 from nbproof.files import replace_file, written_whole
 from nbproof.report.findings import csv_of
 from nbproof.report.records import ClassRecords, Person
-from nbproof_lms.earlier import lists_in
-from nbproof_lms.lms_names import Said, readings
+from nbproof_lms.earlier import Key, facts_in
 from nbproof_lms.outcome import STANDS
+from nbproof_lms.system import LmsEntry, System, systems
 
-__all__ = ["TARGETS", "Address", "HandedBack", "Parcel", "addresses", "hand_back", "other_lms"]
+__all__ = ["Address", "HandedBack", "Parcel", "addresses", "hand_back", "systems_of"]
 
 
 Address = str
 """What the name of a file begins with that the LMS is to give to a learner."""
 
-_MOST = 80
-"""Characters of a learner's name in the name of a file; no LMS reads it."""
-_REFUSED = set('_/\\:*?"<>|')
 
-
-def addresses(root: Path, system: str) -> dict[tuple[str, str], Address]:
-    """(learner, lesson) -> address in ``Moodle`` or ``Canvas``, of everybody for whom collected/ holds one.
+def addresses(root: Path, system: System) -> dict[Key, Address]:
+    """(learner, lesson) -> address in an LMS, of everybody for whom collected/ holds one.
 
     What came last counts: Canvas numbers every attempt anew. A number that two learners would have is nobody's.
     """
-    found: dict[tuple[str, str], tuple[tuple[Any, ...], str, Address]] = {}
-    for number, (_, told) in enumerate(lists_in(root)):
-        for fact in told["files"]:
-            said = _said(fact)
-            key = (str(fact.get("learner", "")), str(fact.get("lesson", "")))
-            if said.system != system or not said.account or not all(key):
-                continue
-            if system == "Canvas" and not said.counters[1]:
-                continue  # text typed into Canvas: nothing that a file could be given back for
-            when = (number, fact.get("status") in STANDS, said.counters[1])
-            if key not in found or found[key][0] <= when:
-                found[key] = (when, said.account, _moodle(said) if system == "Moodle" else _canvas(said))
+    found: dict[Key, tuple[tuple[bool, int], str, Address]] = {}
+    for key, fact in facts_in(root):
+        entry = _entry(fact, system)
+        start = system.feedback_start(entry) if entry is not None and all(key) else ""
+        if entry is None or not start:
+            continue
+        when = (fact.get("status") in STANDS, entry.number)
+        if key not in found or found[key][0] <= when:
+            found[key] = (when, entry.account, start)
     taken = Counter((lesson, account) for (_, lesson), (_, account, _) in found.items())
-    return {
-        (learner, lesson): address
-        for (learner, lesson), (_, account, address) in found.items()
-        if taken[lesson, account] == 1
-    }
+    return {key: start for key, (_, account, start) in found.items() if taken[key[1], account] == 1}
 
 
 def systems_of(root: Path) -> dict[str, set[str]]:
     """Learner -> the LMSs, such as ``Moodle`` and ``Canvas``, that their work came from, by what was collected."""
     found: dict[str, set[str]] = defaultdict(set)
-    for _, told in lists_in(root):
-        for fact in told["files"]:
-            system, colon, _ = str(fact.get("account") or "").partition(":")
-            if colon and system and fact.get("learner"):
-                found[str(fact["learner"])].add(system)
+    for (learner, _), fact in facts_in(root):
+        if learner and fact.get("account"):
+            found[learner].add(str(fact.get("system")))
     return found
 
 
-def _said(fact: Mapping[str, Any]) -> Said:
+def _entry(fact: Mapping[str, Any], system: System) -> LmsEntry | None:
     """What the LMS called the file. Whose number it is was settled when it was collected; the outermost name with it counts."""
     parts = [part for part in str(fact.get("name", "")).split("/") if part]
-    # One learner's archive by itself: its own name has the number.
-    upload = str(fact.get("upload", "")).rpartition("/")[2]
-    places = [(part, at + 1 < len(parts)) for at, part in enumerate(parts)] + [(upload, True)]
-    for part, below in places:
-        for said in readings(part, below):
-            if said.account and f"{said.system}:{said.account}" == fact.get("account"):
-                return said
-    return Said("")
-
-
-def _moodle(said: Said) -> Address:
-    name = _plain(said.names[0], " ") or "Participant"
-    return f"{name}_{said.account}_assignsubmission_file_"
-
-
-def _canvas(said: Said) -> Address:
-    name = _plain(said.names[0], "")
-    if not name or name.isdigit() or name == "anon":
-        name = "learner"
-    return f"{name}{'_LATE' if said.late else ''}_{said.account}_{said.counters[1]}_"
-
-
-def _plain(name: str, between: str) -> str:
-    """A name without what file systems refuse, what hides a file, and underscores, which are the LMS's."""
-    kept = "".join(" " if letter in _REFUSED or not letter.isprintable() else letter for letter in name)
-    return between.join(kept.split())[:_MOST].strip(" .~'-")
-
-
-TARGETS = ("moodle", "canvas", "folder")
-
-
-def other_lms(target: str) -> str:
-    """The target that is the LMS beside this one."""
-    return {"moodle": "canvas", "canvas": "moodle"}[target]
+    for at, part in enumerate(parts):
+        entry = system.read(part, at + 1 < len(parts))
+        if entry is not None and f"{system.name}:{entry.account}" == fact.get("account"):
+            return entry
+    return None
 
 
 _WHEN = (2026, 1, 1, 0, 0, 0)
@@ -134,9 +80,6 @@ _VARIES = re.compile(
 )
 """What tells when and from what a page was made, and nothing about the learner's work."""
 _NAME_OF_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
-
-Key = tuple[str, str]
-"""(learner, lesson)."""
 
 
 @dataclass(frozen=True)
@@ -159,10 +102,8 @@ class HandedBack:
     parcels: tuple[Parcel, ...] = ()
     unchanged: int = 0
     """Pages that were handed back before, and say the same now."""
-    unknown: tuple[Key, ...] = ()
-    """Pages of which nothing says where the LMS takes them."""
-    elsewhere: tuple[Key, ...] = ()
-    """Pages of what came by the other LMS, which takes them."""
+    nowhere: Mapping[Key, Sequence[str]] = field(default_factory=dict)
+    """Pages of which nothing says where the LMS takes them, and the targets that take them."""
     without_email: tuple[str, ...] = ()
     record_lost: bool = False
     """Whether what was handed back before could not be read."""
@@ -183,12 +124,9 @@ def hand_back(
     """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
     folder = out if out is not None else root / "handback"
     record = _Record.read(root / "handback" / "record.json", target)
-    known = {} if target == "folder" else addresses(root, target.capitalize())
-    others = addresses(root, other_lms(target).capitalize()) if target != "folder" else {}
-    pages: dict[Key, bytes] = {}
-    unchanged = 0
-    unknown: list[Key] = []
-    elsewhere: list[Key] = []
+    known = {one.option: addresses(root, one) for one in systems().values() if one.upload}
+    addressed = known.pop(target, {})
+    found = _Sorted()
     chosen = sorted(keys, key=lambda key: (key[1], key[0]))
     for done, key in enumerate(chosen, 1):
         path = page_path(root, *key)
@@ -196,33 +134,40 @@ def hand_back(
         if path.is_symlink() or not path.is_file():
             continue
         page = path.read_bytes()
-        if target != "folder" and key not in known:
-            (elsewhere if key in others else unknown).append(key)
+        if target != "folder" and key not in addressed:
+            found.nowhere[key] = [option for option, others in known.items() if key in others]
         elif not force and record.digests.get(key) == _digest(page):
-            unchanged += 1
+            found.unchanged += 1
         else:
-            pages[key] = page
-    parcels: list[Parcel] = []
-    nobodys: tuple[str, ...] = ()
+            found.pages[key] = page
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if target == "folder" and pages:
-            parcels.append(_folder(folder, pages, records, emails, excel))
-            record.note(pages)
-            nobodys = tuple(sorted({learner for learner, _ in pages if not emails.get(learner)}))
-        for lesson, mine in _by_lesson(pages).items() if target != "folder" else ():
-            names = {key: f"{known[key]}{_safe(lesson)}_feedback.html" for key in mine}
+        parcels = []
+        if target == "folder" and found.pages:
+            parcels.append(_folder(folder, found.pages, records, emails, excel))
+            record.note(found.pages, parcels[0].path)
+        for lesson, mine in _by_lesson(found.pages).items() if target != "folder" else ():
+            names = {key: f"{addressed[key]}{_safe(lesson)}_feedback.html" for key in mine}
             path = _free(folder, f"{target}-{_safe(lesson)}", ".zip")
             _zip(path, {names[key]: page for key, page in mine.items()})
             parcels.append(Parcel(path, lesson, tuple(mine), path.stat().st_size))
             # One by one: what is cut off here is handed back once more, and never forgotten.
-            record.note(mine)
+            record.note(mine, path)
     except OSError as error:
-        raise CourseError(
-            f"what is to be handed back cannot be written: {error.strerror}", str(error.filename or folder),
-            "choose a place: --out DIR",
-        ) from None  # fmt: skip
-    return HandedBack(target, tuple(parcels), unchanged, tuple(unknown), tuple(elsewhere), nobodys, record.lost)
+        place = str(error.filename or folder)
+        fact = f"what is to be handed back cannot be written: {error.strerror}"
+        raise CourseError(fact, place, "choose a place: --out DIR") from None
+    without = {learner for learner, _ in found.pages if target == "folder" and not emails.get(learner)}
+    return HandedBack(target, tuple(parcels), found.unchanged, found.nowhere, tuple(sorted(without)), record.lost)
+
+
+@dataclass
+class _Sorted:
+    """What is to become of each page."""
+
+    pages: dict[Key, bytes] = field(default_factory=dict)
+    nowhere: dict[Key, list[str]] = field(default_factory=dict)
+    unchanged: int = 0
 
 
 def _by_lesson(pages: Mapping[Key, bytes]) -> dict[str, dict[Key, bytes]]:
@@ -242,29 +187,38 @@ class _Record:
 
     path: Path
     target: str
-    digests: dict[Key, str] = field(default_factory=dict)
+    entries: dict[Key, dict[str, Any]] = field(default_factory=dict)
     others: dict[str, object] = field(default_factory=dict)
     lost: bool = False
+
+    @property
+    def digests(self) -> dict[Key, str]:
+        """What each page said when it was handed back."""
+        return {key: str(entry["digest"]) for key, entry in self.entries.items()}
 
     @classmethod
     def read(cls, path: Path, target: str) -> _Record:
         found = cls(path, target)
         try:
             found.others = dict(json.loads(path.read_text(encoding="utf-8")))
-            for one in found.others.get(target, []):  # type: ignore[attr-defined]
-                found.digests[str(one["learner"]), str(one["lesson"])] = str(one["digest"])
+            told = found.others.get(target, [])
+            found.entries = {(one["learner"], one["lesson"]): {"digest": "", **one} for one in told}  # type: ignore[attr-defined]
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return cls(path, target, lost=True)
         return found
 
-    def note(self, pages: Mapping[Key, bytes]) -> None:
-        self.digests |= {key: _digest(page) for key, page in pages.items()}
-        told = [
-            {"learner": learner, "lesson": lesson, "digest": digest}
-            for (learner, lesson), digest in sorted(self.digests.items())
-        ]
+    def note(self, pages: Mapping[Key, bytes], parcel: Path) -> None:
+        for (learner, lesson), page in pages.items():
+            before = self.entries.get((learner, lesson), {}).get("parcels", [])
+            self.entries[learner, lesson] = {
+                "learner": learner,
+                "lesson": lesson,
+                "digest": _digest(page),
+                "parcels": [*before, parcel.name],
+            }
+        told = [entry for _, entry in sorted(self.entries.items())]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(self.path, json.dumps({**self.others, self.target: told}, indent=1, sort_keys=True))
 
@@ -299,11 +253,9 @@ def _folder(
             (coming / own[learner]).mkdir(parents=True, exist_ok=True)
             (coming / file).write_bytes(page)
             person, work = people.get(learner, Person(learner)), records.works.get((learner, lesson))
+            names = (learner, person.first_name, person.last_name, emails.get(learner, ""))
             scored = (work.score, work.max_score) if work and not work.problem else (None, None)
-            rows.append(
-                (learner, person.first_name, person.last_name, emails.get(learner, ""), lesson,
-                 titles.get(lesson, lesson), *scored, str(file), str((path / file).absolute()))
-            )  # fmt: skip
+            rows.append((*names, lesson, titles.get(lesson, lesson), *scored, str(file), str((path / file).absolute())))
         replace_file(coming / "mail.csv", csv_of(rows, excel))
         os.replace(coming, path)
     finally:

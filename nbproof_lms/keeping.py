@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from nbproof.files import replace_file
 from nbproof_lms.arrivals import Arrivals, ArrivedPiece, fingerprint
 from nbproof_lms.earlier import lists_in
 from nbproof_lms.members import Roster
-from nbproof_lms.outcome import TAKEN, Collected, Line, Upload
+from nbproof_lms.outcome import Collected, KeptUpload, Line
 from nbproof_lms.placing import Desk, File
 
 __all__ = ["Stage"]
@@ -29,7 +29,7 @@ class Stage:
     def __init__(self, root: Path, dry_run: bool) -> None:
         self._root, self._dry = root, dry_run
         self._folder = Path()
-        self._uploads: list[Upload] = []
+        self._uploads: list[KeptUpload] = []
 
     def __enter__(self) -> Stage:
         if self._dry:
@@ -57,55 +57,63 @@ class Stage:
         for path in paths:
             arrivals.take(path)
         known = next((path.parent.name for path, told in lists_in(self._root) if told.get("fingerprint") == mark), "")
-        self._uploads.append(Upload(str(paths[0]), mark, known, bool(known)))
+        self._uploads.append(KeptUpload(str(paths[0]), mark, known, bool(known)))
         return name, folder, arrivals.pieces
 
     def finish(self, told: list[list[File]], roster: Roster | None, desk: Desk, asked: str | None) -> Collected:
         """Give the uploads their folders, put into submitted/ what counts, and write the lists."""
-        uploads = []
-        taken = [
-            int(found[0]) for one in (self._root / "collected").glob("*") if (found := re.match(r"\d{4,}", one.name))
-        ]
-        number = max(taken, default=0)
-        for at, upload in enumerate(self._uploads):
-            if not upload.known and not self._dry:
-                number += 1
-                stem = re.sub(r"[^\w.-]+", "-", Path(upload.path).name or "upload").strip("-.")[:60] or "upload"
-                final = self._root / "collected" / f"{number:04d}-{stem}"
-                os.rename(self._folder / str(at), final)
-                upload = replace(upload, folder=final.name)
-            uploads.append(upload)
+        uploads = self._named()
+        for upload, files in zip(uploads, told, strict=True):
+            if upload.folder and not upload.known:
+                # Facts first: what follows may be cut off, and a second run then knows what came.
+                _write_list(self._kept(upload), upload, [file.line for file in files], asked)
         lines: list[Line] = []
         notes: list[str] = []
-        for upload, files in zip(uploads, told, strict=True):
-            source = self._root / "collected" / upload.folder
-            if not self._dry and not upload.known:
-                # Facts first: what follows may be cut off, and a second run then knows what came.
-                _write_list(source, upload, [file.line for file in files], asked)
         for at, (upload, files) in enumerate(zip(uploads, told, strict=True)):
-            source = self._root / "collected" / upload.folder
-            here = self._folder / str(at) if upload.known or self._dry else source
-            placed = [desk.put(file, here, source / "replaced") for file in files]
-            changed = any(file.beside or file.line.status in TAKEN for file in files)
+            here = self._folder / str(at) if upload.known or self._dry else self._kept(upload)
+            placed = [
+                replace(desk.put(file, here, self._kept(upload) / "replaced"), folder=upload.folder) for file in files
+            ]
+            changed = any(file.beside or file.line.status == "taken" for file in files)
             if not self._dry and (changed or not upload.known):
-                _write_list(source, upload, placed, asked)
+                _write_list(self._kept(upload), upload, placed, asked)
             if upload.known:
                 then = "" if changed else "; nothing changed"
                 called = Path(upload.path).name or upload.path
                 notes.append(f"{called}: the same upload came before, as collected/{upload.folder}{then}")
             lines += placed
-        missing = tuple(
-            name for name in (roster.expected if roster else ()) if name not in {line.learner for line in lines}
-        )
-        notes += roster.notes if roster else ()
-        strangers = sorted({line.learner for line in lines if line.learner} - set(roster.learners if roster else ()))
-        if roster is not None and not roster.strict and strangers:
-            add = course_command("roster add NAME")
-            notes.append(f"not on the roster: {', '.join(strangers)}; {add} puts one there")
-        return Collected(tuple(uploads), tuple(lines), tuple(notes), missing, self._dry)
+        if roster is None:
+            return Collected(tuple(uploads), tuple(lines), tuple(notes), (), self._dry)
+        came = {line.learner for line in lines if line.learner}
+        missing = tuple(name for name in roster.expected if name not in came)
+        return Collected(tuple(uploads), tuple(lines), (*notes, *_notes(roster, came)), missing, self._dry)
+
+    def _kept(self, upload: KeptUpload) -> Path:
+        return self._root / "collected" / upload.folder
+
+    def _named(self) -> list[KeptUpload]:
+        """The uploads, each that is new moved to a folder with the next number."""
+        taken = (re.match(r"\d{4,}", one.name) for one in (self._root / "collected").glob("*"))
+        number = max((int(found[0]) for found in taken if found), default=0)
+        uploads = []
+        for at, upload in enumerate(self._uploads):
+            if not upload.known and not self._dry:
+                number += 1
+                stem = re.sub(r"[^\w.-]+", "-", Path(upload.path).name or "upload").strip("-.")[:60] or "upload"
+                upload = replace(upload, folder=f"{number:04d}-{stem}")
+                os.rename(self._folder / str(at), self._kept(upload))
+            uploads.append(upload)
+        return uploads
 
 
-def _write_list(folder: Path, upload: Upload, lines: Sequence[Line], asked: str | None) -> None:
+def _notes(roster: Roster, came: set[str]) -> Iterator[str]:
+    yield from roster.notes
+    strangers = sorted(came - set(roster.learners))
+    if strangers and not roster.strict:
+        yield f"not on the roster: {', '.join(strangers)}; {course_command('roster add NAME')} puts one there"
+
+
+def _write_list(folder: Path, upload: KeptUpload, lines: Sequence[Line], asked: str | None) -> None:
     """The list of an upload's files, whole or not at all."""
     told = {
         "upload": Path(upload.path).name,

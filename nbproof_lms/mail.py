@@ -87,19 +87,19 @@ def _delivered(line: bytes) -> datetime | None:
 
 def _one_mail(data: bytes, budget: Budget) -> Iterator[ArchiveEntry]:
     if len(data) > budget.entry:
-        raise NotUnpacked("too large", f"a mail of more than {budget.entry // MB} MB")
+        raise NotUnpacked("not read", f"a mail of more than {budget.entry // MB} MB")
     try:
         mail = message_from_bytes(data)
         sender = _sender(mail)
         parts = [(name, part) for part in mail.walk() if not part.is_multipart() and (name := _name(part))]
     except Exception as error:  # the parser raises whatever a header or a thousand nested parts make it raise
-        raise NotUnpacked("damaged", f"the mail cannot be read ({type(error).__name__})") from None
+        raise NotUnpacked("not read", f"the mail cannot be read ({type(error).__name__})") from None
     if not parts:
         raise NotUnpacked("no notebook", "a mail without attachments" + (f", from {sender}" if sender else ""))
     for name, part in parts:
         budget.files -= 1
         if budget.files < 0:
-            yield ArchiveEntry(("...",), problem=NotUnpacked("too large", "the mail has too many attachments"))
+            yield ArchiveEntry(("...",), problem=NotUnpacked("not read", "the mail has too many attachments"))
             return
         try:
             content = part.get_payload(decode=True)
@@ -107,7 +107,7 @@ def _one_mail(data: bytes, budget: Budget) -> Iterator[ArchiveEntry]:
             content = None
         if not isinstance(content, bytes):
             yield ArchiveEntry(
-                (name,), problem=NotUnpacked("damaged", "the attachment cannot be decoded"), sender=sender
+                (name,), problem=NotUnpacked("not read", "the attachment cannot be decoded"), sender=sender
             )
             continue
         yield ArchiveEntry((name,), None, None, sender, io.BytesIO(content), budget)

@@ -1,11 +1,12 @@
-"""Names of people, files and folders: which are the same, which can be a learner's, and words that are nobody's."""
+"""Names of people, files and folders: which are the same, which can be a learner's, and which are nobody's."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
-__all__ = ["COPY", "NOBODY", "TASK", "bare", "plain", "why_no_learner"]
+__all__ = ["COPY", "TASK", "bare", "for_a_file", "is_nobody", "plain", "why_no_learner", "without_copy_marks"]
 
 _FORBIDDEN = set('/\\+*?[]{}<>:"|')
 _OTHER_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
@@ -83,3 +84,44 @@ def why_no_learner(name: str) -> str:
     if found := sorted(_FORBIDDEN & set(name)):
         return f"it holds {' '.join(found)}"
     return "it is longer than 120 bytes" if len(name.encode()) > 120 else ""
+
+
+_COPIES = "|".join(sorted(COPY, key=len, reverse=True))
+_COPY_OF = re.compile(
+    rf"^(?:(?:{_COPIES})\s*(?:\(\d{{1,3}}\)\s*)?(?:of|de|von|di|da|av|af|van|z|от|из)?(?:\s+|[-_–—]+))+", re.IGNORECASE
+)
+_COPY = re.compile(
+    rf"(?:\s*\(\d{{1,3}}\)|\s*\((?:{_COPIES})\)|(?:\s*[-–—]\s*|[-_ ])(?:{_COPIES})\s?\d*)$", re.IGNORECASE
+)
+_ENDINGS = re.compile(
+    r"(?:\.ipynb|\.eml|\.txt|\.json|\.html?|\.py|\.md|\.gz|\.zip|\.tar|\.tgz|\.7z|\.rar|\.xz|\.bz2|\.pdf|\.docx?)+$",
+    re.IGNORECASE,
+)
+
+
+def without_copy_marks(name: str) -> str:
+    """A file's name without endings, ``(1)``, ``Copy of`` and ``- Copy``."""
+    stem = _COPY_OF.sub("", _ENDINGS.sub("", name))
+    while (shorter := _COPY.sub("", _ENDINGS.sub("", stem))) != stem:
+        stem = shorter
+    return stem.strip()
+
+
+def is_nobody(name: str, lessons: Iterable[str] = ()) -> bool:
+    """Whether a name is one that no learner bears: ``submissions``, ``Untitled3``, ``Hand-in lesson 1``, that of a lesson."""
+    words = _words(name)
+    own = {word for lesson in lessons for word in _words(lesson)}
+    if not words or len(name) > 200 or any(word in TASK for word in words):
+        return True
+    return all(word in NOBODY or word in own or (word.isdigit() and len(word) < 4) for word in words)
+
+
+def _words(name: str) -> list[str]:
+    # Composed: a letter and its accent apart would be two words.
+    return re.findall(r"[^\W\d_]+|\d+", unicodedata.normalize("NFC", name.casefold()))
+
+
+def for_a_file(name: str, between: str) -> str:
+    """A name without what file systems refuse, what hides a file, and underscores, which are the LMS's."""
+    kept = "".join(" " if letter in '_/\\:*?"<>|' or not letter.isprintable() else letter for letter in name)
+    return between.join(kept.split())[:80].strip(" .~'-")

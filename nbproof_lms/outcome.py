@@ -9,68 +9,31 @@ from typing import Any
 
 from nbproof.text import printable
 
-__all__ = ["JUNK", "PLACED", "STANDS", "STATUSES", "TAKEN", "Collected", "Line", "Upload"]
+__all__ = ["NEEDS_NOBODY", "PLACED", "STANDS", "STATUSES", "Collected", "KeptUpload", "Line"]
 
 STATUSES = {
     "taken": "in submitted/",
-    "taken though renamed": "in submitted/, under the lesson's own name",
     "already there": "submitted/ holds these bytes",
     "data file": "beside the notebook that it came with",
-    "earlier copy": "a later one counts",
-    "identical copy": "the same bytes came twice",
-    "checkpoint": "a copy that Jupyter made by itself; the notebook counts",
-    "late": "one that was on time counts",
-    "older than submitted": "submitted/ holds a later one",
-    "not chosen": "a person chose the copy in submitted/",
-    "order unknown": "nothing says which copy is the last: it waits for you",
-    "waits": "it came with a notebook that waits for you",
-    "name taken": "another file beside the notebook has its name",
-    "wrong lesson": "it holds another lesson than it was handed in for",
-    "other lesson": "the lesson that was asked for came, too",
-    "no lesson known": "its content is of no lesson",
-    "no learner known": "nothing says whose it is",
-    "ambiguous learner": "it may belong to more than one learner",
+    "earlier copy": "another copy counts",
+    "waits": "nothing says which copy is the last: it waits for you",
+    "no lesson known": "its content is of no lesson, or of another one",
+    "no learner known": "nothing says whose it is, or several things do",
     "no notebook": "the learner handed in no notebook with it",
-    "link": "a link, not a file",
     "unsafe path": "its name leads out of the upload",
-    "too large": "more than may be unpacked",
-    "encrypted": "it needs a password",
-    "damaged": "it cannot be unpacked",
-    "unknown archive": "ask for a zip",
-    "unreadable": "it cannot be opened",
-    "untouched": "as it was handed out; a copy that was worked on counts",
-    "not believed": "a time that a learner may have packed: only what the LMS says counts",
+    "not read": "it cannot be opened or unpacked, or would be too large",
     "removed": "the learner was removed from the class",
     "junk": "made by a system, not by a learner",
 }
 """What may become of a file, and what that means."""
 
-TAKEN = frozenset({"taken", "taken though renamed"})
-"""A notebook that was put into submitted/."""
-
-STANDS = TAKEN | {"already there"}
+STANDS = frozenset({"taken", "already there"})
 """A notebook that lies in submitted/ afterwards."""
 
 PLACED = STANDS | {"data file"}
 """What lies in submitted/ afterwards."""
 
-JUNK = frozenset(
-    {
-        "junk",
-        "checkpoint",
-        "identical copy",
-        "earlier copy",
-        "late",
-        "older than submitted",
-        "not chosen",
-        "other lesson",
-        "untouched",
-        "not believed",
-        "removed",
-    }
-)
-"""What is not in submitted/, and needs nobody."""
-
+NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "junk"}
 
 _MOST_LINES = 12
 """Files of one kind that a run names one by one."""
@@ -89,44 +52,39 @@ class Line:
     time: datetime | None = None
     """When it was handed in, UTC, if that is known."""
     late: bool = False
+    """Whether the LMS calls it late."""
     look: bool = False
     size: int = 0
     sha256: str = ""
     kept: str = ""
     """Where the byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it."""
     order: tuple[float, ...] = ()
-    """What says which of two copies is the later one; compared from the left."""
+    """What says which of two copies is the later one: ``choosing.CopyOrder``."""
     account: str = ""
-    """The LMS's own number of the learner."""
+    """The LMS and its own number of the learner: ``Canvas:123``."""
     system: str = ""
     """The LMS that handed it over, if it was one."""
     sender: str = ""
     """Whose mail it was attached to: the address."""
     by_hand: bool = False
     """A person named it as the learner's, so it counts where nothing else tells."""
+    folder: str = ""
+    """Name of the folder in collected/ that keeps the upload; empty in a dry run."""
 
     @property
     def needs_person(self) -> bool:
         """Whether nobody but a person can say what to do with it, or should know of it."""
-        return self.look or self.status not in PLACED | JUNK
-
-    @property
-    def shown(self) -> str:
-        """Its name for a terminal: without control characters and half surrogate pairs."""
-        return printable(self.name)
+        return self.look or self.status not in NEEDS_NOBODY
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        plain = asdict(self)
-        return plain | {
-            "time": self.time and self.time.isoformat(),
-            "order": list(self.order),
-            "needs_person": self.needs_person,
-        }
+        told = asdict(self)
+        time = self.time and self.time.isoformat()
+        return told | {"time": time, "order": list(self.order), "needs_person": self.needs_person}
 
 
 @dataclass(frozen=True)
-class Upload:
+class KeptUpload:
     """One thing that was collected, and the folder in collected/ that keeps it."""
 
     path: str
@@ -141,7 +99,7 @@ class Upload:
 class Collected:
     """What a call of ``collect`` did. ``notes`` are sentences for the person who called it."""
 
-    uploads: tuple[Upload, ...]
+    uploads: tuple[KeptUpload, ...]
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -151,7 +109,7 @@ class Collected:
     @property
     def placed(self) -> tuple[Line, ...]:
         """The notebooks that this call put into submitted/ (or would put there)."""
-        return tuple(line for line in self.lines if line.status in TAKEN)
+        return tuple(line for line in self.lines if line.status == "taken")
 
     @property
     def needs_person(self) -> tuple[Line, ...]:
@@ -166,19 +124,16 @@ class Collected:
 
     def __str__(self) -> str:
         told = ", ".join(f"{count} {status}" for status, count in self.counts.items()) or "no file came"
-        lines = [f"collected{' (dry run: nothing was written)' if self.dry_run else ''}: {told}"]
-        lines += self.notes
+        lines = [f"collected{' (dry run: nothing was written)' if self.dry_run else ''}: {told}", *self.notes]
         said: Counter[str] = Counter()
         for line in self.needs_person:
             said[line.status] += 1
             if said[line.status] <= _MOST_LINES:
-                lines.append(f"! {line.status}: {line.shown}: {line.why or STATUSES[line.status]}")
+                lines.append(f"! {line.status}: {printable(line.name)}: {line.why or STATUSES[line.status]}")
         where = ", ".join(f"collected/{one.folder}/list.json" for one in self.uploads if one.folder)
-        lines += [
-            f"! {status}: and {count - _MOST_LINES} more" + (f", see {where}" if where else "")
-            for status, count in said.items()
-            if count > _MOST_LINES
-        ]
+        for status, count in said.items():
+            if count > _MOST_LINES:
+                lines.append(f"! {status}: and {count - _MOST_LINES} more, see {where or '--json FILE'}")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:

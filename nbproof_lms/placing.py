@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import filecmp
-import hashlib
 import os
 import shutil
-from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from nbproof.files import written_whole
 from nbproof_lms.choosing import Copy, CopyOrder
 from nbproof_lms.contents import LessonBook
-from nbproof_lms.earlier import lists_in
-from nbproof_lms.lms_names import read_time
-from nbproof_lms.outcome import TAKEN, Line
+from nbproof_lms.earlier import Key, digest_in, facts_in
+from nbproof_lms.outcome import Line
+from nbproof_lms.system import read_time
 
 __all__ = ["Desk", "File"]
 
@@ -40,43 +39,34 @@ class Desk:
 
     root: Path
     dry_run: bool = False
-    _facts: dict[tuple[str, str, str], dict[str, Any]] | None = field(default=None, repr=False)
-    _settled: dict[tuple[str, str, str], frozenset[str]] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def learners(self) -> list[str]:
         """Who handed in before."""
-        return sorted(
-            path.name for path in (self.root / "submitted").glob("*") if path.is_dir() and path.name[:1] != "."
-        )
+        folders = (path for path in (self.root / "submitted").glob("*") if path.is_dir())
+        return sorted(path.name for path in folders if path.name[:1] != ".")
 
-    @property
-    def accounts(self) -> dict[str, str]:
-        """Canvas's number of each learner, as earlier uploads said."""
-        return {
-            learner: str(fact["account"]).removeprefix("Canvas:")
-            for (learner, _, _), fact in self._known().items()
-            if str(fact.get("account", "")).startswith("Canvas:")
-        }
+    @cached_property
+    def _facts(self) -> list[tuple[Key, str, dict[str, Any]]]:
+        """(learner, lesson), digest, and what a list says, of all that ever came and is somebody's."""
+        return [(key, str(fact.get("sha256")), fact) for key, fact in facts_in(self.root) if all(key)]
 
-    def _known(self) -> dict[tuple[str, str, str], dict[str, Any]]:
-        if self._facts is None:
-            self._facts = {}
-            came: dict[tuple[str, str], set[str]] = defaultdict(set)
-            for _, told in lists_in(self.root):
-                for fact in told["files"]:
-                    if fact.get("learner") and fact.get("lesson") and fact.get("sha256"):
-                        learner, lesson, digest = fact["learner"], fact["lesson"], fact["sha256"]
-                        self._facts[learner, lesson, digest] = fact
-                        if fact.get("by_hand"):
-                            self._settled[learner, lesson, digest] = frozenset(came[learner, lesson] - {digest})
-                        came[learner, lesson].add(digest)
-        return self._facts
+    @cached_property
+    def accounts(self) -> dict[tuple[str, str], str]:
+        """(LMS, learner) -> the LMS's number, as earlier uploads said."""
+        told = ((key[0], str(fact.get("account") or "").partition(":")) for key, _, fact in self._facts)
+        return {(system, learner): number for learner, (system, _, number) in told if number}
 
-    def settled(self, learner: str, lesson: str, digest: str) -> frozenset[str]:
+    def settled(self, learner: str, lesson: str, digest: str) -> set[str]:
         """The copies (digests) that had come when a person chose the one with this ``digest``: the question is answered."""
-        self._known()
-        return self._settled.get((learner, lesson, digest), frozenset())
+        came: set[str] = set()
+        settled: set[str] = set()
+        for key, other, fact in self._facts:
+            if key == (learner, lesson):
+                if other == digest and fact.get("by_hand"):
+                    settled = came - {digest}
+                came = came | {other}
+        return settled
 
     def why_not(self, learner: str, lesson: str) -> str:
         """Why nothing may be put there, in words: somebody made a link or a file of it."""
@@ -85,29 +75,22 @@ class Desk:
                 return f"{place.relative_to(self.root)} is {'a link' if place.is_symlink() else 'a file'}: remove it"
         return ""
 
-    def held(
-        self, learner: str, lesson: str, book: LessonBook, until: datetime | None
-    ) -> tuple[Copy, datetime | None] | None:
-        """The notebook that lies there now, and when it came; None if there is none. ``until``: when it was due."""
-        path = self.root / "submitted" / learner / lesson / f"{lesson}.ipynb"
-        if path.is_symlink() or not path.is_file():
+    def held(self, learner: str, lesson: str, book: LessonBook) -> tuple[Copy, datetime | None] | None:
+        """The notebook that lies there now, and when it came; None if there is none."""
+        digest = digest_in(self.root, learner, lesson)
+        if not digest:
             return None
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        fact = self._known().get((learner, lesson, digest))
+        path = self.root / "submitted" / learner / lesson / f"{lesson}.ipynb"
         try:
             time = read_time((path.parent / TIMESTAMP).read_text(encoding="utf-8")[:100])
         except (OSError, UnicodeDecodeError):
             time = None
-        order, late = CopyOrder(said=time.timestamp() if time else 0.0, disk=path.stat().st_mtime), False
-        system = ""
-        if fact and len(fact.get("order") or ()) == 6:
-            order, late = CopyOrder(*fact["order"]), bool(fact.get("late"))
-            system = str(fact.get("system") or str(fact.get("account") or "").partition(":")[0])
-        late = time > until if time and until else late
+        order, system = CopyOrder(said=time.timestamp() if time else 0.0, disk=path.stat().st_mtime), ""
+        for key, other, fact in self._facts:
+            if key == (learner, lesson) and other == digest and len(fact.get("order") or ()) == 3:
+                order, system = CopyOrder(*fact["order"]), str(fact.get("system") or "")
         guess = book.guess(path)
-        tier = 0 if guess.lesson == lesson else 3
-        return Copy(-1, digest, order, late, tier, True, guess.untouched, system), time
+        return Copy(-1, digest, order, 0 if guess.lesson == lesson else 3, True, guess.untouched, system), time
 
     def put(self, file: File, here: Path, replaced: Path) -> Line:
         """Do what the file's line says, and return the line. Only notebooks that are taken change anything."""
@@ -118,7 +101,7 @@ class Desk:
             there.parent.mkdir(parents=True, exist_ok=True)
             with written_whole(there) as coming:
                 shutil.copyfile(here / line.kept, coming)
-        if self.dry_run or line.status not in TAKEN:
+        if self.dry_run or line.status != "taken":
             return line
         fresh = target.with_name(f".{target.name}.coming")
         shutil.rmtree(fresh, ignore_errors=True)

@@ -56,16 +56,14 @@ def traces(root: Path, learners: Sequence[str]) -> list[Traces]:
     for learner, one in found.items():
         one.on_roster = learner in roster
         one.folders = [f"{name}/{learner}" for name in FOLDERS if _folder(root, name, learner) is not None]
-        one.folders += [f"their pages in {path}" for path in pages_of(root, learner)]
+        one.folders += [f"their pages in {path}" for path in pages_of(root, {learner})]
     for path, told in lists_in(root):
         for learner in {str(one.get("learner") or "") for one in told["files"]} & (set(found) - {""}):
             found[learner].uploads.append(path.parent.name)
     with opened_gradebook(root) as book:
-        for learner, one in found.items() if book is not None else ():
-            _count(book, learner, one)
-        for (learner, lesson), until in due_dates_in(book).extensions.items() if book is not None else ():
-            if learner in found:
-                found[learner].extensions[lesson] = until
+        if book is not None:
+            for one in found.values():
+                _count(book, one.learner, one)
     return list(found.values())
 
 
@@ -81,6 +79,8 @@ def _count(book: Any, learner: str, one: Traces) -> None:
     from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, SubmittedNotebook
 
     one.in_gradebook = book.db.get(Student, learner) is not None
+    extensions = due_dates_in(book).extensions
+    one.extensions = {lesson: until for (whose, lesson), until in extensions.items() if whose == learner}
     own = book.db.query(SubmittedAssignment.id).filter(SubmittedAssignment.student_id == learner)
     one.lessons = own.count()
     notebooks = [row.id for row in book.db.query(SubmittedNotebook.id).filter(SubmittedNotebook.assignment_id.in_(own))]
@@ -110,9 +110,10 @@ def remove(root: Path, learners: Collection[str], with_uploads: bool = False) ->
         _out_of_state(root, gone)
     except OSError as error:
         raise CourseError(
-            f"not everything could be removed: {error.strerror}", str(error.filename or root.resolve()),
+            f"not everything could be removed: {error.strerror}",
+            str(error.filename or root.resolve()),
             "mend that, then run the same command again",
-        ) from None  # fmt: skip
+        ) from None
     with opened_gradebook(root) as book:
         if book is not None:
             from nbgrader.api import Student
@@ -137,20 +138,11 @@ def _out_of_lists(root: Path, gone: set[str], with_uploads: bool) -> list[str]:
         mine = [one for one in told["files"] if one.get("learner") in gone]
         if not mine:
             continue
+        if with_uploads and all(one in mine or one.get("status") == "junk" for one in told["files"]):
+            shutil.rmtree(path.parent)
+            continue
         if with_uploads:
-            for learner in gone:
-                if (replaced := _folder(path.parent, "replaced", learner)) is not None:
-                    _delete(replaced)
-            if all(one in mine or one.get("status") == "junk" for one in told["files"]):
-                shutil.rmtree(path.parent)
-                continue
-            for one in mine:
-                kept = path.parent / str(one.get("kept") or "")
-                if kept.is_file() and kept.resolve().is_relative_to(path.parent.resolve()):
-                    kept.unlink()
-                    # An empty folder may be called by the learner's name.
-                    with contextlib.suppress(OSError):
-                        os.removedirs(kept.parent)
+            _delete_files(path.parent, mine, gone)
             staying += [str(one.relative_to(root)) for one in sorted(path.parent.glob("upload/*"))]
         for one in mine:
             # Beside its file the name stays: it is what the upload calls it. Whose it was does not.
@@ -159,6 +151,20 @@ def _out_of_lists(root: Path, gone: set[str], with_uploads: bool) -> list[str]:
             one |= {"learner": "", "lesson": "", "status": "removed", "why": "", "account": "", "sender": ""}
         replace_file(path, json.dumps(told, indent=1).encode())
     return staying
+
+
+def _delete_files(upload: Path, facts: Sequence[dict[str, Any]], learners: Collection[str]) -> None:
+    """Delete what an upload keeps of these learners."""
+    for learner in learners:
+        if (replaced := _folder(upload, "replaced", learner)) is not None:
+            _delete(replaced)
+    for one in facts:
+        kept = upload / str(one.get("kept") or "")
+        if kept.is_file() and kept.resolve().is_relative_to(upload.resolve()):
+            kept.unlink()
+            # An empty folder may be called by the learner's name.
+            with contextlib.suppress(OSError):
+                os.removedirs(kept.parent)
 
 
 def _out_of_state(root: Path, gone: set[str]) -> None:

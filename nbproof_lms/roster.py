@@ -17,8 +17,8 @@ from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import replace_file
 from nbproof_lms.csv_table import quoted
-from nbproof_lms.members import Member, Roster
-from nbproof_lms.name_table import AN_ID, also_cell, read_names, roster_of
+from nbproof_lms.members import AN_ID, Member, Roster, roster_of
+from nbproof_lms.name_table import also_cell, read_names
 from nbproof_lms.names import plain
 
 __all__ = [
@@ -87,33 +87,44 @@ def enrolled(kept: Sequence[Member], came: Sequence[Member], by_hand: bool = Fal
     """The roster with those who came. ``by_hand``: a person said that the other names are the learner's, ids of others too."""
     there = {member.learner: member for member in kept}
     claimed = {plain(member.learner) for member in came}
-    ids: dict[str, str] = {}
-    added, changed, merged = [], [], []
-    doubles: dict[tuple[str, str], None] = {}
-    for came_as in came:
-        one = came_as
-        for other in [name for name in one.also if by_hand and name in there and name != one.learner]:
+    done = Enrolment((), {}, doubles=())
+    for one in came:
+        merged = [name for name in one.also if by_hand and name in there and name != one.learner]
+        for other in merged:
             gone = there.pop(other)
             one = _together(one, replace(gone, also=(other, *gone.also)))
-            merged.append(other)
         alike = [member for member in kept if member.learner in there and _ids(one) & _ids(member)]
         same = there.get(one.learner)
         if same is None and len(alike) == 1 and plain(alike[0].learner) not in claimed:
             same = there[alike[0].learner]
-        learner = ids[one.learner] = same.learner if same is not None else one.learner
-        doubles.update({(member.learner, learner): None for member in alike if member.learner != learner})
+        learner = same.learner if same is not None else one.learner
+        added: tuple[str, ...] = ()
+        changed: tuple[str, ...] = ()
         if same is None:
-            added.append(learner)
+            added = (learner,)
             there[learner] = one
-            continue
-        if learner != one.learner:
-            one = replace(one, also=(f"id {one.learner}" if one.learner.isdecimal() else one.learner, *one.also))
-        after = _together(same, one)
-        if after != same:
-            changed.append(learner)
+        elif (after := _together(same, _renamed(one, learner))) != same:
+            changed = (learner,)
             there[learner] = after
-    doubles.update(dict.fromkeys(_namesakes(there, kept, added)))
-    return Enrolment(tuple(there.values()), ids, tuple(added), tuple(changed), tuple(merged), tuple(doubles))
+        doubles = [(member.learner, learner) for member in alike if member.learner != learner]
+        done = replace(
+            done,
+            ids={**done.ids, one.learner: learner},
+            added=(*done.added, *added),
+            changed=(*done.changed, *changed),
+            merged=(*done.merged, *merged),
+            doubles=(*done.doubles, *doubles),
+        )
+    asked = dict.fromkeys((*done.doubles, *_namesakes(there, kept, done.added)))
+    return replace(done, members=tuple(there.values()), doubles=tuple(asked))
+
+
+def _renamed(member: Member, learner: str) -> Member:
+    """A member who is called otherwise on the roster."""
+    if learner == member.learner:
+        return member
+    own = f"id {member.learner}" if member.learner.isdecimal() else member.learner
+    return replace(member, also=(own, *member.also))
 
 
 def _together(one: Member, other: Member) -> Member:
@@ -166,14 +177,8 @@ def joined(kept: Roster | None, came: Roster) -> Roster:
     if kept is None:
         return replace(came, expected=came.learners)
     done = enrolled(kept.members, came.members)
-    base = roster_of(done.members, Path(ROSTER))
-    names = {name: frozenset(done.ids[one] for one in whose) for name, whose in came.names.items()}
-    numbers = dict(base.numbers)
-    for number, whose in came.numbers.items():
-        numbers[number] = numbers.get(number, frozenset()) | {done.ids[one] for one in whose}
     expected = tuple(dict.fromkeys(done.ids[one] for one in came.learners))
-    notes = (*came.notes, *done.notes)
-    return Roster(base.members, {**names, **base.names}, numbers, notes, expected=expected)
+    return replace(roster_of(done.members, ROSTER, (*came.notes, *done.notes)), expected=expected)
 
 
 def strike_off(root: Path, learners: Iterable[str]) -> None:

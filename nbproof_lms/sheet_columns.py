@@ -1,8 +1,4 @@
-"""Which column of somebody's table of people is which: by what stands above it, in many languages, or by what is in it.
-
-Moodle writes its exports in the language of whoever asks for them. Addresses, and what a grading worksheet calls a
-participant, look the same in all of them; for the rest there is a table of words.
-"""
+"""Which column of somebody's table of people is which: by what stands above it, in the languages that Moodle has most."""
 
 from __future__ import annotations
 
@@ -71,7 +67,11 @@ _WORDS = {
         numer identyfikacyjny; numer identyfikacyjny (id); identifikační číslo; id číslo; identifikačné číslo;
         tunnistenumero; id-numara; kimlik numarası; número d'identificació; идентификационный номер; 学号
     """,
-    "email address": "email; e-mail; mail; e-mail-adresse; courriel; adresse de courriel; correo; correo electrónico",
+    "email address": """
+        email; e-mail; mail; e-mail-adresse; courriel; adresse de courriel; correo; correo electrónico; dirección de correo;
+        indirizzo email; endereço de email; e-mailadres; adres e-mail; e-mailová adresa; e-postadress; e-mailadresse;
+        e-postadresse; sähköpostiosoite; e-posta adresi; adreça electrònica; адрес электронной почты; メールアドレス; 电子邮件地址
+    """,
     GRADE: """
         bewertung; note; calificación; valutazione; voto; nota; beoordeling; cijfer; ocena; hodnocení; známka; hodnotenie;
         betyg; karakter; arvosana; not; qualificació; оценка; оцінка; βαθμός; 評点; 成绩
@@ -143,10 +143,15 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
     alone = {FIRST, LAST} & set(heads)
     if len(alone) == 1 and not {"name", "full name"} & set(heads):
         heads[heads.index(alone.pop())] = "full name"
-    if "learner" not in heads:
-        _by_shape(heads, rows)
-        _marks_by_shape(heads, rows)
+    if not {"learner", IDENTIFIER} & set(heads) and _is_participants(rows):
+        heads[0] = IDENTIFIER
     return heads
+
+
+def _is_participants(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first column of a grading worksheet says ``Participant 123``, in whatever language."""
+    found = [_NUMBERED.fullmatch(row[0].strip()) for row in rows[1:]]
+    return len({one["word"] for one in found if one}) == 1 and is_filled(rows, 0)
 
 
 def _named(cell: str) -> str:
@@ -156,64 +161,6 @@ def _named(cell: str) -> str:
     if both == {FIRST, LAST}:
         return "full name"
     return _MEANT.get(head, head)
-
-
-def _by_shape(heads: list[str], rows: Sequence[Sequence[str]]) -> None:
-    """Name columns that no word named by what is in them: addresses, participants; then, as Moodle orders them, names and ids."""
-    whose = {*LEARNER, FIRST, LAST, IDENTIFIER}
-    told = whose | {GRADE, MAXIMUM, COMMENTS}
-    words = {found["word"] for row in rows[1:] if (found := _NUMBERED.fullmatch(row[0].strip()))}
-    if heads[0] not in whose - {IDENTIFIER, "id"} and len(words) == 1 and is_filled(rows, 0):
-        heads[0] = IDENTIFIER
-    free = [column for column, head in enumerate(heads) if head not in told]
-    addresses = [column for column in free if _every(rows, column, r"[^@\s]+@[^@\s]+")]
-    if "email address" not in heads and addresses:
-        heads[addresses[0]] = "email address"
-    if "email address" not in heads or whose & set(heads) - {"email address", IDENTIFIER}:
-        return
-    before = [column for column in free if column < heads.index("email address")]
-    people = [column for column in before if _every(rows, column, r"[^\d@]+")]
-    if len(people) > 1:
-        heads[people[0]], heads[people[1]] = FIRST, LAST
-    elif people:
-        heads[people[0]] = "full name"
-    ids = [column for column in free if _every(rows, column, r"\S*\d\S*") and "@" not in rows[1][column]]
-    if ids and is_filled(rows, ids[0]):
-        heads[ids[0]] = "id number"
-
-
-def _marks_by_shape(heads: list[str], rows: Sequence[Sequence[str]]) -> None:
-    """Name a grading worksheet's columns in Moodle's order: a grade, its maximum (one number for all); last, comments."""
-    if IDENTIFIER not in heads:
-        return
-    told = {*LEARNER, FIRST, LAST, IDENTIFIER}
-    free = [column for column, head in enumerate(heads) if head not in told]
-    if MAXIMUM not in heads:
-        equal = [column for column in free if column - 1 in free and _is_one_number(rows, column)]
-        if GRADE in heads:
-            equal = [column for column in equal if heads[column - 1] == GRADE]
-        # Where everybody has the same grade, the maximum stands behind it.
-        most = next((column for column in equal if column + 1 not in equal), None)
-        if most is None:
-            return
-        heads[most] = MAXIMUM
-    most = heads.index(MAXIMUM)
-    if GRADE not in heads and most - 1 in free:
-        heads[most - 1] = GRADE
-    # Between them: whether the grade can be changed, and when work and grade last were.
-    if COMMENTS not in heads and len(heads) - 1 in free and len(heads) - 1 > most + 3:
-        heads[-1] = COMMENTS
-
-
-def _is_one_number(rows: Sequence[Sequence[str]], column: int) -> bool:
-    said = {row[column].strip() for row in rows[1:]}
-    return len(said) == 1 and re.fullmatch(r"\d+(?:[.,]\d+)?", said.pop()) is not None
-
-
-def _every(rows: Sequence[Sequence[str]], column: int, shape: str) -> bool:
-    """Whether most rows say something in this column, all of it of one shape."""
-    said = [cell for row in rows[1:] if (cell := row[column].strip())]
-    return len(said) * 2 >= len(rows) - 1 > 0 and all(re.fullmatch(shape, cell) for cell in said)
 
 
 def is_filled(rows: Sequence[Sequence[str]], column: int) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from nbproof.command import Command, course_command
 from nbproof.errors import UsageError
 from nbproof_lms.commands import reading_arguments, reading_of
+from nbproof_lms.system import systems
 
 __all__ = ["COMMANDS"]
 
@@ -75,7 +76,7 @@ def _seed(text: str) -> int:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    said = {name for name, value in reading_of(arguments).items() if value and value != "latest"}
+    said = {name for name, value in reading_of(arguments).items() if value}
     if said and not arguments.uploads:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(said))
         raise UsageError(
@@ -98,13 +99,11 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
     add("--workers", type=int, metavar="N", help="processes that write (default: one per core)")
     back = command.add_argument_group("hand back what is new or changed since the last time")
     back.add_argument(
-        "--for", dest="target", choices=("moodle", "canvas", "folder"),
+        "--for", dest="target", choices=(*(one.option for one in systems().values() if one.upload), "folder"),
         help="one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
         "Submissions'; or a folder of pages with a CSV for a mail merge",
     )  # fmt: skip
     back.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: handback/)")
-    back.add_argument("--addresses", type=Path, metavar="CSV", help="with --for folder: a table of learners with their e-mail "
-                      "addresses (default: roster.csv, and what the gradebook knows)")  # fmt: skip
     back.add_argument("--excel", action="store_true", help="with --for folder: a CSV as Excel and Word read UTF-8")
     command.epilog = (
         "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
@@ -117,9 +116,8 @@ def _feedback(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
     given = arguments
-    if given.target != "folder" and (given.addresses or given.excel):
-        raise UsageError("--addresses and --excel are for the table of a mail merge", course_command("feedback"),
-                         "add --for folder, or leave them out")  # fmt: skip
+    if given.target != "folder" and given.excel:
+        raise UsageError("--excel is for the table of a mail merge", course_command("feedback"), "add --for folder")
     if given.target:
         with progress("feedback"):
             from nbproof_lms.handback_command import hand_back_pages
@@ -158,8 +156,10 @@ def _formgrader(arguments: argparse.Namespace) -> int:
 def _report_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
     command.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: report/)")
-    command.add_argument("--canvas", type=Path, metavar="CSV", help="fill this export of a Canvas gradebook")
-    command.add_argument("--moodle", type=Path, metavar="CSV", help="fill this Moodle grading worksheet or export")
+    for system in systems().values():
+        if system.export:
+            says = f"fill this table that {system.name} wants grades in ({system.export})"
+            command.add_argument(f"--{system.option}", type=Path, metavar="CSV", help=says)
     command.add_argument("--column", action="append", default=[], metavar="LESSON=NAME", help="which column of the export is a "
                          "lesson's, where its name does not tell; may be repeated")  # fmt: skip
     command.add_argument(

@@ -149,7 +149,7 @@ def test_an_upload_that_is_called_like_a_learner_may_be_that_learners(collecting
     before = everything(course / "submitted")
     forged = {"bob_1_2_x.ipynb": HERS, "eve_3_4_x.ipynb": HERS, "kim_5_6_x.ipynb": HERS}
     collected = collecting(forged, "mallory.zip")
-    assert {line.status for line in collected.needs_person} == {"ambiguous learner"}
+    assert {line.status for line in collected.needs_person} == {"no learner known"}
     collecting(forged, "mallory_9_99_work.zip")
     collecting({f"mallory/{name}": data for name, data in forged.items()}, "mallory (1).zip")
     assert everything(course / "submitted") == before
@@ -180,7 +180,7 @@ def test_a_folder_around_a_download_that_may_be_a_learners_is_asked_about(
 ) -> None:
     files = {f"CS101/{name}": data for name, data in LMS["Canvas"].items()}
     collected = collecting(files, "spring.zip")
-    assert {line.status for line in collected.needs_person} == {"ambiguous learner"}
+    assert {line.status for line in collected.needs_person} == {"no learner known"}
     assert all("'CS101'" in line.why for line in collected.needs_person)
     assert not (course / "submitted").exists()
     names = tmp_path / "class.csv"
