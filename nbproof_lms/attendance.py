@@ -67,11 +67,13 @@ def attend(
     people = sorted({*everybody, *(one.learner for one in others)})
     missing = {
         lesson: tuple(
-            who for who in people
+            who
+            for who in people
             if (who, lesson) not in handed_in and (who, lesson) not in told and (who, "") not in told
         )
-        for lesson in lessons if lesson in came
-    }  # fmt: skip
+        for lesson in lessons
+        if lesson in came
+    }
     names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
     asked = undecided(root, {(learner, lesson) for learner, lesson in handed_in if lesson in lessons})
     return Attendance({lesson: who for lesson, who in missing.items() if who}, others, asked, names)

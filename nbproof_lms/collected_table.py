@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -37,38 +37,38 @@ _NEXT = {
 """What to do about files that need a person."""
 
 
-def print_collected(collected: Collected, root: Path, everything: bool = False) -> None:
+def print_collected(collected: Collected, root: Path, everything: bool = False, console: Console | None = None) -> None:
     """Files that learners handed in, what became of each and why; what needs a person stands last.
 
     Of very many those without anything special are counted only, unless ``everything`` is wanted.
     """
-    console = console_for_output()
+    console = console or console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
     special = [line for line in rows if not _is_usual(line)]
-    usual = Counter(line.status for line in rows if _is_usual(line))
     if everything or len(rows) <= MANY:
-        special, usual = rows, Counter()
+        special = rows
     if special:
         console.print(_table(special, collected.dry_run, root))
-    if usual:
-        told = ", ".join(f"{count} {status}" for status, count in usual.items())
-        say(console, f"not shown: {told}; --all lists every file")
-    if junk := collected.counts.get("junk"):
-        say(console, f"not listed: {counted(junk, 'file')} that no learner wrote (archives, .DS_Store and the like)")
-    for note in collected.notes:
-        say(console, printable(note))
-    if collected.missing:
-        say(console, f"nothing came from {some_of(collected.missing, 8)}")
-    told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
-    say(console, told or "no file came")
     if needs := len(collected.needs_person):
         verb = "needs" if needs == 1 else "need"
         console.print(f"[red]{counted(needs, 'file')} {verb} you[/]: the last rows of the table", highlight=False)
-    for cure in cures(collected, root):
-        say(console, f"  {cure}")
+    for line in (*_remarks(collected, len(rows) - len(special)), *(f"  {cure}" for cure in cures(collected, root))):
+        say(console, printable(line))
     for upload in collected.uploads:
         if upload.folder:
             say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
+
+
+def _remarks(collected: Collected, hidden: int) -> Iterator[str]:
+    if hidden:
+        yield f"not shown: {counted(hidden, 'notebook')} in their place; --all lists every file"
+    if junk := collected.counts.get("junk"):
+        yield f"not listed: {counted(junk, 'file')} that no learner wrote (archives, .DS_Store and the like)"
+    yield from collected.notes
+    if collected.missing:
+        yield f"nothing came from {some_of(collected.missing, 8)}"
+    told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
+    yield told or "no file came"
 
 
 def _is_usual(line: Line) -> bool:

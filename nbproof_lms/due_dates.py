@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
@@ -16,7 +18,7 @@ from nbproof.text import in_utc, printable
 if TYPE_CHECKING:
     from nbproof.gradebook.writer import Writer
 
-__all__ = ["change_due_dates", "due_date_parsers", "lines_of_due_dates"]
+__all__ = ["change_due_dates", "due_date_parsers", "lines_of_due_dates", "read_due"]
 
 _NONE = "none"
 _WHEN = (
@@ -41,7 +43,6 @@ def due_date_parsers(kinds: _SubParsersAction[ArgumentParser]) -> tuple[Argument
 def change_due_dates(arguments: Namespace) -> int:
     """Do what one of the two was asked for; 0. Raises CourseError."""
     from nbproof.run.intake import lessons_with_source
-    from nbproof_lms.due_text import read_due
 
     root, lesson = arguments.course, arguments.lesson
     lessons_with_source(root, [lesson])
@@ -107,14 +108,16 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
         due = dates.lessons.get(lesson)
         if due is None:
             raise UsageError(
-                f"{lesson} has no due date yet, so nobody can have more time", "roster extend",
+                f"{lesson} has no due date yet, so nobody can have more time",
+                "roster extend",
                 f"set the due date of the class first: {course_command(f'roster due {lesson} 2026-11-20', root)}",
-            )  # fmt: skip
+            )
         if until is not None and until <= due:
             raise UsageError(
-                f"{in_utc(until)} is not later than for the class, {in_utc(due)}", "roster extend",
+                f"{in_utc(until)} is not later than for the class, {in_utc(due)}",
+                "roster extend",
                 f"name a later time; or take an extension away: {course_command(f'roster extend NAME {lesson} {_NONE}', root)}",
-            )  # fmt: skip
+            )
         for learner in learners:
             if until is not None or (learner, lesson) in dates.extensions:
                 writer.extend(lesson, learner, until)
@@ -133,3 +136,34 @@ def _tell_next(root: Path, lesson: str, learner: str) -> None:
     only = f" --only {learner}" if learner != "*" else ""
     print(f"next: {course_command(f'grade {lesson}{only}', root)}: penalties follow, and nothing runs again")
     print(f"      {course_command('feedback', root)}: pages say it")
+
+
+_DUE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]+(\d\d:\d\d(?::\d\d)?))? *(Z|[+-]\d\d:?\d\d|[A-Za-z][\w/+-]*)?")
+_LAST_SECOND = time(23, 59, 59)
+
+
+def read_due(text: str, place: str) -> datetime:
+    """The time, in UTC. ``place``: the option or the command that it was given to. Raises UsageError."""
+    found = _DUE.fullmatch(text.strip())
+    try:
+        if found is None:
+            raise ValueError(text)
+        day, clock, zone = found.groups()
+        moment = time.fromisoformat(clock) if clock else _LAST_SECOND
+        return datetime.combine(datetime.fromisoformat(day), moment, _zone(zone or "UTC")).astimezone(UTC)
+    except (ValueError, KeyError, OSError, OverflowError):  # what zoneinfo raises for a zone that it does not know
+        raise UsageError(
+            f"{text!r} is no time",
+            place,
+            "write it as 2026-11-20 (the end of that day, in UTC) or '2026-11-20 18:00', with +01:00 or Europe/Berlin behind it "
+            "for another zone",
+        ) from None
+
+
+def _zone(name: str) -> tzinfo:
+    if name in {"Z", "UTC"}:
+        return UTC
+    if name[0] in "+-":
+        offset = timedelta(hours=int(name[1:3]), minutes=int(name[-2:]))
+        return timezone(offset if name[0] == "+" else -offset)
+    return ZoneInfo(name)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import shlex
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -92,7 +91,8 @@ def _refuse_unfit(root: Path, path: Path, own: set[Path]) -> None:
     name_it = "name the folder or zip that came"
     try:
         place = path.resolve()
-        is_folder, is_file = path.is_dir(), path.is_file()
+        is_folder = path.is_dir()
+        is_file = path.is_file()
     except (OSError, ValueError, RuntimeError):
         raise UsageError("the upload cannot be read", str(path), name_it) from None
     if not is_folder and not is_file:
@@ -104,8 +104,6 @@ def _refuse_unfit(root: Path, path: Path, own: set[Path]) -> None:
         raise UsageError("this folder holds the course itself", str(place), name_it)
     if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
         raise UsageError("the upload cannot be read: permission denied", str(place), f"chmod -R u+rX {path}")
-    if is_file:
-        _refuse_no_archive(path)
 
 
 def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
@@ -133,22 +131,15 @@ def _head(path: Path) -> str:
         return packing_of(file.read(512))
 
 
-def _refuse_no_archive(path: Path) -> None:
-    """Raise UsageError if a file is called an archive and is none, or one that cannot be unpacked here."""
-    kind = _head(path)
-    if kind in {"7z", "rar"}:
-        raise UsageError(f"a .{kind} archive cannot be unpacked here", str(path), "pack the same files as a zip")
-    if not kind and re.search(r"\.(zip|tar|tgz|gz|bz2|xz)$", path.name, re.IGNORECASE):
-        raise UsageError(
-            f"this is no {path.suffix[1:]} archive, or its beginning is lost",
-            str(path),
-            "download it again, or name the folder",
-        )
-    if kind == "zip" and path.suffix.lower() == ".zip":
-        import zipfile
-
-        if not zipfile.is_zipfile(path):
-            raise UsageError("the zip is cut off: its table of contents is missing", str(path), "download it again")
+_FULL = ("the disk is full; what was not finished was taken back", "free some space, then run the same command again")
+_NOT_OURS = ("the course's folder cannot be written", "let your user write there, then run the same command again")
+_TROUBLE = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EACCES: _NOT_OURS,
+    errno.EPERM: _NOT_OURS,
+    errno.EROFS: _NOT_OURS,
+}
 
 
 @contextlib.contextmanager
@@ -158,18 +149,10 @@ def _disk(root: Path) -> Iterator[None]:
         yield
     except OSError as error:
         place = str(error.filename or root / "collected")
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            fact, then = (
-                "the disk is full; what was not finished was taken back",
-                "free some space, then run the same command again",
-            )
-        elif error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-            fact, then = f"the course's folder cannot be written ({error.strerror})", f"chmod -R u+w {root.resolve()}"
-        else:
-            fact, then = (
-                f"the upload cannot be kept ({error.strerror or error})",
-                "mend that, then run the same command again",
-            )
+        fact, then = _TROUBLE.get(
+            error.errno or 0,
+            (f"the upload cannot be kept ({error.strerror or error})", "mend that, then run the same command again"),
+        )
         raise UsageError(fact, place, then) from None
 
 

@@ -57,6 +57,11 @@ def match(rows: Rows, people: Iterable[Person], learners: Iterable[str], elsewhe
     for person in asked:
         if person.id not in by_id and person.id not in elsewhere:
             means[person.id] = _rows_by_name(left, person)
+    return _matching(means, by_id)
+
+
+def _matching(means: Mapping[str, set[int]], by_id: frozenset[str]) -> Matching:
+    """Rows that one learner means, who means no other."""
     whose = [min(found) for found in means.values() if len(found) == 1]
     clear = {
         min(found): learner for learner, found in means.items() if len(found) == 1 and whose.count(min(found)) == 1

@@ -16,7 +16,7 @@ import re
 import shutil
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -129,36 +129,50 @@ def hand_back(
     found = _Sorted()
     chosen = sorted(keys, key=lambda key: (key[1], key[0]))
     for done, key in enumerate(chosen, 1):
-        path = page_path(root, *key)
         step(done, len(chosen), "/".join(key))
-        if path.is_symlink() or not path.is_file():
-            continue
-        page = path.read_bytes()
-        if target != "folder" and key not in addressed:
+        page = _page(page_path(root, *key))
+        if page and target != "folder" and key not in addressed:
             found.nowhere[key] = [option for option, others in known.items() if key in others]
-        elif not force and record.digests.get(key) == _digest(page):
+        elif page and not force and record.digests.get(key) == _digest(page):
             found.unchanged += 1
-        else:
+        elif page:
             found.pages[key] = page
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        parcels = []
-        if target == "folder" and found.pages:
-            parcels.append(_folder(folder, found.pages, records, emails, excel))
-            record.note(found.pages, parcels[0].path)
-        for lesson, mine in _by_lesson(found.pages).items() if target != "folder" else ():
-            names = {key: f"{addressed[key]}{_safe(lesson)}_feedback.html" for key in mine}
-            path = _free(folder, f"{target}-{_safe(lesson)}", ".zip")
-            _zip(path, {names[key]: page for key, page in mine.items()})
-            parcels.append(Parcel(path, lesson, tuple(mine), path.stat().st_size))
-            # One by one: what is cut off here is handed back once more, and never forgotten.
-            record.note(mine, path)
+        parcels = list(_packed(folder, target, found.pages, addressed, records, emails, excel, record))
     except OSError as error:
         place = str(error.filename or folder)
         fact = f"what is to be handed back cannot be written: {error.strerror}"
         raise CourseError(fact, place, "choose a place: --out DIR") from None
     without = {learner for learner, _ in found.pages if target == "folder" and not emails.get(learner)}
     return HandedBack(target, tuple(parcels), found.unchanged, found.nowhere, tuple(sorted(without)), record.lost)
+
+
+def _packed(
+    folder: Path,
+    target: str,
+    pages: Mapping[Key, bytes],
+    addressed: Mapping[Key, Address],
+    records: ClassRecords,
+    emails: Mapping[str, str],
+    excel: bool,
+    record: _Record,
+) -> Iterator[Parcel]:
+    """Write the parcels. One by one: what is cut off is handed back once more, and never forgotten."""
+    if target == "folder" and pages:
+        parcel = _folder(folder, pages, records, emails, excel)
+        record.note(pages, parcel.path)
+        yield parcel
+    for lesson, mine in _by_lesson(pages).items() if target != "folder" else ():
+        path = _free(folder, f"{target}-{_safe(lesson)}", ".zip")
+        _zip(path, {f"{addressed[key]}{_safe(lesson)}_feedback.html": page for key, page in mine.items()})
+        record.note(mine, path)
+        yield Parcel(path, lesson, tuple(mine), path.stat().st_size)
+
+
+def _page(path: Path) -> bytes:
+    """A feedback page; empty if there is none."""
+    return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
 
 
 @dataclass

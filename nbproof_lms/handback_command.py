@@ -48,9 +48,16 @@ def hand_back_pages(request: Namespace) -> int:
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
         with progress("packing") as step:
             done = hand_back(
-                root, request.target, [key for key in keys if key not in failed], records, addresses_of(records), out=request.out,
-                force=request.force, excel=request.excel, step=step,
-            )  # fmt: skip
+                root,
+                request.target,
+                [key for key in keys if key not in failed],
+                records,
+                addresses_of(records),
+                out=request.out,
+                force=request.force,
+                excel=request.excel,
+                step=step,
+            )
         note_handed_back(root, [key for parcel in done.parcels for key in parcel.keys])
     console = console_for_output()
 

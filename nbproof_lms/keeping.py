@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,11 +82,8 @@ class Stage:
                 called = Path(upload.path).name or upload.path
                 notes.append(f"{called}: the same upload came before, as collected/{upload.folder}{then}")
             lines += placed
-        if roster is None:
-            return Collected(tuple(uploads), tuple(lines), tuple(notes), (), self._dry)
-        came = {line.learner for line in lines if line.learner}
-        missing = tuple(name for name in roster.expected if name not in came)
-        return Collected(tuple(uploads), tuple(lines), (*notes, *_notes(roster, came)), missing, self._dry)
+        done = Collected(tuple(uploads), tuple(lines), tuple(notes), (), self._dry)
+        return done if roster is None else _held_against(roster, done)
 
     def _kept(self, upload: KeptUpload) -> Path:
         return self._root / "collected" / upload.folder
@@ -106,11 +103,14 @@ class Stage:
         return uploads
 
 
-def _notes(roster: Roster, came: set[str]) -> Iterator[str]:
-    yield from roster.notes
+def _held_against(roster: Roster, done: Collected) -> Collected:
+    """What came, with who is missing and who is not on the roster."""
+    came = {line.learner for line in done.lines if line.learner}
+    notes = [*done.notes, *roster.notes]
     strangers = sorted(came - set(roster.learners))
     if strangers and not roster.strict:
-        yield f"not on the roster: {', '.join(strangers)}; {course_command('roster add NAME')} puts one there"
+        notes.append(f"not on the roster: {', '.join(strangers)}; {course_command('roster add NAME')} puts one there")
+    return replace(done, notes=tuple(notes), missing=tuple(name for name in roster.expected if name not in came))
 
 
 def _write_list(folder: Path, upload: KeptUpload, lines: Sequence[Line], asked: str | None) -> None:

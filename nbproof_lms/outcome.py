@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from nbproof.text import printable
-
 __all__ = ["NEEDS_NOBODY", "PLACED", "STANDS", "STATUSES", "Collected", "KeptUpload", "Line"]
 
 STATUSES = {
@@ -34,9 +32,6 @@ PLACED = STANDS | {"data file"}
 """What lies in submitted/ afterwards."""
 
 NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "junk"}
-
-_MOST_LINES = 12
-"""Files of one kind that a run names one by one."""
 
 
 @dataclass(frozen=True)
@@ -121,20 +116,6 @@ class Collected:
         """How many files became what, in the order of STATUSES."""
         found = Counter(line.status for line in self.lines)
         return {status: found[status] for status in STATUSES if found[status]}
-
-    def __str__(self) -> str:
-        told = ", ".join(f"{count} {status}" for status, count in self.counts.items()) or "no file came"
-        lines = [f"collected{' (dry run: nothing was written)' if self.dry_run else ''}: {told}", *self.notes]
-        said: Counter[str] = Counter()
-        for line in self.needs_person:
-            said[line.status] += 1
-            if said[line.status] <= _MOST_LINES:
-                lines.append(f"! {line.status}: {printable(line.name)}: {line.why or STATUSES[line.status]}")
-        where = ", ".join(f"collected/{one.folder}/list.json" for one in self.uploads if one.folder)
-        for status, count in said.items():
-            if count > _MOST_LINES:
-                lines.append(f"! {status}: and {count - _MOST_LINES} more, see {where or '--json FILE'}")
-        return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: counts first, then every file."""

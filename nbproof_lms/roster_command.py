@@ -6,7 +6,7 @@ import difflib
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from rich.markup import escape
@@ -44,22 +44,10 @@ def show_roster(root: Path) -> int:
         )
         return 0
     late = late_by_word(root)
-    columns = sorted({lesson for _, lesson in came} | {one.lesson for one in found.useless if one.lesson})
-    table = Table(title=counted(len(people), "learner"))
-    for head in ("learner", "name", "email"):
-        table.add_column(head, overflow="fold")
-    for lesson in columns:
-        table.add_column(escape(lesson.replace("_", " ")), justify="center")
-    useless = {(one.learner, one.lesson) for one in found.useless}
-    for member in people.values():
-        cells = []
-        for lesson in columns:
-            key = (member.learner, lesson)
-            cell = "[red]![/]" if came.get(key) or key in useless else "yes" if key in came else "-"
-            cells.append(cell + (" (l)" if key in late else ""))
-        star = "" if member.learner in listed or not listed else " *"
-        table.add_row(*(escape(printable(part)) for part in (member.learner + star, member.name, member.email)), *cells)
-    console.print(table)
+    wrong = {key for key, problem in came.items() if problem} | {(one.learner, one.lesson) for one in found.useless}
+    cells = dict.fromkeys(came, "yes") | dict.fromkeys(wrong, "[red]![/]")
+    cells |= {key: f"{cell} (l)" for key, cell in cells.items() if key in late}
+    console.print(_table(people.values(), cells, listed))
     notes = ["- nothing, ! nothing that can be graded"]
     notes += ["(l) late, as the LMS says"] if late else []
     notes += [f"* not in {ROSTER}"] if listed and set(people) - listed else []
@@ -71,6 +59,21 @@ def show_roster(root: Path) -> int:
     if listed:
         say(console, f"roster:    {(root / ROSTER).resolve()}")
     return 0
+
+
+def _table(people: Collection[Member], cells: Mapping[tuple[str, str], str], listed: Collection[str]) -> Table:
+    """Everybody, and of each lesson that somebody handed in what came."""
+    table = Table(title=counted(len(people), "learner"))
+    for head in ("learner", "name", "email"):
+        table.add_column(head, overflow="fold")
+    lessons = sorted({lesson for _, lesson in cells if lesson})
+    for lesson in lessons:
+        table.add_column(escape(lesson.replace("_", " ")), justify="center")
+    for one in people:
+        star = "" if one.learner in listed or not listed else " *"
+        who = (escape(printable(part)) for part in (one.learner + star, one.name, one.email))
+        table.add_row(*who, *(cells.get((one.learner, lesson), "-") for lesson in lessons))
+    return table
 
 
 def add_learner(root: Path, learner: str, name: str, email: str, also: Sequence[str] = ()) -> int:

@@ -204,14 +204,13 @@ class _Desk:
             return collect(self.root, request.uploads, **reading_of(request), step=step)
 
     def _say_collected(self, collected: Collected) -> None:
-        from nbproof_lms.collected_table import cures
+        from nbproof_lms.collected_table import print_collected
 
         request = self.request
-        if request.quiet and collected.needs_person:
-            print(collected, file=sys.stderr)
-        self.say(str(collected))
-        for told in cures(collected, self.root):
-            self.say(f"  {told}")
+        if not request.quiet:
+            print_collected(collected, self.root, request.all, self.console)
+        elif collected.needs_person:
+            print_collected(collected, self.root, request.all, Console(stderr=True, soft_wrap=True))
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, self.root / "submitted"

@@ -325,9 +325,9 @@ def test_of_a_large_upload_what_is_special_is_listed_and_the_rest_is_counted(
     told = capsys.readouterr().out
     assert "essayist" in told and "latecomer" in told
     assert not [name for name in CLASS if name in told]
-    assert f"not shown: {len(CLASS)} taken; --all lists every file" in told
+    assert f"not shown: {len(CLASS)} notebooks in their place; --all lists every file" in told
     _collect(course, UPLOAD)
-    assert f"not shown: {len(CLASS)} already there; --all lists every file" in capsys.readouterr().out
+    assert f"not shown: {len(CLASS)} notebooks in their place; --all lists every file" in capsys.readouterr().out
     _collect(course, UPLOAD, "--all")
     told = capsys.readouterr().out
     assert all(name in told for name in CLASS)
