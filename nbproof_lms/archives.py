@@ -227,16 +227,7 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
 
 
 def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
-    """The entry's time, UTC: the extended one if there is one; None if it is the zero of DOS."""
-    extra = info.extra
-    while len(extra) >= 4:
-        tag, length = struct.unpack_from("<HH", extra)
-        if tag == 0x5455 and length >= 5 and len(extra) >= 9 and extra[4] & 1:
-            try:
-                return datetime.fromtimestamp(struct.unpack_from("<i", extra, 5)[0], UTC)
-            except (ValueError, OverflowError, OSError):
-                break
-        extra = extra[4 + length :]
+    """The entry's time, as UTC; None if it is the zero of DOS."""
     try:
         return datetime(*info.date_time, tzinfo=UTC) if info.date_time[0] > 1980 else None
     except ValueError:

@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 from argparse import Namespace
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -16,13 +16,11 @@ from nbproof.run.journal import problems_of
 from nbproof.terminal import progress
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import known_of
-from nbproof_lms.handback import HandedBack, Parcel, hand_back
+from nbproof_lms.handback import HandedBack, hand_back
 from nbproof_lms.system import find_system
 
 __all__ = ["addresses_of", "hand_back_pages"]
 
-_LARGE = 50_000_000
-"""Bytes of a zip that many an LMS does not take at once."""
 _SHOWN = 8
 """Learners that are named in one line; of more the number is told as well."""
 
@@ -59,19 +57,19 @@ def hand_back_pages(request: Namespace) -> int:
                 step=step,
             )
         note_handed_back(root, [key for parcel in done.parcels for key in parcel.keys])
-    console = console_for_output()
-
-    def say(text: str) -> None:
-        console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
-
-    for learner, lesson, reason in feedback.failed:
-        say(f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}")
-    if feedback.failed:
-        say("  next: mend that, then this command again: it packs what is missing only")
     lost = [key for key, others in done.nowhere.items() if not others]
-    for line in (*_packed(done), *_notes(done, records), *_lost(done.target, lost)):
-        say(line)
+    console = console_for_output()
+    for line in (*_failed(feedback.failed), *_packed(done), *_notes(done, records), *_lost(done.target, lost)):
+        console.print(printable(line), highlight=False, markup=False, soft_wrap=True)
     return 1 if failed or lost else 0
+
+
+def _failed(pages: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """What could not be written: learner, lesson and reason."""
+    for learner, lesson, reason in pages:
+        yield f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}"
+    if pages:
+        yield "  next: mend that, then this command again: it packs what is missing only"
 
 
 def _packed(done: HandedBack) -> Iterator[str]:
@@ -115,28 +113,14 @@ def _notes(done: HandedBack, records: ClassRecords) -> Iterator[str]:
         yield f"note: {counted(pending, 'page')} {waits}"
     if newer := sorted({work.learner for work in works if work.note or work.waits}):
         yield f"note: {_people(newer)} handed in again since: {course_command('grade')}, then this command again"
-    elsewhere: dict[str, set[str]] = defaultdict(set)
-    for (learner, _), others in done.nowhere.items():
-        for option in others[:1]:
-            elsewhere[option].add(learner)
-    for option, learners in elsewhere.items():
-        command = course_command(f"feedback --for {option}")
-        yield f"note: {counted(len(learners), 'learner')} came by another LMS: {command}"
+    elsewhere = {(others[0], learner) for (learner, _), others in done.nowhere.items() if others}
+    for option, count in sorted(Counter(option for option, _ in elsewhere).items()):
+        yield f"note: {counted(count, 'learner')} came by another LMS: {course_command(f'feedback --for {option}')}"
     if done.without_email:
         table = course_command("roster import CSV")
         yield f"note: no e-mail address of {_people(done.without_email)}: {table} takes a table of them"
     if done.record_lost:
         yield "note: handback/record.json could not be read: so everything counts as new"
-    for parcel in done.parcels:
-        if done.target != "folder" and parcel.size > _LARGE:
-            yield f"note: {_too_large(parcel)}"
-
-
-def _too_large(parcel: Parcel) -> str:
-    return (
-        f"{parcel.path.name} has {parcel.size / 1e6:.0f} MB, more than many an LMS takes at once: "
-        "name some learners at a time, with --force"
-    )
 
 
 def _people(learners: Iterable[str]) -> str:

@@ -71,17 +71,13 @@ class Stage:
         notes: list[str] = []
         for at, (upload, files) in enumerate(zip(uploads, told, strict=True)):
             here = self._folder / str(at) if upload.known or self._dry else self._kept(upload)
-            placed = [
-                replace(desk.put(file, here, self._kept(upload) / "replaced"), folder=upload.folder) for file in files
-            ]
+            placed = [desk.put(file, here, self._kept(upload) / "replaced") for file in files]
+            lines += [replace(line, folder=upload.folder) for line in placed]
             changed = any(file.beside or file.line.status == "taken" for file in files)
             if not self._dry and (changed or not upload.known):
                 _write_list(self._kept(upload), upload, placed, asked)
             if upload.known:
-                then = "" if changed else "; nothing changed"
-                called = Path(upload.path).name or upload.path
-                notes.append(f"{called}: the same upload came before, as collected/{upload.folder}{then}")
-            lines += placed
+                notes.append(_known_before(upload, changed))
         done = Collected(tuple(uploads), tuple(lines), tuple(notes), (), self._dry)
         return done if roster is None else _held_against(roster, done)
 
@@ -101,6 +97,13 @@ class Stage:
                 os.rename(self._folder / str(at), self._kept(upload))
             uploads.append(upload)
         return uploads
+
+
+def _known_before(upload: KeptUpload, changed: bool) -> str:
+    called = Path(upload.path).name or upload.path
+    return (
+        f"{called}: the same upload came before, as collected/{upload.folder}{'' if changed else '; nothing changed'}"
+    )
 
 
 def _held_against(roster: Roster, done: Collected) -> Collected:

@@ -87,36 +87,28 @@ def enrolled(kept: Sequence[Member], came: Sequence[Member], by_hand: bool = Fal
     """The roster with those who came. ``by_hand``: a person said that the other names are the learner's, ids of others too."""
     there = {member.learner: member for member in kept}
     claimed = {plain(member.learner) for member in came}
-    done = Enrolment((), {}, doubles=())
+    ids: dict[str, str] = {}
+    added, changed, merged, doubles = [], [], [], []
     for one in came:
-        merged = [name for name in one.also if by_hand and name in there and name != one.learner]
-        for other in merged:
+        others = [name for name in one.also if by_hand and name in there and name != one.learner]
+        merged += others
+        for other in others:
             gone = there.pop(other)
             one = _together(one, replace(gone, also=(other, *gone.also)))
-        alike = [member for member in kept if member.learner in there and _ids(one) & _ids(member)]
-        same = there.get(one.learner)
-        if same is None and len(alike) == 1 and plain(alike[0].learner) not in claimed:
-            same = there[alike[0].learner]
-        learner = same.learner if same is not None else one.learner
-        added: tuple[str, ...] = ()
-        changed: tuple[str, ...] = ()
-        if same is None:
-            added = (learner,)
-            there[learner] = one
-        elif (after := _together(same, _renamed(one, learner))) != same:
-            changed = (learner,)
-            there[learner] = after
-        doubles = [(member.learner, learner) for member in alike if member.learner != learner]
-        done = replace(
-            done,
-            ids={**done.ids, one.learner: learner},
-            added=(*done.added, *added),
-            changed=(*done.changed, *changed),
-            merged=(*done.merged, *merged),
-            doubles=(*done.doubles, *doubles),
-        )
-    asked = dict.fromkeys((*done.doubles, *_namesakes(there, kept, done.added)))
-    return replace(done, members=tuple(there.values()), doubles=tuple(asked))
+        alike = [member.learner for member in kept if member.learner in there and _ids(one) & _ids(member)]
+        learner = one.learner
+        if learner not in there and len(alike) == 1 and plain(alike[0]) not in claimed:
+            learner = alike[0]
+        ids[one.learner] = learner
+        doubles += [(other, learner) for other in alike if other != learner]
+        before = there.get(learner)
+        there[learner] = one if before is None else _together(before, _renamed(one, learner))
+        if before is None:
+            added.append(learner)
+        elif there[learner] != before:
+            changed.append(learner)
+    asked = dict.fromkeys((*doubles, *_namesakes(there, kept, added)))
+    return Enrolment(tuple(there.values()), ids, tuple(added), tuple(changed), tuple(merged), tuple(asked))
 
 
 def _renamed(member: Member, learner: str) -> Member:

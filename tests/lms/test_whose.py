@@ -38,6 +38,7 @@ FORGED = {
     "Blackboard": {"mallory/p_bob_attempt_2026-01-01-10-00-00_x.ipynb": HERS},
     "Moodle": {"mallory/bob_77_assignsubmission_file_/x.ipynb": HERS},
     "many of them": {f"mallory/bob_1_{at}_x.ipynb": HERS for at in range(2, 30)},
+    "Brightspace": {"mallory/1-2 - bob - Nov 9, 2026 1000 AM/01_first.ipynb": HERS},
     "a folder": {"mallory/bob/01_first.ipynb": HERS},
     "a packed folder": {"mallory.zip": zipped({"bob/01_first.ipynb": HERS})},
     "an archive that names nobody": {"work.zip": zipped({"bob/01_first.ipynb": HERS})},
@@ -85,10 +86,12 @@ LMS = {
     "Moodle": {"bob_1_assignsubmission_file_/x.ipynb": BOBS, "eve_3_assignsubmission_file_/x.ipynb": EVES},
     "Blackboard": {"p_bob_attempt_2026-11-09-10-00-00_x.ipynb": BOBS, "p_eve_attempt_2026-11-09-10-00-00_x.ipynb": EVES},
     "Classroom": {"bob - x.ipynb": BOBS, "eve - x.ipynb": EVES},
+    "Brightspace": {"1-2 - bob - Nov 9, 2026 1000 AM/x.ipynb": BOBS, "3-4 - eve - Nov 9, 2026 1000 AM - x.ipynb": EVES},
     "exchange": {"bob+01_first+2026-11-09 10:00:00 UTC/01_first.ipynb": BOBS,
                  "eve+01_first+2026-11-09 10:00:00 UTC/01_first.ipynb": EVES},
 }  # fmt: skip
 START = {
+    "Brightspace": "9{0}-99{0} - mallory{0} - Nov 9, 2026 1000 AM - {1}",
     "Canvas": "mallory{0}_9{0}_99{0}_{1}", "Moodle": "mallory{0}_9{0}_assignsubmission_file_/{1}",
     "Classroom": "mallory{0} - {1}", "Blackboard": "p_mallory{0}_attempt_2026-11-09-10-00-00_{1}",
     "exchange": "mallory{0}+01_first+2026-11-09 10:00:00 UTC/{1}",
@@ -101,6 +104,7 @@ IMITATED = {
     "Classroom's name": {"bob - x.ipynb": HERS},
     "an exchange, packed": {"w.zip": zipped({"bob+01_first+2026-01-01 10:00:00 UTC/01_first.ipynb": HERS})},
     "an attempt, packed": {"w.zip": zipped({"p_bob_attempt_2026-01-01-10-00-00_x.ipynb": HERS})},
+    "Brightspace's name": {"1-2 - bob - Nov 9, 2026 1000 AM - x.ipynb": HERS},
     "a mail": {"note.eml": _from_bob(x=HERS)},
 }  # fmt: skip
 
