@@ -114,8 +114,7 @@ class Arrivals:
     budget: Budget = field(default_factory=Budget)
     step: Callable[[int, int, str], None] = lambda done, of, name: None
     pieces: list[ArrivedPiece] = field(default_factory=list)
-    _used: set[str] = field(default_factory=set)
-    _files: set[str] = field(default_factory=set)
+    _copies: int = 0
 
     def take(self, path: Path) -> None:
         """Take in a folder, an archive, or one file."""
@@ -146,7 +145,9 @@ class Arrivals:
     def _keep(self, told: ArrivedPiece, data: Iterator[bytes], budget: Budget, *, top: bool = False) -> None:
         """Write one file down, and unpack it if it is an archive. ``told``: what is known of it before."""
         parts = told.parts
-        kept = self._free_name(("upload" if top else "files", *parts))
+        # A folder for each: names that learners gave meet nowhere, on no system.
+        self._copies += 1
+        kept = f"upload/{_safe(parts[-1])}" if top else f"files/{self._copies}/{_safe(parts[-1])}"
         path = self.folder / kept
         try:
             size, digest, head = _write(path, data)
@@ -156,15 +157,18 @@ class Arrivals:
             return
         piece = replace(told, kept=kept, size=size, sha256=digest)
         kind = packing_of(head)
-        if not kind and (is_mail(parts[-1]) or is_mailbox(parts[-1], head)) and not is_junk(parts):
-            self._unpack(piece, path, budget, top=False, mails=True)
-            return
-        if is_junk(parts) or not kind or not (_PACKED.search(parts[-1]) or kind in {"7z", "rar"}):
-            if not kind and _CALLED_ARCHIVE.search(parts[-1]) and not is_junk(parts):
-                piece = replace(piece, problem=NotUnpacked("not read", "it is called an archive, and is none"))
+        name = parts[-1]
+        if is_junk(parts):
             self.pieces.append(piece)
-            return
-        self._unpack(piece, path, budget, top)
+        elif not kind and (is_mail(name) or is_mailbox(name, head)):
+            self._unpack(piece, path, budget, top=False, mails=True)
+        elif kind in {"7z", "rar"} or (kind and _PACKED.search(name)):
+            self._unpack(piece, path, budget, top)
+        elif not kind and _CALLED_ARCHIVE.search(name):
+            none = NotUnpacked("not read", "it is called an archive, and is none")
+            self.pieces.append(replace(piece, problem=none))
+        else:
+            self.pieces.append(piece)
 
     def _unpack(self, piece: ArrivedPiece, path: Path, budget: Budget, top: bool, mails: bool = False) -> None:
         at = len(self.pieces)
@@ -205,23 +209,6 @@ class Arrivals:
             self.pieces.append(piece)
             return
         self._keep(piece, entry.pieces(), budget)
-
-    def _free_name(self, parts: tuple[str, ...]) -> str:
-        """A path for the copy that no system stumbles over, and that nothing else has."""
-        safe = [_safe(part) for part in parts]
-        if len(safe) > 12:
-            safe = [*safe[:6], "...", *safe[-5:]]
-        for at in range(1, len(safe)):
-            while "/".join(safe[:at]).casefold() in self._files:
-                safe[at - 1] += "~"
-        stem, dot, ending = safe[-1].partition(".")
-        number = 1
-        while (path := "/".join(safe)).casefold() in self._used:
-            number += 1
-            safe[-1] = f"{stem}~{number}{dot}{ending}"
-        self._files.add(path.casefold())
-        self._used.update("/".join(safe[:at]).casefold() for at in range(1, len(safe) + 1))
-        return path
 
 
 def _safe(part: str) -> str:

@@ -63,23 +63,34 @@ def choose(copies: Sequence[Copy], *, by_hand: bool = False) -> Choice:
     """Choose among a learner's copies of one lesson. ``by_hand``: a person named what came, if it is one, as theirs."""
     others: dict[int, tuple[str, str]] = {}
     distinct = _distinct(copies, others)
-    best = min(copy.tier for copy in distinct)
-    able = [copy for copy in distinct if copy.tier == best]
-    # What was handed out and came back with nothing filled in replaces no work, however late it came.
-    able = [copy for copy in able if not copy.untouched] or able
+    able = _able(distinct)
     last = [copy for copy in able if not any(later(other, copy) for other in able)]
     came = [copy for copy in able if not copy.here]
     if by_hand and len(came) == 1:
         last = came
     chosen = last[0] if len(last) == 1 else next((copy for copy in distinct if copy.here), None)
     for copy in distinct:
-        if copy is chosen:
-            continue
-        others[copy.key] = ("earlier copy", "")
-        if copy in last:
-            than = "another copy" if chosen is None else "the one in submitted/, which stays"
-            others[copy.key] = ("waits", f"nothing says whether it came later than {than}")
+        if copy is not chosen:
+            others[copy.key] = _ending(copy, chosen, copy in last)
     return Choice(chosen, others)
+
+
+def _able(copies: Sequence[Copy]) -> list[Copy]:
+    """Those that may count: the best of what came."""
+    best = min(copy.tier for copy in copies)
+    able = [copy for copy in copies if copy.tier == best]
+    # What was handed out and came back with nothing filled in replaces no work, however late it came.
+    return [copy for copy in able if not copy.untouched] or able
+
+
+def _ending(copy: Copy, chosen: Copy | None, may_be_last: bool) -> tuple[str, str]:
+    if chosen is None and may_be_last:
+        return "waits", "nothing says whether it came later than another copy"
+    if may_be_last:
+        return "waits", "nothing says whether it came later than the one in submitted/, which stays"
+    if chosen is not None and copy.tier == 3 and later(copy, chosen):
+        return "waits", "it came later, and cannot be read as this lesson; the copy before it counts meanwhile"
+    return "earlier copy", ""
 
 
 def _distinct(copies: Sequence[Copy], others: dict[int, tuple[str, str]]) -> list[Copy]:

@@ -164,23 +164,17 @@ def grade_file(
             f"{export}, whose first line is {', '.join(sheet.head)[:120]!r}",
             f"{system.export}; then --{system.option} FILE",
         )
-    rows = {
-        number: ([row[column] for column in table.ids], " ".join(row[column] for column in table.names))
-        for number, row in enumerate(sheet.rows)
-        if number >= table.first_row and "Student, Test" not in row and any(cell.strip() for cell in row)
-    }
-    matching = match(rows, people, sorted({learner for learner, _ in grades}), elsewhere)
-    notes = list(table.notes)
-    if table.only is not None:
-        lesson = lesson or _lesson_of(sheet, table.only, grades, titles, chosen, system)
-        columns = Columns({lesson: table.only}, {}, ())
+    matching = match(_learners_in(sheet, table), people, sorted({learner for learner, _ in grades}), elsewhere)
+    lessons = sorted({name for _, name in grades})
+    if table.only is None:
+        columns = _places(sheet, system, table.lessons, lessons, titles, chosen)
     else:
-        columns = _places(sheet, system, table.lessons, sorted({lesson for _, lesson in grades}), titles, chosen)
-        notes += [
-            f"{name}: no column of the export has its name; its grades are not in the file" for name in columns.without
-        ]
-    if all(name not in columns.places for _, name in grades) and not columns.unclear:
+        lesson = lesson or _lesson_of(sheet, table.only, lessons, titles, chosen, system)
+        columns = Columns({lesson: table.only}, {}, ())
+    if lesson not in (*lessons, "") and not set(lessons) & set(columns.places):
         raise UsageError(f"nobody has a grade for {lesson}", str(export), course_command(f"grade {lesson}"))
+    missing = "no column of the export has its name; its grades are not in the file"
+    notes = [*table.notes, *(f"{name}: {missing}" for name in columns.without)]
     filled = _fill(sheet, table, matching, grades, columns.places, notes)
     keep = range(len(sheet.head)) if table.keep is None else (*table.keep, *sorted(columns.places.values()))
     return GradeFile(
@@ -196,16 +190,25 @@ def grade_file(
     )
 
 
+def _learners_in(sheet: Sheet, table: GradeTable) -> Rows:
+    """The rows that are a learner's."""
+    rows = list(enumerate(sheet.rows))[table.first_row :]
+    return {
+        number: ([row[column] for column in table.ids], " ".join(row[column] for column in table.names))
+        for number, row in rows
+        if any(row) and "Student, Test" not in row
+    }
+
+
 def _lesson_of(
     sheet: Sheet,
     column: int,
-    grades: Grades,
+    lessons: Sequence[str],
     titles: Mapping[str, str],
     chosen: Mapping[str, str],
     system: System,
 ) -> str:
     """The lesson of a table about one assignment: Moodle calls its file ``Grades-COURSE-ASSIGNMENT-123.csv``."""
-    lessons = sorted({name for _, name in grades})
     said = [name for name, called in chosen.items() if bare(called) == bare(sheet.head[column])]
     stem = bare(sheet.path.stem)
     named = [

@@ -130,13 +130,8 @@ def hand_back(
     chosen = sorted(keys, key=lambda key: (key[1], key[0]))
     for done, key in enumerate(chosen, 1):
         step(done, len(chosen), "/".join(key))
-        page = _page(page_path(root, *key))
-        if page and target != "folder" and key not in addressed:
-            found.nowhere[key] = [option for option, others in known.items() if key in others]
-        elif page and not force and record.digests.get(key) == _digest(page):
-            found.unchanged += 1
-        elif page:
-            found.pages[key] = page
+        if page := _page(page_path(root, *key)):
+            found.sort(key, page, None if target == "folder" else addressed, {} if force else record.digests, known)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         parcels = list(_packed(folder, target, found.pages, addressed, records, emails, excel, record))
@@ -182,6 +177,22 @@ class _Sorted:
     pages: dict[Key, bytes] = field(default_factory=dict)
     nowhere: dict[Key, list[str]] = field(default_factory=dict)
     unchanged: int = 0
+
+    def sort(
+        self,
+        key: Key,
+        page: bytes,
+        addressed: Mapping[Key, Address] | None,
+        before: Mapping[Key, str],
+        known: Mapping[str, Mapping[Key, Address]],
+    ) -> None:
+        """``addressed``: where it may go; None if anywhere. ``before``: what was handed back. ``known``: other targets."""
+        if addressed is not None and key not in addressed:
+            self.nowhere[key] = [option for option, others in known.items() if key in others]
+        elif before.get(key) == _digest(page):
+            self.unchanged += 1
+        else:
+            self.pages[key] = page
 
 
 def _by_lesson(pages: Mapping[Key, bytes]) -> dict[str, dict[Key, bytes]]:

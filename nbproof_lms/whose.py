@@ -179,15 +179,14 @@ class _LmsLayout:
         around = ""
         for depth in range(_DEEPEST):
             heads = list(dict.fromkeys(parts[: depth + 1] for parts in paths if len(parts) > depth))
-            readings = [(one, _read(one, heads, folders, upload.lessons)) for one in upload.systems]
-            # Of several the one whose names begin the others': what follows is the learner's.
-            system, entries = max(readings, key=lambda reading: (len(reading[1]), -_length(reading[1])))
+            system, entries = _best(upload, heads, folders)
             others = [head for head in heads if head not in entries and not is_nobody(head[-1], upload.lessons)]
             if entries:
                 return cls(upload, system, depth, around, entries) if len(entries) >= len(others) else None
-            if len(others) > 1 or not any(head in folders and head not in upload.archives for head in heads):
+            inner = [head for head in heads if head in folders and head not in upload.archives]
+            if len(others) > 1 or not inner:
                 return None
-            if others and upload.systems[0].name != "pattern":
+            if others and system.name != "pattern":
                 around = around or others[0][-1]
             paths = [parts for parts in paths if parts[: depth + 1] not in upload.archives]
         return None
@@ -214,6 +213,12 @@ class _LmsLayout:
         return Whose(owner.learner, owner.why, entry, self._system.name, file, "/".join(head[:-1]))
 
 
+def _best(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> tuple[System, dict[Parts, LmsEntry]]:
+    """The system that reads most of these names; of several the one whose names begin them: what follows is the learner's."""
+    readings = [(one, _read(one, heads, folders, upload.lessons)) for one in upload.systems]
+    return max(readings, key=lambda reading: (len(reading[1]), -sum(len(entry.name) for entry in reading[1].values())))
+
+
 def _read(
     system: System, heads: Iterable[Parts], folders: Collection[Parts], lessons: Sequence[str]
 ) -> dict[Parts, LmsEntry]:
@@ -225,10 +230,6 @@ def _read(
 def _no_number(entry: LmsEntry) -> str:
     """The name alone; one that was hidden is made of a word that is nobody's and a number."""
     return "hidden" if entry.hidden or entry.name.endswith(entry.account or "\0") else entry.name
-
-
-def _length(entries: Mapping[Parts, LmsEntry]) -> int:
-    return sum(len(entry.name) for entry in entries.values())
 
 
 class _Folders:

@@ -94,6 +94,13 @@ def test_an_untouched_copy_replaces_no_work_and_work_replaces_it(collecting: Col
     assert (_taken(course), _taken(course, "bob")) == (A, B)
 
 
+def test_a_later_copy_that_cannot_be_read_is_asked_about(collecting: Collecting, course: Path) -> None:
+    collected = collecting({"jane_1_5_x.ipynb": A, "jane_1_6_x-1.ipynb": b"{broken"}, lesson="01_first")
+    assert _taken(course) == A
+    (line,) = collected.needs_person
+    assert (line.name, line.status) == ("jane_1_6_x-1.ipynb", "waits")
+
+
 STAMP = b"2026-01-01 10:00:00.000000 UTC"
 
 
