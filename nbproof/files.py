@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["digest_of", "replace_file", "written_whole"]
+from nbproof.errors import UsageError
+
+__all__ = ["digest_of", "refuse_unwritable", "replace_file", "written_whole"]
 
 
 def digest_of(*parts: bytes) -> str:
@@ -39,3 +42,18 @@ def replace_file(path: Path, data: bytes | str) -> None:
     """Write a file whole or not at all; text as UTF-8, half surrogate pairs escaped. Raises OSError."""
     with written_whole(path) as fresh:
         fresh.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))
+
+
+def refuse_unwritable(target: str) -> None:
+    """Raise UsageError if there is no place for the file: better before grading than after."""
+    path = Path(target)
+    if target == "-":
+        return
+    if path.is_dir():
+        raise UsageError("there is a folder of this name", str(path.absolute()), "--json FILE, or --json - for stdout")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(
+            "there is no such folder",
+            str(path.absolute().parent),
+            f"mkdir -p {shlex.quote(str(path.parent))}, then run the same command again",
+        )

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parent.parent
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a clone holds of both."""
     folder = tmp_path_factory.mktemp("clone")
-    for name in _tracked("nbproof", "course", "pyproject.toml", "LICENSE"):
+    for name in _tracked("nbproof", "nbproof_lms", "course", "pyproject.toml", "LICENSE"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     return folder
@@ -70,7 +70,8 @@ def _named(requirements: list[str]) -> set[str]:
 def test_a_wheel_holds_its_package_and_nothing_else(
     wheel: str, package: str, wheels: dict[str, zipfile.ZipFile]
 ) -> None:
-    wanted = {name for name in _tracked(package) if not name.endswith("pyproject.toml")}
+    packages = (package, "nbproof_lms") if package == "nbproof" else (package,)
+    wanted = {name for name in _tracked(*packages) if not name.endswith("pyproject.toml")}
     found = {name for name in wheels[wheel].namelist() if ".dist-info/" not in name}
     assert found == wanted
 
@@ -127,7 +128,7 @@ def test_every_library_that_is_imported_is_one_that_it_names(
             else [str(node.module)] if isinstance(node, ast.ImportFrom) else []
         )
     }  # fmt: skip
-    foreign = imported - set(sys.stdlib_module_names) - {"course", "nbproof", "__future__"}
+    foreign = imported - set(sys.stdlib_module_names) - {"course", "nbproof", "nbproof_lms", "__future__"}
     assert "nbgrader" in foreign or package == "course"
     missing = {
         name for name in foreign if not named & {one.lower().replace("_", "-") for one in providers.get(name, [name])}

@@ -18,15 +18,16 @@ from nbproof.authoring.bundle import is_for_learners
 
 ROOT = Path(__file__).parent.parent
 ROOMS = (
-    "cli", "nbgrader", "dask", "report", "feedback", "authoring", "run", "collect", "gradebook", "marking", "sandbox",
+    "cli", "nbgrader", "nbproof_lms", "dask", "report", "feedback", "authoring", "run", "gradebook", "marking", "sandbox",
     "checks", "recover", "display", "values", "",
 )  # fmt: skip
-"""From the roof to the ground, where the modules lie that belong to no room."""
+"""From the roof to the ground, where the modules lie that belong to no room. What hands over and takes back notebooks lives
+next door, in a package of its own: only the doors, of the command line and of nbgrader, lead there."""
 FOR_THE_COURSE = {"", "checks", "display", "values"}
 """Rooms that a course's own modules may import: what learners have."""
 LEAF_TYPES = "nbproof.values.leaves."
 """Whose modules alone may import torch and NumPy, each that of its name. Reports compute with NumPy, when they are asked for."""
-MOST = {"statements": 24_450, "decisions": 9_150, "functions with more than 10 decisions, in %": 10.4}
+MOST = {"statements": 24_050, "decisions": 8_700, "functions with more than 10 decisions, in %": 10.4}
 """What the house may hold. It only ever gets less: whoever takes something away lowers these."""
 MOST_DECISIONS = 47
 """Of one function; so many are in the worst one."""
@@ -37,10 +38,12 @@ def _name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {_name(path): path for package in ("nbproof", "course") for path in sorted((ROOT / package).rglob("*.py"))}
+PACKAGES = ("nbproof", "nbproof_lms", "course")
+MODULES = {_name(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
 BEHIND_THE_SCENES = [
     name for name, path in MODULES.items()
-    if name.startswith("nbproof") and not is_for_learners(path.relative_to(ROOT / "nbproof").as_posix())
+    if name.startswith("nbproof_lms")
+    or (name.startswith("nbproof") and not is_for_learners(path.relative_to(ROOT / "nbproof").as_posix()))
 ]  # fmt: skip
 LEARNERS = [name for name in MODULES if name not in BEHIND_THE_SCENES and name != "course.__main__"]
 
@@ -53,6 +56,8 @@ def _tree(name: str) -> ast.Module:
 def room_of(name: str) -> str:
     """The room of a module of the tool; empty for those that lie beside the rooms."""
     parts = name.split(".")
+    if parts[0] == "nbproof_lms":
+        return parts[0]
     return parts[1] if len(parts) > 1 and parts[1] in ROOMS else ""
 
 
@@ -77,13 +82,13 @@ def imports_of(name: str, at_import_only: bool = False) -> Iterator[str]:
 def arrows(name: str) -> set[tuple[str, str, str]]:
     """(room, room, module) of every import from one room into another."""
     own = room_of(name)
-    ours = [one for one in imports_of(name) if one.split(".")[0] == "nbproof"]
+    ours = [one for one in imports_of(name) if one.split(".")[0].startswith("nbproof")]
     return {(own, room_of(one), one) for one in ours if room_of(one) != own}
 
 
 def test_every_folder_is_a_room_of_the_plan() -> None:
-    folders = {path.name for path in (ROOT / "nbproof").iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert folders == set(ROOMS) - {""}
+    folders = {path.parent.name for path in (ROOT / "nbproof").glob("*/*.py")}
+    assert folders == set(ROOMS) - {"", "nbproof_lms"}
 
 
 def test_no_room_imports_one_above_it() -> None:
@@ -229,8 +234,6 @@ def test_style_is_read_of_every_module() -> None:
         [sys.executable, "-m", "ruff", "check", "--show-files"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     read = {Path(line) for line in said.stdout.splitlines()}
-    modules = {
-        path for room in ("nbproof", "course", "tests", "benchmarks", "deploy") for path in (ROOT / room).rglob("*.py")
-    }
+    modules = {path for room in (*PACKAGES, "tests", "benchmarks", "deploy") for path in (ROOT / room).rglob("*.py")}
     assert len(modules) > 100
     assert not modules - read

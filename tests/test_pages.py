@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md"))]}
 EVERY_PAGE = pytest.mark.parametrize("page", PAGES)
 SPEAKING = [
-    *ROOT.glob("course/**/*.py"), *ROOT.glob("nbproof/**/*.py"), *ROOT.glob("benchmarks/*.py"), *ROOT.glob("tests/**/*.py"),
+    *ROOT.glob("course/**/*.py"), *ROOT.glob("nbproof*/**/*.py"), *ROOT.glob("benchmarks/*.py"), *ROOT.glob("tests/**/*.py"),
     *ROOT.glob("deploy/**/*.py"), ROOT / "install.py", ROOT / "nbgrader_config.py",
 ]  # fmt: skip
 """Modules whose messages and docstrings name pages."""
@@ -178,7 +178,7 @@ def test_commands_of_the_course_are_read(page: str, capsys: pytest.CaptureFixtur
 
 def _options() -> set[str]:
     """All options of the course's commands, of install.py, and of the modules that pages name."""
-    places = [*ROOT.glob("nbproof/**/*.py"), *ROOT.glob("tests/attacks/*.py"), *ROOT.glob("tests/browser/*.py")]
+    places = [*ROOT.glob("nbproof*/**/*.py"), *ROOT.glob("tests/attacks/*.py"), *ROOT.glob("tests/browser/*.py")]
     places += [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("deploy/**/*.py"), ROOT / "install.py"]
     return {found for path in places for found in re.findall(r"\"(--[a-z][\w-]*)\"", path.read_text(encoding="utf-8"))}
 
@@ -204,7 +204,7 @@ def test_modules_that_are_run_are_there_with_their_options(page: str) -> None:
 @EVERY_PAGE
 def test_files_that_pages_name_are_there(page: str) -> None:
     for span in (token.content for token in tokens(page) if token.type == "code_inline"):
-        if re.fullmatch(r"(course|nbproof|tests|docs|lessons|benchmarks|examples|deploy)/[\w./]+", span):
+        if re.fullmatch(r"(course|nbproof|nbproof_lms|tests|docs|lessons|benchmarks|examples|deploy)/[\w./]+", span):
             assert any((base / span).exists() for base in (ROOT, ROOT / "course", ROOT / "docs")), span
 
 

@@ -200,6 +200,8 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
         own[f"{course.package}/{name}"] = (root / name).read_bytes()
     _prove(root, own)
     rooms = {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if name != "pyproject.toml"}
+    next_door = tool.with_name("nbproof_lms")
+    rooms |= {f"nbproof_lms/{name}": (next_door / name).read_bytes() for name in _package_files(next_door)}
     wheels = (Wheel(project_of(tool), rooms), Wheel(project_of(root), own))
     made = {out / wheel.filename: wheel.data() for wheel in wheels}
     made[out / f"{course.name}-solutions.zip"] = zipped(sorted(_for_graders(root)))

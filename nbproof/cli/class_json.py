@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -13,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.cli.class_table import Told
-from nbproof.errors import CourseError, UsageError
+from nbproof.errors import CourseError
 from nbproof.files import replace_file
 from nbproof.marking.results import STATUSES, ExerciseVerdict, Score
 
-__all__ = ["SCHEMA", "class_as_json", "error_as_json", "refuse_unwritable", "write_json"]
+__all__ = ["SCHEMA", "class_as_json", "error_as_json", "write_json"]
 
 SCHEMA = 2
 """Rises when a field is renamed, taken away or means something else; not when one is added."""
@@ -117,21 +116,6 @@ def _exercise(one: ExerciseVerdict) -> dict[str, Any]:
         "hint": one.hint,
         "seconds": one.seconds,
     }
-
-
-def refuse_unwritable(target: str) -> None:
-    """Raise UsageError if there is no place for the file: better before grading than after."""
-    path = Path(target)
-    if target == "-":
-        return
-    if path.is_dir():
-        raise UsageError("there is a folder of this name", str(path.absolute()), "--json FILE, or --json - for stdout")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(
-            "there is no such folder",
-            str(path.absolute().parent),
-            f"mkdir -p {shlex.quote(str(path.parent))}, then run the same command again",
-        )
 
 
 def write_json(target: str, told: dict[str, Any]) -> None:

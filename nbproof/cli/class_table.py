@@ -17,13 +17,14 @@ from nbproof.cli.live import duration
 from nbproof.command import course_command, formgrader_place
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import STATUSES, UNCERTAIN, GradedClass, Score
-from nbproof.report.attendance import Attendance, late_lines, lines_of
+from nbproof.report.lateness import late_lines
 from nbproof.terminal import say
 from nbproof.text import counted, some_of
+from nbproof_lms.attendance import Attendance, lines_of
 
 if TYPE_CHECKING:
-    from nbproof.collect import Collected
-    from nbproof.collect.earlier import Useless
+    from nbproof_lms import Collected
+    from nbproof_lms.earlier import Useless
 
 __all__ = ["MANY", "Told", "is_incomplete", "print_class", "print_failed_pages", "print_problems", "summary_line"]
 

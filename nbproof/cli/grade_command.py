@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from nbproof.cli.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
+from nbproof.cli.class_json import class_as_json, error_as_json, write_json
 from nbproof.cli.class_table import (
     Told,
     is_incomplete,
@@ -23,25 +23,27 @@ from nbproof.cli.class_table import (
     summary_line,
 )
 from nbproof.cli.head_start import graded_is_the_demo
-from nbproof.cli.instructors import reading_of
 from nbproof.cli.live import Counting, watching
-from nbproof.collect.roster import members_of
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
+from nbproof.files import refuse_unwritable
 from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.marking.results import GradedClass
-from nbproof.report.attendance import Attendance, attend, people_of
 from nbproof.run.intake import Intake, anything_new, lessons_with_source, take_in
 from nbproof.run.journal import journal_of
 from nbproof.run.lock import only_run
 from nbproof.run.plan import Selection, select
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.terminal import console_for_output, progress, say
+from nbproof_lms.attendance import Attendance, attend, people_of
+from nbproof_lms.commands import reading_of
+from nbproof_lms.earlier import late_by_word
+from nbproof_lms.roster import members_of
 
 if TYPE_CHECKING:
-    from nbproof.collect import Collected
     from nbproof.run.class_run import PoolMaker
     from nbproof.sandbox.launch import Launched
+    from nbproof_lms import Collected
 
 __all__ = ["grade"]
 
@@ -134,7 +136,7 @@ class _Desk:
 
     def rehearse(self) -> int:
         """Say what would be collected: nothing is written, so there is nothing to grade."""
-        from nbproof.cli.collected_table import print_collected
+        from nbproof_lms.collected_table import print_collected
 
         if self.request.json:
             raise UsageError(
@@ -196,20 +198,19 @@ class _Desk:
         request = self.request
         if not request.uploads:
             return None
-        from nbproof.collect import collect
+        from nbproof_lms import collect
 
         with progress("collecting") as step:
             return collect(self.root, request.uploads, **reading_of(request), step=step)
 
     def _say_collected(self, collected: Collected) -> None:
-        from nbproof.cli.collected_table import cures
+        from nbproof_lms.collected_table import print_collected
 
         request = self.request
-        if request.quiet and collected.needs_person:
-            print(collected, file=sys.stderr)
-        self.say(str(collected))
-        for told in cures(collected, self.root):
-            self.say(f"  {told}")
+        if not request.quiet:
+            print_collected(collected, self.root, request.all, self.console)
+        elif collected.needs_person:
+            print_collected(collected, self.root, request.all, Console(stderr=True, soft_wrap=True))
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, self.root / "submitted"
@@ -255,6 +256,7 @@ class _Desk:
                 pool=self._cluster(stack),
                 watch=self._watch(stack),
                 anyway=request.anyway,
+                late=late_by_word(self.root),
             )
 
     def _watch(self, stack: contextlib.ExitStack) -> Counting:

@@ -55,7 +55,7 @@ def graded_is_the_demo(request: Namespace) -> bool:
         return False
     if not any(root.glob("lessons/*/lesson.py")):
         return False
-    from nbproof.collect.roster import is_class_known
+    from nbproof_lms.roster import is_class_known
 
     return not is_class_known(root)
 

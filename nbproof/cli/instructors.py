@@ -5,70 +5,13 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import Any
 
-from nbproof.cli.due_dates import due_date_parsers
 from nbproof.command import Command, course_command
 from nbproof.errors import UsageError
+from nbproof_lms.commands import reading_arguments, reading_of
+from nbproof_lms.system import systems
 
-__all__ = ["COMMANDS", "reading_of"]
-
-
-def _collect_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH",
-        help="a folder, a zip or a tar as Canvas, Moodle, Classroom, Blackboard or nbgrader hand it over, or notebooks",
-    )  # fmt: skip
-    _reading_arguments(command)
-    command.add_argument("--all", action="store_true", help="list every file of a large upload")
-    command.add_argument("--json", type=Path, metavar="FILE", help="also write the list of all files, as JSON")
-    command.epilog = (
-        "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
-        "Exit code 0: everything has its place; 1: something needs a person; 2: a wrong call."
-    )
-
-
-def _reading_arguments(command: argparse._ActionsContainer) -> None:
-    """How an upload is read, for `collect` and for `grade --from`."""
-    add = command.add_argument
-    add("--lesson", help="the lesson that it was handed in for (default: told by its content)")
-    add("--names", type=Path, metavar="CSV", help="which names stand for which learner: a CSV with a column 'learner', Canvas's "
-        "gradebook export, or Moodle's participants")  # fmt: skip
-    add("--learner", metavar="NAME", help="all of it is this learner's, whatever the names say")
-    add("--pattern", metavar="REGEX", help="a regular expression for file names: groups learner (or student_id) and, if you "
-        "like, timestamp, lesson, late")  # fmt: skip
-    add("--prefer", choices=("latest", "on-time"), help="which of several copies counts (default: latest)")
-    add(
-        "--due",
-        metavar="TIME",
-        help="when it was due, for everybody, as `roster due` reads it (default: due dates and extensions)",
-    )
-    add("--dry-run", action="store_true", help="say what would be done, write nothing")
-
-
-def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What was said of how an upload is to be read, as ``nbproof.collect.collect`` takes it."""
-    given = arguments
-    return {
-        "lesson": given.lesson, "names": given.names, "pattern": given.pattern, "learner": given.learner,
-        "prefer": given.prefer or "latest", "due": given.due, "dry_run": given.dry_run,
-    }  # fmt: skip
-
-
-def _collect(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.class_json import refuse_unwritable
-    from nbproof.cli.collected_table import print_collected, write_json
-    from nbproof.collect import collect
-    from nbproof.terminal import progress
-
-    if arguments.json:
-        refuse_unwritable(str(arguments.json))
-    with progress("collecting") as step:
-        collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
-    if arguments.json:
-        write_json(collected, arguments.json)
-    print_collected(collected, arguments.course, arguments.all)
-    return 1 if collected.needs_person else 0
+__all__ = ["COMMANDS"]
 
 
 def _grade_arguments(command: argparse.ArgumentParser) -> None:
@@ -102,7 +45,7 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="collect this folder or zip, then grade; may be repeated",
     )
-    _reading_arguments(upload)
+    reading_arguments(upload)
     cluster = command.add_argument_group("more machines")
     cluster.add_argument(
         "--dask", metavar="ADDRESS", help="mark on a Dask cluster, tcp://host:8786 (docs/more_machines.md)"
@@ -133,7 +76,7 @@ def _seed(text: str) -> int:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    said = {name for name, value in reading_of(arguments).items() if value and value != "latest"}
+    said = {name for name, value in reading_of(arguments).items() if value}
     if said and not arguments.uploads:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(said))
         raise UsageError(
@@ -156,13 +99,11 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
     add("--workers", type=int, metavar="N", help="processes that write (default: one per core)")
     back = command.add_argument_group("hand back what is new or changed since the last time")
     back.add_argument(
-        "--for", dest="target", choices=("moodle", "canvas", "folder"),
+        "--for", dest="target", choices=(*(one.option for one in systems().values() if one.upload), "folder"),
         help="one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
         "Submissions'; or a folder of pages with a CSV for a mail merge",
     )  # fmt: skip
     back.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: handback/)")
-    back.add_argument("--addresses", type=Path, metavar="CSV", help="with --for folder: a table of learners with their e-mail "
-                      "addresses (default: roster.csv, and what the gradebook knows)")  # fmt: skip
     back.add_argument("--excel", action="store_true", help="with --for folder: a CSV as Excel and Word read UTF-8")
     command.epilog = (
         "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
@@ -175,12 +116,11 @@ def _feedback(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
     given = arguments
-    if given.target != "folder" and (given.addresses or given.excel):
-        raise UsageError("--addresses and --excel are for the table of a mail merge", course_command("feedback"),
-                         "add --for folder, or leave them out")  # fmt: skip
+    if given.target != "folder" and given.excel:
+        raise UsageError("--excel is for the table of a mail merge", course_command("feedback"), "add --for folder")
     if given.target:
         with progress("feedback"):
-            from nbproof.cli.handback_command import hand_back_pages
+            from nbproof_lms.handback_command import hand_back_pages
         return hand_back_pages(given)
     if given.out:
         raise UsageError("pages are written into feedback/; --out is for handing them back", course_command("feedback"),
@@ -216,8 +156,10 @@ def _formgrader(arguments: argparse.Namespace) -> int:
 def _report_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
     command.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: report/)")
-    command.add_argument("--canvas", type=Path, metavar="CSV", help="fill this export of a Canvas gradebook")
-    command.add_argument("--moodle", type=Path, metavar="CSV", help="fill this Moodle grading worksheet or export")
+    for system in systems().values():
+        if system.export:
+            says = f"fill this table that {system.name} wants grades in ({system.export})"
+            command.add_argument(f"--{system.option}", type=Path, metavar="CSV", help=says)
     command.add_argument("--column", action="append", default=[], metavar="LESSON=NAME", help="which column of the export is a "
                          "lesson's, where its name does not tell; may be repeated")  # fmt: skip
     command.add_argument(
@@ -287,49 +229,7 @@ def _alone(arguments: argparse.Namespace) -> int:
     return 0 if all(exercise.status == "passed" for exercise in verdict.exercises) else 1
 
 
-def _roster_arguments(command: argparse.ArgumentParser) -> None:
-    kinds = command.add_subparsers(dest="what", metavar="{add,import,due,extend,remove}")
-    says = "put a learner on the roster"
-    one = kinds.add_parser("add", help=says, description=says)
-    one.add_argument("learner", metavar="NAME", help="the learner's id: the name of their folder in submitted/")
-    one.add_argument("--name", default="", help="the learner's name, as people and file names have it")
-    one.add_argument("--email", default="", help="the address that their mails come from")
-    one.add_argument(
-        "--also", action="append", default=[], metavar="OTHER",
-        help="another name or id of theirs; a learner on the roster who is called so is the same from now on",
-    )  # fmt: skip
-    says = "put everybody of a table on the roster"
-    table = kinds.add_parser("import", help=says, description=says)
-    table.add_argument("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it")
-    dates = due_date_parsers(kinds)
-    says = "take learners out of the course: folders, gradebook, roster. Says what will go, and asks"
-    gone = kinds.add_parser("remove", help=says, description=says)
-    gone.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
-    gone.add_argument("--yes", action="store_true", help="do not ask")
-    gone.add_argument("--with-uploads", action="store_true", help="delete their files in collected/ as well")
-    for each in (one, table, *dates, gone):
-        each.add_argument(
-            "--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)"
-        )
-    command.epilog = (
-        "Alone, it prints the class, who has handed in what, due dates and extensions. The roster is roster.csv in the "
-        "course's folder; `collect --names` and `grade --names` put their learners there. Exit code 0: done; 1: the answer was "
-        "no; 2: a wrong call."
-    )
-
-
-def _roster(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.roster_command import run_roster
-
-    return run_roster(arguments)
-
-
 COMMANDS = (
-    Command(
-        "collect", _collect, "sort what an LMS handed over into submitted/, by learner and lesson",
-        _collect_arguments,
-    ),
-    Command("roster", _roster, "show who belongs to the class; add, import, remove learners; set due dates", _roster_arguments),
     Command("grade", _grade, "grade submitted/ (if it is empty: a simulated class, in demo/)", _grade_arguments),
     Command(
         "feedback", _feedback, "update feedback pages with marks and comments of people; hand them back",

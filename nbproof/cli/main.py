@@ -105,8 +105,9 @@ def _commands() -> list[Command]:
     if (Path(__file__).parent.parent / "sandbox").is_dir():
         from nbproof.cli.authors import COMMANDS as OF_AUTHORS
         from nbproof.cli.instructors import COMMANDS as OF_INSTRUCTORS
+        from nbproof_lms.commands import COMMANDS as NEXT_DOOR
 
-        found += [*OF_INSTRUCTORS, *OF_AUTHORS]
+        found += [*NEXT_DOOR, *OF_INSTRUCTORS, *OF_AUTHORS]
     return found
 
 

@@ -13,7 +13,7 @@ from nbproof.text import counted, printable
 
 if TYPE_CHECKING:
     from nbproof.report.findings import Findings
-    from nbproof.report.lms import GradeFile
+    from nbproof_lms.grade_files import GradeFile
 
 __all__ = ["Filled", "print_report", "tell_absent", "tell_file"]
 
@@ -23,7 +23,7 @@ def print_report(findings: Findings, page: Path) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from nbproof.report.attendance import latecomers, some
+    from nbproof.report.lateness import latecomers, some
     from nbproof.terminal import console_for_output
 
     console = console_for_output()
@@ -77,7 +77,7 @@ def print_report(findings: Findings, page: Path) -> None:
 
 def tell_absent(findings: Findings, file: GradeFile, quiet: bool) -> None:
     """Who has no grade in the file and why, and whose is a late one: a person decides about zeros."""
-    from nbproof.report.attendance import latecomers, some
+    from nbproof.report.lateness import latecomers, some
 
     stream = sys.stderr if quiet else sys.stdout
     for lesson in (one for one in findings.lessons if one.lesson in file.columns):

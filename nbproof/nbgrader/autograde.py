@@ -56,6 +56,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         from nbproof.run.batch import grade_class
         from nbproof.run.lock import only_run
         from nbproof.sandbox.isolation import isolation_or_refuse
+        from nbproof_lms.earlier import late_by_word
 
         course = converter.coursedir
         root = Path(course.root)
@@ -75,6 +76,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
                 watch=_Log(self.log),
                 anyway=self.anyway,
                 config=_as_configured(converter),
+                late=late_by_word(root),
             )
             for learner, lesson in graded.graded:
                 try:

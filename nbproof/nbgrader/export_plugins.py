@@ -9,7 +9,6 @@ comments on what to work on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +18,17 @@ from traitlets import Unicode
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError
 from nbproof.gradebook.reader import marks_in
-from nbproof.report.lms import Grade, GradeFile, Grades, canvas_file, moodle_file
-from nbproof.report.records import Person, people_in
+from nbproof.report.records import people_in
 from nbproof.text import counted
+from nbproof_lms.grade_files import Grade, grade_file
+from nbproof_lms.system import systems
 
 __all__ = ["CanvasExport", "MoodleExport"]
 
 
 class _LmsExport(ExportPlugin):  # type: ignore[misc]
     template = Unicode("", help="the export of the LMS's gradebook that is to be filled").tag(config=True)
-    fill: Callable[[Path, Grades, Sequence[Person], Mapping[str, str]], GradeFile]
+    system = ""
 
     def export(self, gradebook: Any) -> None:
         """Write the file named by ``--to`` (default: beside the template, with ``-graded`` in its name)."""
@@ -46,7 +46,7 @@ class _LmsExport(ExportPlugin):  # type: ignore[misc]
                     grades[learner, assignment.name] = Grade(marks.score, marks.max_score)
         try:
             titles = {lesson: title_of(lesson).replace("`", "") for _, lesson in grades}
-            made = self.fill(template, grades, people_in(gradebook), titles)
+            made = grade_file(systems()[self.system], template, grades, people_in(gradebook), titles)
         except CourseError as error:
             for line in error.lines():
                 self.log.error(line)
@@ -67,10 +67,10 @@ class _LmsExport(ExportPlugin):  # type: ignore[misc]
 class CanvasExport(_LmsExport):
     """Fills a Canvas gradebook export."""
 
-    fill = staticmethod(canvas_file)
+    system = "Canvas"
 
 
 class MoodleExport(_LmsExport):
     """Fills a Moodle grading worksheet or gradebook export."""
 
-    fill = staticmethod(moodle_file)
+    system = "Moodle"

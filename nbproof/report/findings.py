@@ -33,7 +33,7 @@ from typing import Any
 
 from nbproof.files import replace_file
 from nbproof.marking.results import STATUSES
-from nbproof.report.attendance import how_late
+from nbproof.report.lateness import how_late
 from nbproof.report.needs_help import Needy, Sign, needs_help
 from nbproof.report.records import ClassRecords, Person
 from nbproof.report.statistics import (

@@ -7,12 +7,10 @@ submission's problem. Nothing is written.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nbproof.collect.earlier import late_by_word, undecided, useless
-from nbproof.collect.roster import members_of
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.reader import marks_in, opened_gradebook
@@ -25,6 +23,7 @@ __all__ = [
     "ClassExercise",
     "ClassLesson",
     "ClassRecords",
+    "Known",
     "Person",
     "names_of",
     "people_in",
@@ -82,6 +81,19 @@ def people_in(book: Any) -> list[Person]:
 
 
 @dataclass(frozen=True)
+class Known:
+    """What is known of a class beside what was graded: who belongs to it, and what came of which nothing could be graded."""
+
+    people: tuple[Person, ...] = ()
+    late: frozenset[tuple[str, str]] = frozenset()
+    """(learner, lesson) of what is late by the word of an LMS that does not say when it came."""
+    problems: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Why nothing of it can be graded; without a lesson, if nothing says for which it was."""
+    waiting: tuple[tuple[str, str], ...] = ()
+    """Of which another copy may be the last."""
+
+
+@dataclass(frozen=True)
 class ClassRecords:
     """A class: lessons in order, learners by id, and what each handed in."""
 
@@ -109,9 +121,13 @@ class ClassRecords:
 
 
 def read_class(
-    root: Path, names: list[str], step: Callable[[int, int, str], None] = lambda done, of, name: None
+    root: Path,
+    names: list[str],
+    step: Callable[[int, int, str], None] = lambda done, of, name: None,
+    told: Known | None = None,
 ) -> ClassRecords:
     """Everything that grading has left behind for these lessons (none named: all). Raises UsageError if there is nothing."""
+    told = told or Known()
     from nbproof.nbgrader_setup import course_config
 
     config = course_config(root)
@@ -124,9 +140,9 @@ def read_class(
         )
         for one in intake.submissions
     }
-    for key, told in problems_of(root).items():
+    for key, one in problems_of(root).items():
         if key in works:
-            works[key] = replace(works[key], problem=told.why, waits=False, grader_failed=told.grader_failed)
+            works[key] = replace(works[key], problem=one.why, waits=False, grader_failed=one.grader_failed)
     paths = {(one.learner, one.lesson): one.path for one in intake.submissions}
     journals = sorted(path for lesson in lessons for path in (root / "autograded").glob(f"*/{lesson}/{JOURNAL}"))
     damaged: dict[tuple[str, str], Path] = {}
@@ -139,29 +155,23 @@ def read_class(
                 damaged[key] = path
             works[key] = _work_of(root, *key, verdict, paths.get(key))
         step(done, len(journals), "/".join(key))
-    handed_in = {(one.learner, one.lesson) for one in take_in(root, known, known).submissions}
-    others = useless(root, handed_in)
-    works |= {
-        (one.learner, one.lesson): Score(one.learner, one.lesson, problem=str(one))
-        for one in others if one.lesson in lessons
-    }  # fmt: skip
+    for (learner, lesson), why in told.problems.items():
+        if lesson in lessons:
+            works[learner, lesson] = Score(learner, lesson, problem=why)
     people, works, due, notes = _with_gradebook(root, lessons, works)
-    for member in members_of(root):
-        known_person = people.get(member.learner, Person(member.learner))
-        if member.name:  # the roster's name counts, as everywhere
-            first, last = _first_and_last(member.name)
-            known_person = replace(known_person, first_name=first, last_name=last)
-        people[member.learner] = replace(known_person, email=member.email or known_person.email)
-    for key in late_by_word(root) & works.keys():
+    for person in told.people:
+        people[person.id] = _as_on_the_roster(people.get(person.id, person), person)
+    for key in told.late & works.keys():
         works[key] = replace(works[key], said_late=True)
-    unplaced = [one for one in others if not one.lesson]
-    for one in unplaced:
-        people.setdefault(one.learner, Person(one.learner))
-    notes += [f"nothing that can be graded came from {one.learner}: {one}" for one in unplaced]
+    for (learner, lesson), why in told.problems.items():
+        if not lesson:
+            people.setdefault(learner, Person(learner))
+            notes.append(f"nothing that can be graded came from {learner}: {why}")
     notes += [
-        f"another copy of {one.learner}'s {one.lesson} may be the last, and waits for you: see {course_command('roster', root)}"
-        for one in undecided(root, handed_in) if one.lesson in lessons
-    ]  # fmt: skip
+        f"another copy of {learner}'s {lesson} may be the last, and waits for you: see {course_command('roster', root)}"
+        for learner, lesson in told.waiting
+        if lesson in lessons
+    ]
     if not works:
         raise UsageError(
             "nothing was handed in for " + (", ".join(names) or "any lesson"),
@@ -228,10 +238,11 @@ def _with_gradebook(
     return people, works, due, []
 
 
-def _first_and_last(name: str) -> tuple[str, str]:
-    """A name as a roster has it; Canvas turns it round: "Doe, Jane"."""
-    last, comma, first = (part.strip() for part in name.partition(","))
-    return (first, last) if comma and first and last and "," not in first else (name, "")
+def _as_on_the_roster(person: Person, one: Person) -> Person:
+    """The roster's name counts, as everywhere; so does its address."""
+    if one.first_name:
+        person = replace(person, first_name=one.first_name, last_name=one.last_name)
+    return replace(person, email=one.email or person.email)
 
 
 def names_of(people: Iterable[Person]) -> tuple[str, ...]:

@@ -16,9 +16,9 @@ from nbproof.errors import CourseError
 from nbproof.feedback.own_code import harmless
 from nbproof.files import replace_file
 from nbproof.front_end import prose
-from nbproof.report.attendance import how_late
 from nbproof.report.charts import score_chart, status_chart
 from nbproof.report.findings import Findings, find, tables, under_codes, write_files
+from nbproof.report.lateness import how_late
 from nbproof.report.records import ClassRecords, Person
 from nbproof.report.statistics import FEWEST_FOR_DISCRIMINATION
 

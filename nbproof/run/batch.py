@@ -16,7 +16,6 @@ from pathlib import Path
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from nbproof.collect.earlier import late_by_word
 from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.storage_errors import trouble_with_disk, trouble_with_gradebook
 from nbproof.gradebook.writer import Writer, register
@@ -51,11 +50,13 @@ def grade_class(
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
     anyway: bool = False,
     config: Config | None = None,
+    late: frozenset[tuple[str, str]] = frozenset(),
 ) -> GradedClass:
     """Mark every submission that changed since it was last graded (all with ``force``), and write it down.
 
     `course grade` and `nbgrader autograde` both call this. ``pool``: who marks, in place of this machine. ``config``:
-    nbgrader's, if it is not just as the course's file has it.
+    nbgrader's, if it is not just as the course's file has it. ``late``: (learner, lesson) of what is late by the word of an
+    LMS that does not say when it came.
     """
     isolation = isolation or (isolation_or_refuse().level if pool is None else Isolation.FULL)
     if isolation is not Isolation.NONE:
@@ -68,7 +69,6 @@ def grade_class(
     made = pool or partial(LocalPool, isolation=isolation, workers=workers, launched=launched)
     states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
     try:
-        late = late_by_word(root)
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
             handed_in = {one.lesson for one in intake.submissions}

@@ -14,7 +14,6 @@ from nbproof.cli import live
 from nbproof.cli.class_json import class_as_json, error_as_json, write_json
 from nbproof.cli.class_table import Told, print_class, print_problems, summary_line
 from nbproof.cli.live import Counting, duration, watching
-from nbproof.cli.report_command import grades_of
 from nbproof.errors import UsageError
 from nbproof.marking import results
 from nbproof.marking.results import (
@@ -24,6 +23,7 @@ from nbproof.marking.results import (
     SubmissionVerdict,
 )
 from nbproof.report.records import ClassLesson, ClassRecords
+from nbproof_lms.grades_command import grades_of
 
 
 def _ended(name: str, status: str, score: float, most: float) -> ExerciseVerdict:

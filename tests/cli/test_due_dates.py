@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,12 +10,10 @@ import pytest
 from nbgrader.api import Gradebook, MissingEntry
 
 from nbproof.cli.main import main
-from nbproof.collect import collect
-from nbproof.collect.due_dates import read_due
 from nbproof.errors import UsageError
 from nbproof.nbgrader_setup import course_config
-from tests.collect.uploads import zipped
-from tests.conftest import LESSON, RIGHT
+from nbproof_lms.due_dates import read_due
+from tests.conftest import LESSON
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 
@@ -111,24 +108,3 @@ def test_what_cannot_be_is_said_with_the_next_command(
     ):
         assert roster(*words) == 2
         assert said in capsys.readouterr().err
-
-
-def test_on_time_goes_by_the_learner_s_own_date(
-    course: Path, roster: Callable[..., int], hand_in: Callable[..., Path], tmp_path: Path
-) -> None:
-    shutil.copytree(course / "source", course / "release")
-    first, second = (
-        hand_in("x", {**RIGHT, "third": f"def third(x):\n    return x * {n}"}).read_bytes() for n in (4, 5)
-    )
-    shutil.rmtree(course / "submitted")
-    roster("due", LESSON, "2026-11-20")
-    roster("extend", "ada", LESSON, "2026-11-30")
-    files = {
-        f"{LESSON}_{who}_2026-11-{day}.ipynb": data
-        for who in ("ada", "bob") for day, data in (("19", first), ("29", second))
-    }  # fmt: skip
-    (tmp_path / "up.zip").write_bytes(zipped(files))
-    pattern = r"(?P<lesson>.+)_(?P<learner>[a-z]+)_(?P<timestamp>[0-9-]+)"
-    collect(course, [tmp_path / "up.zip"], prefer="on-time", pattern=pattern)
-    taken = {who: (course / "submitted" / who / LESSON / f"{LESSON}.ipynb").read_bytes() for who in ("ada", "bob")}
-    assert taken == {"ada": second, "bob": first}

@@ -14,7 +14,6 @@ from sqlalchemy import create_engine, inspect, text
 
 from benchmarks.stock import plain_config
 from nbproof.cli.main import main
-from nbproof.collect import collect
 from nbproof.errors import CourseError
 from nbproof.gradebook.writer import create_tables
 from nbproof.marking.results import GradedClass
@@ -24,9 +23,11 @@ from nbproof.report.records import read_class
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof_lms import collect
+from nbproof_lms.earlier import late_by_word
 from tests import needs_isolation
-from tests.collect.uploads import zipped
 from tests.conftest import LESSON, RIGHT
+from tests.lms.uploads import zipped
 
 PLUGIN = """
 from nbgrader.plugins import LateSubmissionPlugin
@@ -65,7 +66,8 @@ def _book(course: Path) -> Gradebook:
 
 
 def _grade(course: Path, pool: PoolMaker) -> GradedClass:
-    return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+    intake = take_in(course, [LESSON], [LESSON])
+    return grade_class(course, intake, [LESSON], pool=pool, late=late_by_word(course))
 
 
 def _penalties(course: Path) -> dict[str, float | None]:

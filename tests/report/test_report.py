@@ -17,11 +17,11 @@ from nbgrader.api import Gradebook
 from nbproof.cli.main import main
 from nbproof.marking.results import Score
 from nbproof.nbgrader_setup import course_config
-from nbproof.report.attendance import people_of
 from nbproof.report.charts import status_chart
 from nbproof.report.records import read_class
 from nbproof.report.statistics import faults
 from nbproof.run.journal import note_problems
+from nbproof_lms.attendance import people_of
 from tests.report.made import LESSON, course_on_disk
 
 ROOT = Path(__file__).parent.parent.parent

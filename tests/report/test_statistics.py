@@ -16,7 +16,6 @@ from bs4 import BeautifulSoup
 from nbproof.errors import UsageError
 from nbproof.nbgrader.export_plugins import CanvasExport, MoodleExport
 from nbproof.report.findings import as_data, find, safe_cell, tables, write_files
-from nbproof.report.lms import Grade, canvas_file, moodle_file
 from nbproof.report.needs_help import Sign, needs_help
 from nbproof.report.records import Person
 from nbproof.report.report import html_of
@@ -28,6 +27,8 @@ from nbproof.report.statistics import (
     misconceptions,
     unrecognised,
 )
+from nbproof_lms.grade_files import Grade, grade_file
+from nbproof_lms.system import systems
 from tests.report.made import LESSON, outcome, records, work
 
 
@@ -160,7 +161,7 @@ def _rows(data: bytes) -> list[list[str]]:
 def test_canvas_keeps_what_is_the_teachers_and_scales(tmp_path: Path) -> None:
     export = tmp_path / "c.csv"
     export.write_bytes(b"\xef\xbb\xbf" + CANVAS.encode())
-    made = canvas_file(export, GRADES, [Person("ada")], TITLES)
+    made = grade_file(systems()["Canvas"], export, GRADES, [Person("ada")], TITLES)
     rows = _rows(made.data)
     assert rows[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "02 Tensor hooks (4711)"]
     assert rows[2][0] == "    Points Possible" and rows[2][-1] == "66"
@@ -190,7 +191,7 @@ def test_two_learners_never_share_a_row(tmp_path: Path) -> None:
     export = tmp_path / "c.csv"
     export.write_text(CANVAS)
     grades = {(name, "02_tensor_hooks"): Grade(1.0, 33.0) for name in ("ada_lovelace", "lovelace_ada")}
-    made = canvas_file(export, grades, [], TITLES)
+    made = grade_file(systems()["Canvas"], export, grades, [], TITLES)
     assert made.filled == 0 and made.unclear == ("ada_lovelace", "lovelace_ada")
 
 
@@ -198,7 +199,7 @@ def test_whose_id_stands_in_a_row_has_it_and_a_namesake_has_not(tmp_path: Path) 
     export = tmp_path / "c.csv"
     export.write_text(CANVAS)
     grades = {("ada", "02_tensor_hooks"): Grade(2.0, 33.0), ("lovelace_ada", "02_tensor_hooks"): Grade(1.0, 33.0)}
-    made = canvas_file(export, grades, [], TITLES)
+    made = grade_file(systems()["Canvas"], export, grades, [], TITLES)
     assert made.filled == 1 and made.unmatched == ("lovelace_ada",)
     assert [row[-1] for row in _rows(made.data) if "ada" in row] == ["4"]
 
@@ -207,7 +208,9 @@ def test_canvas_rows_that_are_nobody_stay_as_they_are(tmp_path: Path) -> None:
     export = tmp_path / "c.csv"
     export.write_text(CANVAS)
     names = ("student", "points possible", "test_student", "99", "id")
-    made = canvas_file(export, {(name, "02_tensor_hooks"): Grade(1.0, 33.0) for name in names}, [], TITLES)
+    made = grade_file(
+        systems()["Canvas"], export, {(name, "02_tensor_hooks"): Grade(1.0, 33.0) for name in names}, [], TITLES
+    )
     assert made.filled == 0 and set(made.unmatched) == set(names)
     assert [row[-1] for row in _rows(made.data)[:3]] == ["02 Tensor hooks (4711)", "Manual Posting", "66"]
 
@@ -220,7 +223,7 @@ def test_moodle_worksheet_gets_grade_and_comment(tmp_path: Path) -> None:
         'Participant 5,Ada Lovelace,ada@uni.example,Submitted,,33.00,Yes,-,"Monday, 1 June",\n'
         "Participant 6,Nobody Else,no@uni.example,Submitted,12,33.00,Yes,-,-,keep\n"
     )
-    made = moodle_file(sheet, {**GRADES, ("ada", "01_x"): Grade(1, 2)}, [], {**TITLES, "01_x": "X"})
+    made = grade_file(systems()["Moodle"], sheet, {**GRADES, ("ada", "01_x"): Grade(1, 2)}, [], {**TITLES, "01_x": "X"})
     rows = _rows(made.data)
     assert rows[1][4] == "20.5" and rows[1][9] == "'=1+1 &lt;b&gt;" and rows[1][8] == "Monday, 1 June"
     assert rows[2] == [
@@ -237,15 +240,20 @@ def test_moodle_worksheet_gets_grade_and_comment(tmp_path: Path) -> None:
     ]
     sheet.rename(tmp_path / "sheet.csv")
     with pytest.raises(UsageError, match="one assignment"):
-        moodle_file(tmp_path / "sheet.csv", {**GRADES, ("ada", "01_x"): Grade(1, 2)}, [], {**TITLES, "01_x": "X"})
+        grade_file(
+            systems()["Moodle"],
+            tmp_path / "sheet.csv",
+            {**GRADES, ("ada", "01_x"): Grade(1, 2)},
+            [],
+            {**TITLES, "01_x": "X"},
+        )
 
 
 @pytest.mark.parametrize(
     "head",
     [
-        "Identifiant,Nom complet,Numéro d’identification,Statut,Note,Note maximale,Si,Remis,Le,Feedback par commentaires",
-        "Identificador,Nombre completo,Número de ID,Estado,Calificación,Calificación máxima,Cambiable,Envío,El,Comentarios",
-        "Unum,Nomen plenum,ID number,Duo,Tria,Quattuor,Quinque,Sex,Septem,Octo",
+        "Identifiant,Nom complet,Numéro d’identification,Statut,Note,Note maximale,Si,Remis,Le,Commentaires de feedback",
+        "Identificador,Nombre completo,Número de ID,E,Calificación,Calificación máxima,S,E,El,Comentarios de retroalimentación",
     ],
 )
 @pytest.mark.parametrize("name", ["export.csv", "02_tensor_hooks.csv"])
@@ -256,7 +264,7 @@ def test_a_worksheet_in_any_language_is_filled_in_its_own_scale_and_numbers(
     rows = 'Participant 1,Ada Lovelace,ada,Remis,,"20,00",Oui,"lundi, 18:14",-,\n'
     sheet.write_text(f"{head}\n{rows}", encoding="utf-8")
     grades = {("ada", "02_tensor_hooks"): Grade(20.0, 32.0, "Well done."), ("ada", "01_x"): Grade(1, 2)}
-    made = moodle_file(sheet, grades, [], {**TITLES, "01_x": "X"}, "02_tensor_hooks")
+    made = grade_file(systems()["Moodle"], sheet, grades, [], {**TITLES, "01_x": "X"}, "02_tensor_hooks")
     row = _rows(made.data)[1]
     assert (row[4], row[5], row[9]) == ("12,5", "20,00", "Well done.")
     assert made.notes == ("02_tensor_hooks: scaled from 32 points to the 20 of the LMS",)
@@ -271,23 +279,26 @@ def test_ids_decide_before_names_and_names_are_asked_of_who_is_left(tmp_path: Pa
     )
     people = [Person(name, "Marie", "Dupont") for name in ("80", "dupont40", "dupont41")]
     grades = {(person.id, "02_tensor_hooks"): Grade(float(at), 33.0) for at, person in enumerate(people, 1)}
-    made = moodle_file(sheet, grades, people, TITLES, elsewhere={"80", "dupont40"})
+    made = grade_file(systems()["Moodle"], sheet, grades, people, TITLES, elsewhere={"80", "dupont40"})
     assert [row[3] for row in _rows(made.data)[1:]] == ["1", "3"]
     assert (made.unmatched, made.unclear, made.by_id) == (("dupont40",), (), {"80"})
-    unsure = moodle_file(sheet, grades, people, TITLES)
+    unsure = grade_file(systems()["Moodle"], sheet, grades, people, TITLES)
     assert [row[3] for row in _rows(unsure.data)[1:]] == ["1", ""] and unsure.unclear == ("dupont40", "dupont41")
 
 
 def test_moodle_gradebook_in_semicolons(tmp_path: Path) -> None:
     sheet = tmp_path / "g.csv"
     sheet.write_text("First name;Last name;ID number;Assignment: 02 Tensor hooks (Real)\nAda;Lovelace;ada;3,5\n")
-    assert moodle_file(sheet, GRADES, [], TITLES).data.decode().splitlines()[1] == "Ada;Lovelace;ada;20,5"
+    assert (
+        grade_file(systems()["Moodle"], sheet, GRADES, [], TITLES).data.decode().splitlines()[1]
+        == "Ada;Lovelace;ada;20,5"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "fact"),
     [
-        (b"", "no learner"), (b"PK\x03\x04", "spreadsheet"), (b"a,b\n1,2\n", "no export of a Canvas"),
+        (b"", "no learner"), (b"PK\x03\x04", "spreadsheet"), (b"a,b\n1,2\n", "takes grades in"),
         (b"\x00\x01\n\x00", "no text"),
         (b"Student,ID,Quiz (1)\nAda,1,2\n", "no column of the export"),
     ],
@@ -296,7 +307,7 @@ def test_a_wrong_export_says_what_to_do(tmp_path: Path, text: bytes, fact: str) 
     export = tmp_path / "wrong.csv"
     export.write_bytes(text)
     with pytest.raises(UsageError, match=fact) as told:
-        canvas_file(export, GRADES, [], TITLES)
+        grade_file(systems()["Canvas"], export, GRADES, [], TITLES)
     assert told.value.place and told.value.next_command
 
 

@@ -14,8 +14,8 @@ import pytest
 from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo, simulated_before
 from nbproof.cli.main import main
 from tests import needs_isolation
-from tests.collect.uploads import everything
 from tests.conftest import LESSON, RIGHT
+from tests.lms.uploads import everything
 
 NAMES = {one.name for one in LEARNERS}
 

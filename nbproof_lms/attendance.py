@@ -1,0 +1,130 @@
+"""Who of the class handed in what: who nothing, who only what cannot be graded, who late."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbproof.command import course_command
+from nbproof.gradebook.reader import opened_gradebook
+from nbproof.report.lateness import some
+from nbproof.report.records import Known, Person, people_in
+from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.text import printable
+from nbproof_lms.earlier import Undecided, Useless, late_by_word, undecided, useless
+from nbproof_lms.members import Member
+from nbproof_lms.roster import members_of
+
+__all__ = ["Attendance", "attend", "known_of", "lines_of", "people_of", "undecided_lines"]
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Attendance:
+    """The class against what it handed in. Lessons that nobody handed in are not asked about."""
+
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Lesson -> who handed in nothing for it."""
+    useless: tuple[Useless, ...] = ()
+    """What came from learners of whom nothing could be graded."""
+    undecided: tuple[Undecided, ...] = ()
+    """Of whom another copy than the one that is graded may be the last."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What people are called whose id does not say so."""
+
+    def called(self, learner: str) -> str:
+        """An id, and whose it is."""
+        return f"{learner} ({self.names[learner]})" if learner in self.names else learner
+
+
+def people_of(root: Path) -> dict[str, Member]:
+    """Everybody of the class: on the roster, in the gradebook, with a folder in ``submitted/``. Raises CourseError."""
+    found: dict[str, Member] = {}
+    with opened_gradebook(root) as book:
+        for one in people_in(book) if book is not None else ():
+            found[one.id] = Member(one.id, one.name, one.email)
+    for member in members_of(root):
+        before = found.get(member.learner, member)
+        found[member.learner] = Member(
+            member.learner, member.name or before.name, member.email or before.email, member.also
+        )
+    for path in (root / "submitted").glob("*"):
+        if path.is_dir() and path.name[:1] != "." and path.name.isprintable():
+            found.setdefault(path.name, Member(path.name))
+    return dict(sorted(found.items()))
+
+
+def attend(
+    root: Path, everybody: Mapping[str, Member], handed_in: Collection[tuple[str, str]], lessons: Sequence[str]
+) -> Attendance:
+    """``handed_in``: (learner, lesson) of all that lies in ``submitted/``. ``lessons``: those that are asked about."""
+    others = tuple(one for one in useless(root, handed_in) if not one.lesson or one.lesson in lessons)
+    came = {lesson for _, lesson in handed_in} | {one.lesson for one in others}
+    told = {(one.learner, one.lesson) for one in others}
+    people = sorted({*everybody, *(one.learner for one in others)})
+    missing = {
+        lesson: tuple(
+            who
+            for who in people
+            if (who, lesson) not in handed_in and (who, lesson) not in told and (who, "") not in told
+        )
+        for lesson in lessons
+        if lesson in came
+    }
+    names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
+    asked = undecided(root, {(learner, lesson) for learner, lesson in handed_in if lesson in lessons})
+    return Attendance({lesson: who for lesson, who in missing.items() if who}, others, asked, names)
+
+
+def lines_of(attendance: Attendance, root: Path) -> list[str]:
+    """For a terminal: of each lesson who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
+    called = attendance.called
+    lines = [f"nothing handed in: {lesson}: {some([*map(called, who)])}" for lesson, who in attendance.missing.items()]
+    return (
+        lines
+        + [
+            f"! nothing that can be graded: {called(one.learner)}{': ' + one.lesson if one.lesson else ''}: {one}"
+            for one in attendance.useless
+        ]
+        + undecided_lines(attendance.undecided, root, attendance.names)
+    )
+
+
+def undecided_lines(waiting: Sequence[Undecided], root: Path, names: Mapping[str, str]) -> list[str]:
+    """For a terminal: of whom nobody knows which copy is the last, with a command for each copy."""
+    lines = []
+    for one in waiting[:_SHOWN]:
+        called = f"{one.learner} ({names[one.learner]})" if one.learner in names else one.learner
+        lines.append(
+            f"! another copy waits: {called}: {one.lesson}: nothing says whether it came later than the one in "
+            "submitted/, which is graded. Say which one counts:"
+        )
+        for copy in one.copies:
+            words = (
+                f"collect {shlex.quote(str(root / copy))} --learner {shlex.quote(one.learner)} --lesson {one.lesson}"
+            )
+            lines.append(f"    {course_command(words, root)}")
+    if len(waiting) > _SHOWN:
+        lines.append(f"! another copy waits: and {len(waiting) - _SHOWN} more")
+    return [printable(line) for line in lines]
+
+
+def known_of(root: Path) -> Known:
+    """What a report of the class has to know beside what was graded: people, and what came and cannot be graded."""
+    lessons = lessons_with_source(root, [])
+    handed_in = {(one.learner, one.lesson) for one in take_in(root, lessons, lessons).submissions}
+    return Known(
+        tuple(Person(one.learner, *_first_and_last(one.name), one.email) for one in members_of(root)),
+        late_by_word(root),
+        {(one.learner, one.lesson): str(one) for one in useless(root, handed_in)},
+        tuple((one.learner, one.lesson) for one in undecided(root, handed_in)),
+    )
+
+
+def _first_and_last(name: str) -> tuple[str, str]:
+    """A name as a roster has it; Canvas turns it round: "Doe, Jane"."""
+    last, comma, first = (part.strip() for part in name.partition(","))
+    return (first, last) if comma and first and last and "," not in first else (name, "")

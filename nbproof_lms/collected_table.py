@@ -1,0 +1,160 @@
+"""What was collected, as a table in the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from nbproof.command import course_command
+from nbproof.errors import UsageError
+from nbproof.files import replace_file
+from nbproof.terminal import console_for_output, say
+from nbproof.text import counted, printable, some_of
+from nbproof_lms.outcome import PLACED, STATUSES, Collected, Line
+from nbproof_lms.roster import members_of
+from nbproof_lms.whose import HIDDEN
+
+__all__ = ["MANY", "cures", "print_collected", "write_json"]
+
+_SHOWN = 12
+"""Commands for copies that wait, one for each."""
+
+MANY = 40
+"""Files from which on a list of all of them hides what is special."""
+
+_NEXT = {
+    "no lesson known": "--lesson LESSON says what they were handed in for; without it they are filed where their content belongs",
+    "no notebook": "ask for the .ipynb file; `grade` and `report` list who handed in nothing else",
+    "unsafe path": "ask for the file itself",
+    "not read": "ask for the file itself or an ordinary zip, or unpack it yourself and collect the folder",
+}
+"""What to do about files that need a person."""
+
+
+def print_collected(collected: Collected, root: Path, everything: bool = False, console: Console | None = None) -> None:
+    """Files that learners handed in, what became of each and why; what needs a person stands last.
+
+    Of very many those without anything special are counted only, unless ``everything`` is wanted.
+    """
+    console = console or console_for_output()
+    rows = [line for line in collected.lines if line.status != "junk"]
+    special = [line for line in rows if not _is_usual(line)]
+    if everything or len(rows) <= MANY:
+        special = rows
+    if special:
+        console.print(_table(special, collected.dry_run, root))
+    if needs := len(collected.needs_person):
+        verb = "needs" if needs == 1 else "need"
+        console.print(f"[red]{counted(needs, 'file')} {verb} you[/]: the last rows of the table", highlight=False)
+    for line in (*_remarks(collected, len(rows) - len(special)), *(f"  {cure}" for cure in cures(collected, root))):
+        say(console, printable(line))
+    for upload in collected.uploads:
+        if upload.folder:
+            say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
+
+
+def _remarks(collected: Collected, hidden: int) -> Iterator[str]:
+    if hidden:
+        yield f"not shown: {counted(hidden, 'notebook')} in their place; --all lists every file"
+    if junk := collected.counts.get("junk"):
+        yield f"not listed: {counted(junk, 'file')} that no learner wrote (archives, .DS_Store and the like)"
+    yield from collected.notes
+    if collected.missing:
+        yield f"nothing came from {some_of(collected.missing, 8)}"
+    told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
+    yield told or "no file came"
+
+
+def _is_usual(line: Line) -> bool:
+    """Whether a file is where it was meant to be, and there is nothing to say of it."""
+    return line.status in {"taken", "already there"} and not (line.why or line.late or line.needs_person)
+
+
+def _table(lines: Sequence[Line], dry_run: bool, root: Path) -> Table:
+    people = {member.learner: member.name for member in members_of(root)}
+    table = Table(title="collected" + (" (dry run: nothing was written)" if dry_run else ""))
+    for head, ratio in (("file", 4), ("learner", 2), ("lesson", 2), ("what became of it", 4)):
+        table.add_column(head, overflow="fold", ratio=ratio)
+    for line in sorted(lines, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
+        name = people.get(line.learner, "")
+        whose = line.learner if name in {"", line.learner} else f"{line.learner} ({name})"
+        table.add_row(*(escape(printable(cell)) for cell in (line.name, whose, line.lesson)), _ending(line))
+    return table
+
+
+def _ending(line: Line) -> str:
+    colour = "green" if line.status in PLACED else "dim"
+    if line.needs_person:
+        colour = "red"
+    why = line.why or ("" if line.status in PLACED else STATUSES[line.status])
+    return f"[{colour}]{line.status}[/]" + (f": {escape(printable(why))}" if why else "")
+
+
+def cures(collected: Collected, root: Path) -> list[str]:
+    """What to do about the files that need a person, a line each: commands that work as they stand, but for NAME."""
+    found: list[str] = []
+    statuses = dict.fromkeys(line.status for line in collected.needs_person)
+    for status in statuses:
+        lines = [line for line in collected.needs_person if line.status == status]
+        if status == "no learner known":
+            found += _whose(lines, collected, root)
+        elif status == "waits":
+            found += _which([line for line in lines if line.lesson], collected, root)
+        elif status in _NEXT:
+            found.append(f"{status}: {_NEXT[status]}")
+    return [printable(line) for line in found]
+
+
+def _which(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[str]:
+    """What makes one of several copies count, a command for each copy that waits."""
+    if collected.dry_run:
+        yield "waits: collect them without --dry-run, which prints a command for each copy"
+        return
+    yield "waits: open the copies, then say which one counts; what waits has no mark:"
+    for line in lines[:_SHOWN]:
+        path = shlex.quote(str(_kept(line, root)))
+        choice = f"collect {path} --learner {shlex.quote(line.learner)} --lesson {line.lesson}"
+        yield f"  {course_command(choice, root)}"
+    if len(lines) > _SHOWN:
+        yield f"  and {len(lines) - _SHOWN} more in the same way; list.json names them"
+
+
+def _kept(line: Line, root: Path) -> Path:
+    """Where the copy of a file that came lies; what its upload was called if nothing is kept."""
+    return root / "collected" / line.folder / line.kept if line.folder else Path(line.upload)
+
+
+def _whose(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[str]:
+    """What says whose a file is, if nothing did."""
+    sent = [line for line in lines if "@" in line.sender]
+    if sent:
+        add = course_command(f"roster add NAME --email {shlex.quote(sent[0].sender)}", root)
+        yield f"no learner known, by mail: {add}; then collect again"
+    if any(line.why == HIDDEN for line in lines):
+        yield (
+            "no learner known, anonymous: post the grades in the LMS, or turn anonymous grading off there, and download "
+            "again; or name them in a column of --names CSV, such as anon_aB3x9"
+        )
+    unsaid = [line for line in lines if line.sender == "" and line.kept and line.why != HIDDEN]
+    if unsaid:
+        one = course_command(f"collect {shlex.quote(str(_kept(unsaid[0], root)))} --learner NAME", root)
+        if collected.dry_run:
+            # Nothing lies anywhere by itself yet.
+            one = "collect them without --dry-run"
+        yield f"no learner known: --names CSV or --pattern REGEX says whose they are; or one by one: {one}"
+
+
+def write_json(collected: Collected, path: Path) -> None:
+    """Write the list of all files as JSON. Raises UsageError if it cannot be written."""
+    try:
+        replace_file(path, json.dumps(collected.as_dict(), indent=1) + "\n")
+    except OSError as error:
+        raise UsageError(
+            f"the list cannot be written ({error.strerror})", str(path), "choose another file: --json FILE"
+        ) from None

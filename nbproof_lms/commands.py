@@ -1,0 +1,124 @@
+"""The commands ``collect`` and ``roster``, for the command line: arguments in, one call, words out."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from nbproof.command import Command
+from nbproof_lms.due_dates import due_date_parsers
+from nbproof_lms.system import systems
+
+__all__ = ["COMMANDS", "reading_arguments", "reading_of"]
+
+
+def _collect_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help=f"a folder, a zip or a tar as an LMS hands it over ({', '.join(systems())}), or notebooks",
+    )
+    reading_arguments(command)
+    command.add_argument("--all", action="store_true", help="list every file of a large upload")
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the list of all files, as JSON")
+    command.epilog = (
+        "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
+        "Exit code 0: everything has its place; 1: something needs a person; 2: a wrong call."
+    )
+
+
+def reading_arguments(command: argparse._ActionsContainer) -> None:
+    """How an upload is read, for `collect` and for `grade --from`."""
+    add = command.add_argument
+    add("--lesson", help="the lesson that it was handed in for (default: told by its content)")
+    add(
+        "--names",
+        type=Path,
+        metavar="CSV",
+        help="which names stand for which learner: a CSV with a column 'learner', Canvas's gradebook export, or "
+        "Moodle's participants",
+    )
+    add("--learner", metavar="NAME", help="all of it is this learner's, and counts, whatever the names say")
+    add(
+        "--pattern",
+        metavar="REGEX",
+        help="a regular expression for file names: groups learner (or student_id) and, if you like, timestamp, late",
+    )
+    add("--dry-run", action="store_true", help="say what would be done, write nothing")
+
+
+def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What was said of how an upload is to be read, as ``nbproof_lms.collect`` takes it."""
+    return {name: getattr(arguments, name) for name in ("lesson", "names", "pattern", "learner", "dry_run")}
+
+
+def _collect(arguments: argparse.Namespace) -> int:
+    from nbproof.files import refuse_unwritable
+    from nbproof.terminal import progress
+    from nbproof_lms import collect
+    from nbproof_lms.collected_table import print_collected, write_json
+
+    if arguments.json:
+        refuse_unwritable(str(arguments.json))
+    with progress("collecting") as step:
+        collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
+    if arguments.json:
+        write_json(collected, arguments.json)
+    print_collected(collected, arguments.course, arguments.all)
+    return 1 if collected.needs_person else 0
+
+
+def _roster_arguments(command: argparse.ArgumentParser) -> None:
+    kinds = command.add_subparsers(dest="what", metavar="{add,import,due,extend,remove}")
+    says = "put a learner on the roster"
+    one = kinds.add_parser("add", help=says, description=says)
+    one.add_argument("learner", metavar="NAME", help="the learner's id: the name of their folder in submitted/")
+    one.add_argument("--name", default="", help="the learner's name, as people and file names have it")
+    one.add_argument("--email", default="", help="the address that their mails come from")
+    one.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="OTHER",
+        help="another name or id of theirs; a learner on the roster who is called so is the same from now on",
+    )
+    says = "put everybody of a table on the roster"
+    table = kinds.add_parser("import", help=says, description=says)
+    table.add_argument("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it")
+    dates = due_date_parsers(kinds)
+    says = "take learners out of the course: folders, gradebook, roster. Says what will go, and asks"
+    gone = kinds.add_parser("remove", help=says, description=says)
+    gone.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
+    gone.add_argument("--yes", action="store_true", help="do not ask")
+    gone.add_argument("--with-uploads", action="store_true", help="delete their files in collected/ as well")
+    for each in (one, table, *dates, gone):
+        each.add_argument(
+            "--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)"
+        )
+    command.epilog = (
+        "Alone, it prints the class, who has handed in what, due dates and extensions. The roster is roster.csv in the "
+        "course's folder; `collect --names` and `grade --names` put their learners there. Exit code 0: done; 1: the answer was "
+        "no; 2: a wrong call."
+    )
+
+
+def _roster(arguments: argparse.Namespace) -> int:
+    from nbproof_lms.roster_command import run_roster
+
+    return run_roster(arguments)
+
+
+COMMANDS = (
+    Command(
+        "collect", _collect, "sort what an LMS handed over into submitted/, by learner and lesson", _collect_arguments
+    ),
+    Command(
+        "roster",
+        _roster,
+        "show who belongs to the class; add, import, remove learners; set due dates",
+        _roster_arguments,
+    ),
+)

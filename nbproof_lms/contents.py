@@ -1,0 +1,103 @@
+"""Which lesson a file belongs to: by the ids of exercises in it that only one lesson has.
+
+Nothing is parsed that could be hostile, so a truncated notebook or one that was saved as a page is recognised as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from nbproof.cells import grading_of, name_of, text_of
+from nbproof.command import course_command
+from nbproof.errors import UsageError
+
+__all__ = ["Guess", "LessonBook"]
+
+_MOST = 32 << 20
+"""Bytes of a file that are looked at."""
+_HEAD = 1 << 20
+_PARSED = 2 << 20
+"""Bytes of a notebook that is parsed: JSON can take fifty times its size in memory."""
+_ID = re.compile(rb"[A-Za-z0-9_-]+")
+_MARK = re.compile(rb'"grade_id\\*":\s*\\*"([A-Za-z0-9_-]+)')
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a file's content says. ``lesson`` is empty if it says nothing, or not clearly."""
+
+    lesson: str = ""
+    others: tuple[str, ...] = ()
+    """Other lessons of which much is in it, too."""
+    notebook: bool = False
+    """It begins like one: JSON with cells, whole or cut off."""
+    untouched: bool = False
+    """Each cell in it is as it was handed out."""
+
+
+@dataclass(frozen=True)
+class LessonBook:
+    """What each lesson's notebook holds that no other does."""
+
+    root: Path
+
+    @cached_property
+    def _paths(self) -> dict[str, Path]:
+        """By lesson: the released notebook, or the instructor's where there is none."""
+        paths = [path for folder in ("source", "release") for path in sorted(self.root.glob(f"{folder}/*/*.ipynb"))]
+        return {path.stem: path for path in paths if path.stem == path.parent.name}
+
+    @cached_property
+    def lessons(self) -> dict[str, frozenset[bytes]]:
+        """By name: its exercises' ids. Raises UsageError if there is nothing to compare with."""
+        if not self._paths:
+            raise UsageError(
+                "there is no lesson to collect for",
+                str((self.root / "release").resolve()),
+                f"cd into the course's folder, or add --course DIR; if it is this one: {course_command('build')}",
+            )
+        found = {name: _ids(path) for name, path in self._paths.items()}
+        all_ids = [one for ids in found.values() for one in ids]
+        shared = {one for one in all_ids if all_ids.count(one) > 1}
+        return {name: ids - shared for name, ids in sorted(found.items())}
+
+    def guess(self, path: Path) -> Guess:
+        """The lesson of the file at ``path``."""
+        with path.open("rb") as file:
+            # Without zeros UTF-16 reads as UTF-8 does: ids are plain letters.
+            data = file.read(_MOST).replace(b"\0", b"")
+        head = data[:_HEAD].lstrip(b"\xef\xbb\xbf\xff\xfe \r\n\t")
+        notebook = head.startswith(b"{") and any(key in head for key in (b'"cells"', b'"cell_type"', b'"nbformat"'))
+        marked = set(_MARK.findall(data))
+        words = marked or {found[0] for found in _ID.finditer(data)}
+        counts = {name: len(ids & words) for name, ids in self.lessons.items()}
+        best = max(counts, key=lambda name: counts[name])
+        # A text may speak of exercises, as a readme does, and answer none of them.
+        enough = 1 if marked else max(2, len(self.lessons[best]) / 2)
+        if counts[best] < enough:
+            return Guess(notebook=notebook)
+        others = tuple(name for name in counts if name != best and counts[name] * 2 > counts[best])
+        if others:
+            return Guess("", (best, *others), notebook)
+        return Guess(best, (), notebook, _texts(data) <= _texts(self._paths[best].read_bytes()))
+
+
+def _texts(data: bytes) -> set[str]:
+    """What stands in the cells of a notebook; of one that cannot be read something that stands in no other."""
+    try:
+        if len(data) <= _PARSED:
+            return {text_of(cell).strip() for cell in json.loads(data)["cells"]} - {""}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        pass
+    return {hashlib.sha256(data).hexdigest()}
+
+
+def _ids(path: Path) -> frozenset[bytes]:
+    """The ids of what learners are to fill in."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return frozenset(name_of(cell).encode() for cell in cells if grading_of(cell).get("solution"))

@@ -1,0 +1,169 @@
+"""``roster due`` and ``roster extend``: when a lesson is due, for the class and for one learner."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from argparse import ArgumentParser, Namespace, _SubParsersAction
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from nbproof.command import course_command
+from nbproof.errors import UsageError
+from nbproof.text import in_utc, printable
+
+if TYPE_CHECKING:
+    from nbproof.gradebook.writer import Writer
+
+__all__ = ["change_due_dates", "due_date_parsers", "lines_of_due_dates", "read_due"]
+
+_NONE = "none"
+_WHEN = (
+    f"a day, as 2026-11-20: its last second; or '2026-11-20 18:00'. In UTC, or with a zone: +01:00, Europe/Berlin. "
+    f"'{_NONE}' takes it away"
+)
+
+
+def due_date_parsers(kinds: _SubParsersAction[ArgumentParser]) -> tuple[ArgumentParser, ArgumentParser]:
+    """The two commands, among those of ``roster``."""
+    says = "set when a lesson is due"
+    due = kinds.add_parser("due", help=says, description=says)
+    says = "give learners more time for a lesson, whether they have handed in or not"
+    extend = kinds.add_parser("extend", help=says, description=says)
+    extend.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
+    for one in (due, extend):
+        one.add_argument("lesson", metavar="LESSON")
+        one.add_argument("when", metavar="WHEN", help=_WHEN)
+    return due, extend
+
+
+def change_due_dates(arguments: Namespace) -> int:
+    """Do what one of the two was asked for; 0. Raises CourseError."""
+    from nbproof.run.intake import lessons_with_source
+
+    root, lesson = arguments.course, arguments.lesson
+    lessons_with_source(root, [lesson])
+    when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}")
+    if arguments.what == "due":
+        return _set_due(root, lesson, when)
+    return _extend(root, lesson, list(dict.fromkeys(arguments.learners)), when)
+
+
+def lines_of_due_dates(root: Path) -> list[str]:
+    """For a terminal: a line for each lesson that has a due date, and for each extension."""
+    from nbproof.gradebook.reader import due_dates_in, opened_gradebook
+
+    with opened_gradebook(root) as book:
+        if book is None:
+            return []
+        dates = due_dates_in(book)
+    lines = [f"due:       {lesson}: {in_utc(when)}" for lesson, when in sorted(dates.lessons.items())]
+    return lines + [
+        f"extension: {lesson}: {printable(learner)} until {in_utc(until)}"
+        for (learner, lesson), until in dates.extensions.items()
+    ]
+
+
+@contextlib.contextmanager
+def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
+    """The gradebook, while no run writes to it; it knows this lesson as it is now."""
+    from nbgrader.apps import NbGraderAPI
+
+    from nbproof.gradebook.storage_errors import trouble_with_gradebook
+    from nbproof.gradebook.writer import Writer
+    from nbproof.limits import GradingLimits
+    from nbproof.nbgrader_setup import course_config
+    from nbproof.run.batch import register_lessons
+    from nbproof.run.digests import LessonState
+    from nbproof.run.journal import RunState
+    from nbproof.run.lock import only_run
+
+    config = course_config(root)
+    course = NbGraderAPI(config=config).coursedir
+    with only_run(root), trouble_with_gradebook(course.db_url), Writer(course.db_url, course.course_id) as writer:
+        if lesson:
+            state = LessonState(root / "source" / lesson / f"{lesson}.ipynb", config, GradingLimits(config=config))
+            register_lessons({lesson: state}, RunState(root), writer, config)
+        yield writer
+
+
+def _set_due(root: Path, lesson: str, when: datetime | None) -> int:
+    with _gradebook(root) as writer:
+        before = writer.due_dates().extensions
+        writer.set_due(lesson, when)
+        after = writer.due_dates().extensions
+    print(f"{lesson} is due {in_utc(when)}" if when else f"{lesson} has no due date now")
+    for learner, _ in before.keys() - after.keys():
+        print(f"note: {printable(learner)} has no extension any more: it would not be later")
+    _tell_next(root, lesson, "*")
+    return 0
+
+
+def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | None) -> int:
+    with _gradebook(root, lesson) as writer:
+        dates = writer.due_dates()
+        due = dates.lessons.get(lesson)
+        if due is None:
+            raise UsageError(
+                f"{lesson} has no due date yet, so nobody can have more time",
+                "roster extend",
+                f"set the due date of the class first: {course_command(f'roster due {lesson} 2026-11-20', root)}",
+            )
+        if until is not None and until <= due:
+            raise UsageError(
+                f"{in_utc(until)} is not later than for the class, {in_utc(due)}",
+                "roster extend",
+                f"name a later time; or take an extension away: {course_command(f'roster extend NAME {lesson} {_NONE}', root)}",
+            )
+        for learner in learners:
+            if until is not None or (learner, lesson) in dates.extensions:
+                writer.extend(lesson, learner, until)
+    for learner in learners:
+        told = f"{in_utc(until)}; for the class {in_utc(due)}" if until else f"{in_utc(due)}, as for the class"
+        print(f"{printable(learner)}: {lesson} is due {told}")
+    for learner in learners:
+        _tell_next(root, lesson, learner)
+    return 0
+
+
+def _tell_next(root: Path, lesson: str, learner: str) -> None:
+    """What follows a due date, if anything was graded before: penalties, and pages that name it."""
+    if not any(root.glob(f"autograded/{learner}/{lesson}/{lesson}.ipynb")):
+        return
+    only = f" --only {learner}" if learner != "*" else ""
+    print(f"next: {course_command(f'grade {lesson}{only}', root)}: penalties follow, and nothing runs again")
+    print(f"      {course_command('feedback', root)}: pages say it")
+
+
+_DUE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]+(\d\d:\d\d(?::\d\d)?))? *(Z|[+-]\d\d:?\d\d|[A-Za-z][\w/+-]*)?")
+_LAST_SECOND = time(23, 59, 59)
+
+
+def read_due(text: str, place: str) -> datetime:
+    """The time, in UTC. ``place``: the option or the command that it was given to. Raises UsageError."""
+    found = _DUE.fullmatch(text.strip())
+    try:
+        if found is None:
+            raise ValueError(text)
+        day, clock, zone = found.groups()
+        moment = time.fromisoformat(clock) if clock else _LAST_SECOND
+        return datetime.combine(datetime.fromisoformat(day), moment, _zone(zone or "UTC")).astimezone(UTC)
+    except (ValueError, KeyError, OSError, OverflowError):  # what zoneinfo raises for a zone that it does not know
+        raise UsageError(
+            f"{text!r} is no time",
+            place,
+            "write it as 2026-11-20 (the end of that day, in UTC) or '2026-11-20 18:00', with +01:00 or Europe/Berlin behind it "
+            "for another zone",
+        ) from None
+
+
+def _zone(name: str) -> tzinfo:
+    if name in {"Z", "UTC"}:
+        return UTC
+    if name[0] in "+-":
+        offset = timedelta(hours=int(name[1:3]), minutes=int(name[-2:]))
+        return timezone(offset if name[0] == "+" else -offset)
+    return ZoneInfo(name)

@@ -1,0 +1,118 @@
+"""What ``report --canvas`` and its like do: fill the exports of LMSs with what is graded."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from nbproof.command import course_command
+from nbproof.errors import CourseError, UsageError
+from nbproof.marking.results import UNCERTAIN, Score
+from nbproof.report.records import ClassRecords
+from nbproof.text import some_of
+from nbproof_lms.grade_files import Grade, GradeFile, grade_file
+from nbproof_lms.handback import systems_of
+from nbproof_lms.system import find_system, systems
+
+__all__ = ["columns_of", "exports_of", "grade_files", "grades_of", "known_elsewhere"]
+
+
+def exports_of(request: Namespace) -> dict[str, Path]:
+    """The exports that a call of the command has named, by what it calls their LMS."""
+    options = [system.option for system in systems().values() if system.export]
+    return {option: path for option in options if (path := getattr(request, option)) is not None}
+
+
+def columns_of(said: Sequence[str], exports: Mapping[str, Path]) -> dict[str, str]:
+    """Lesson -> column, of what ``--column`` has said. Raises UsageError."""
+    example = "--column 01_sorting='Lesson 1: Sorting (4711)'"
+    if said and not exports:
+        raise UsageError("--column is for a grade file, and none is named", f"--column {said[0]}", "add --canvas CSV")
+    chosen = {}
+    for text in said:
+        lesson, _, column = text.partition("=")
+        if not (lesson.strip() and column.strip()):
+            raise UsageError("--column wants a lesson and the name of a column", f"--column {text}", example)
+        chosen[lesson.strip()] = column.strip()
+    return chosen
+
+
+def grade_files(
+    root: Path,
+    exports: Mapping[str, Path],
+    records: ClassRecords,
+    chosen: Mapping[str, str],
+    names: Sequence[str],
+) -> tuple[dict[str, GradeFile], list[CourseError]]:
+    """The grade files, and why one cannot be made: page and tables are written all the same."""
+    made: dict[str, GradeFile] = {}
+    refused: list[CourseError] = []
+    grades = grades_of(records)
+    if exports and not grades:
+        return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
+    titles = {lesson.slug: lesson.title for lesson in records.lessons}
+    lesson = names[0] if len(names) == 1 else ""
+    # Whom another export knows by an id is no namesake in this one: so each is filled once more, knowing that.
+    for option in (*exports, *(exports if len(exports) > 1 else ())):
+        others = frozenset().union(*(file.by_id for other, file in made.items() if other != option))
+        elsewhere = _came_elsewhere(root, option) | others
+        try:
+            made[option] = grade_file(
+                find_system(option), exports[option], grades, records.learners, titles, lesson, chosen, elsewhere
+            )
+        except CourseError as error:
+            refused.append(error)
+    refused = list({str(error): error for error in refused}.values())
+    return made, refused or _unused(chosen, made, titles)
+
+
+def _unused(chosen: Mapping[str, str], made: Mapping[str, GradeFile], titles: Mapping[str, str]) -> list[CourseError]:
+    """What ``--column`` named, and no export has."""
+    used = {lesson for file in made.values() for lesson in (*file.columns, *file.unclear_columns)}
+    return [
+        CourseError(
+            f"no export has a column {column!r}" if lesson in titles else f"no grades are there for {lesson!r}",
+            f"--column {lesson}={column}",
+            "name the column as its export has it; the lesson as its folder is called: " + ", ".join(titles),
+        )
+        for lesson, column in chosen.items()
+        if lesson not in used
+    ]
+
+
+def known_elsewhere(root: Path, option: str, made: Mapping[str, GradeFile]) -> frozenset[str]:
+    """Learners of another LMS: its export, named in the same call, has them, or their work came from there alone."""
+    others = frozenset().union(*(file.found for other, file in made.items() if other != option))
+    return frozenset(made[option].unmatched) & (others | _came_elsewhere(root, option))
+
+
+def _came_elsewhere(root: Path, option: str) -> frozenset[str]:
+    """Learners whose work came from another LMS alone."""
+    name = find_system(option).name
+    return frozenset(learner for learner, came in systems_of(root).items() if name not in came)
+
+
+def grades_of(records: ClassRecords) -> dict[tuple[str, str], Grade]:
+    """What is graded. Who handed in nothing, or what could not be graded, has no grade: a person decides about zeros."""
+    titles = {one.id: one.title for lesson in records.lessons for one in lesson.exercises}
+    return {
+        key: Grade(work.score, records.lesson(work.lesson).max_score, _comment(work, titles))
+        for key, work in sorted(records.works.items())
+        if not work.problem
+    }
+
+
+def _comment(work: Score, titles: dict[str, str]) -> str:
+    """Feedback in a few words; the page has the rest."""
+    told = [f"{work.score:g} of {work.max_score:g} points."]
+    if work.penalty:
+        told.append(f"{work.penalty:g} points were taken off for being late.")
+    if work.pending:
+        told.append("An answer is still to be marked.")
+    # What is uncertain is a person's to mark, and perhaps right.
+    shown = [one for one in work.verdict.exercises if one.status != UNCERTAIN]
+    open_ones = [titles.get(one.id, one.id).replace("`", "") for one in shown if not one.is_whole]
+    if open_ones:
+        told.append(f"To work on: {some_of(open_ones, 5)}.")
+    return " ".join(told)

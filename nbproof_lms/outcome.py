@@ -1,0 +1,130 @@
+"""What became of every file of an upload."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+__all__ = ["NEEDS_NOBODY", "PLACED", "STANDS", "STATUSES", "Collected", "KeptUpload", "Line"]
+
+STATUSES = {
+    "taken": "in submitted/",
+    "already there": "submitted/ holds these bytes",
+    "data file": "beside the notebook that it came with",
+    "earlier copy": "another copy counts",
+    "waits": "nothing says which copy is the last: it waits for you",
+    "no lesson known": "its content is of no lesson, or of another one",
+    "no learner known": "nothing says whose it is, or several things do",
+    "no notebook": "the learner handed in no notebook with it",
+    "unsafe path": "its name leads out of the upload",
+    "not read": "it cannot be opened or unpacked, or would be too large",
+    "removed": "the learner was removed from the class",
+    "junk": "made by a system, not by a learner",
+}
+"""What may become of a file, and what that means."""
+
+STANDS = frozenset({"taken", "already there"})
+"""A notebook that lies in submitted/ afterwards."""
+
+PLACED = STANDS | {"data file"}
+"""What lies in submitted/ afterwards."""
+
+NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "junk"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it."""
+
+    upload: str
+    name: str
+    status: str
+    why: str = ""
+    learner: str = ""
+    lesson: str = ""
+    time: datetime | None = None
+    """When it was handed in, UTC, if that is known."""
+    late: bool = False
+    """Whether the LMS calls it late."""
+    look: bool = False
+    size: int = 0
+    sha256: str = ""
+    kept: str = ""
+    """Where the byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it."""
+    order: tuple[float, ...] = ()
+    """What says which of two copies is the later one: ``choosing.CopyOrder``."""
+    account: str = ""
+    """The LMS and its own number of the learner: ``Canvas:123``."""
+    system: str = ""
+    """The LMS that handed it over, if it was one."""
+    sender: str = ""
+    """Whose mail it was attached to: the address."""
+    by_hand: bool = False
+    """A person named it as the learner's, so it counts where nothing else tells."""
+    folder: str = ""
+    """Name of the folder in collected/ that keeps the upload; empty in a dry run."""
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether nobody but a person can say what to do with it, or should know of it."""
+        return self.look or self.status not in NEEDS_NOBODY
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        told = asdict(self)
+        time = self.time and self.time.isoformat()
+        return told | {"time": time, "order": list(self.order), "needs_person": self.needs_person}
+
+
+@dataclass(frozen=True)
+class KeptUpload:
+    """One thing that was collected, and the folder in collected/ that keeps it."""
+
+    path: str
+    fingerprint: str
+    folder: str
+    """Name of the folder in collected/; empty in a dry run."""
+    known: bool
+    """Whether the same bytes were collected before."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a call of ``collect`` did. ``notes`` are sentences for the person who called it."""
+
+    uploads: tuple[KeptUpload, ...]
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Learners of the names' CSV of whom nothing came."""
+    dry_run: bool = False
+
+    @property
+    def placed(self) -> tuple[Line, ...]:
+        """The notebooks that this call put into submitted/ (or would put there)."""
+        return tuple(line for line in self.lines if line.status == "taken")
+
+    @property
+    def needs_person(self) -> tuple[Line, ...]:
+        """What a person has to look at."""
+        return tuple(line for line in self.lines if line.needs_person)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many files became what, in the order of STATUSES."""
+        found = Counter(line.status for line in self.lines)
+        return {status: found[status] for status in STATUSES if found[status]}
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: counts first, then every file."""
+        return {
+            "dry_run": self.dry_run,
+            "counts": self.counts,
+            "needs_person": len(self.needs_person),
+            "uploads": [asdict(upload) for upload in self.uploads],
+            "notes": list(self.notes),
+            "missing": list(self.missing),
+            "files": [line.as_dict() for line in self.lines],
+        }

@@ -1,0 +1,215 @@
+"""``python -m course roster``: who belongs to the class, and what of it has come; add, import and remove learners."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+import sys
+from argparse import Namespace
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from nbproof.command import course_command
+from nbproof.errors import UsageError
+from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.lock import only_run
+from nbproof.terminal import console_for_output, say
+from nbproof.text import counted, in_utc, printable
+from nbproof_lms.attendance import attend, people_of, undecided_lines
+from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
+from nbproof_lms.earlier import late_by_word
+from nbproof_lms.gathering import only_collect
+from nbproof_lms.members import Member
+from nbproof_lms.names import plain, why_no_learner
+from nbproof_lms.removal import Traces, remove, traces
+from nbproof_lms.roster import ROSTER, enrol, members_of, read_names
+
+__all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
+
+
+def show_roster(root: Path) -> int:
+    """Print the class, and what each has handed in."""
+    lessons = lessons_with_source(root, [])
+    intake = take_in(root, lessons, lessons)
+    came = {(one.learner, one.lesson): one.problem for one in intake.submissions}
+    people, listed = people_of(root), {member.learner for member in members_of(root)}
+    found = attend(root, people, came.keys(), lessons)
+    console = console_for_output()
+    if not people and not found.useless:
+        print(
+            f"nobody is in the class yet. Next: {course_command('roster import FILE', root)}, or `roster add NAME`, or `collect`"
+        )
+        return 0
+    late = late_by_word(root)
+    wrong = {key for key, problem in came.items() if problem} | {(one.learner, one.lesson) for one in found.useless}
+    cells = dict.fromkeys(came, "yes") | dict.fromkeys(wrong, "[red]![/]")
+    cells |= {key: f"{cell} (l)" for key, cell in cells.items() if key in late}
+    console.print(_table(people.values(), cells, listed))
+    notes = ["- nothing, ! nothing that can be graded"]
+    notes += ["(l) late, as the LMS says"] if late else []
+    notes += [f"* not in {ROSTER}"] if listed and set(people) - listed else []
+    say(console, "; ".join(notes))
+    for one in found.useless:
+        say(console, f"! {printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}")
+    for line in (*undecided_lines(found.undecided, root, found.names), *lines_of_due_dates(root)):
+        say(console, line)
+    if listed:
+        say(console, f"roster:    {(root / ROSTER).resolve()}")
+    return 0
+
+
+def _table(people: Collection[Member], cells: Mapping[tuple[str, str], str], listed: Collection[str]) -> Table:
+    """Everybody, and of each lesson that somebody handed in what came."""
+    table = Table(title=counted(len(people), "learner"))
+    for head in ("learner", "name", "email"):
+        table.add_column(head, overflow="fold")
+    lessons = sorted({lesson for _, lesson in cells if lesson})
+    for lesson in lessons:
+        table.add_column(escape(lesson.replace("_", " ")), justify="center")
+    for one in people:
+        star = "" if one.learner in listed or not listed else " *"
+        who = (escape(printable(part)) for part in (one.learner + star, one.name, one.email))
+        table.add_row(*who, *(cells.get((one.learner, lesson), "-") for lesson in lessons))
+    return table
+
+
+def add_learner(root: Path, learner: str, name: str, email: str, also: Sequence[str] = ()) -> int:
+    """Put one learner on the roster, or a name, an address and other names to one who is there.
+
+    Whoever is on the roster under one of the other names is the same person from now on.
+    """
+    if why := why_no_learner(learner):
+        raise UsageError(
+            f"{learner!r} cannot be a learner's id: {why}",
+            "roster add",
+            f"choose another id, such as: {course_command('roster add jdoe')} --name 'J. Doe'",
+        )
+    with only_run(root):
+        done = enrol(root, [Member(learner, name, email, tuple(also))], by_hand=True)
+    there = done.ids[learner]
+    called = learner if there == learner else f"{learner}, who is {there} there,"
+    told = "is already on the roster"
+    if done.added:
+        told = "is now on the roster"
+    elif done.changed:
+        told = "was on the roster, and is changed"
+    print(f"{called} {told}: {(root / ROSTER).resolve()}")
+    for gone in done.merged:
+        print(f"{gone} is {there} from now on, and has no line there any more")
+        before = traces(root, [gone])[0]
+        for lesson, until in before.extensions.items():
+            words = f"roster extend {shlex.quote(there)} {lesson} '{until:%Y-%m-%d %H:%M:%S}'"
+            print(f"note: the extension of {lesson} stays with {gone}. Next: {course_command(words, root)}")
+        if before.by_hand:
+            given = "1 mark or comment" if before.by_hand == 1 else f"{before.by_hand} marks and comments"
+            print(
+                f"note: {given} given by hand stay with {gone}, and go when it is removed: "
+                f"first give them to {there} in formgrader"
+            )
+        if (root / "submitted" / gone).is_dir():
+            print(
+                f"note: submitted/{gone} is as it was. Next: collect again what came as {gone}, then "
+                f"{course_command(f'roster remove {shlex.quote(gone)}', root)}"
+            )
+    for note in done.notes:
+        print(f"note: {note}")
+    return 0
+
+
+def import_names(root: Path, file: Path) -> int:
+    """Put everybody of a table on the roster."""
+    roster = read_names(file, course_command("roster import"))
+    with only_run(root):
+        done = enrol(root, roster.members)
+    for note in (*roster.notes, *done.notes):
+        print(f"note: {note}")
+    before = len(roster.members) - len(done.added)
+    print(
+        f"{len(done.added)} added, {before} were there before, {len(done.changed)} of them changed: "
+        f"{(root / ROSTER).resolve()}"
+    )
+    if done.changed:
+        print(f"changed: {', '.join(done.changed)}")
+    return 0
+
+
+def remove_learners(root: Path, learners: Sequence[str], yes: bool, with_uploads: bool) -> int:
+    """Say what will go, ask, remove. 1 if the answer was no. Raises CourseError."""
+    with only_run(root), only_collect(root):
+        found = [one for one in traces(root, list(dict.fromkeys(learners))) if one.anything]
+        unknown = [learner for learner in learners if learner not in {one.learner for one in found}]
+        if unknown:
+            raise _unknown(root, unknown)
+        for one in found:
+            print(_told(one, with_uploads))
+        if not yes and not _agreed(len(found)):
+            print("nothing was removed")
+            return 1
+        staying = remove(root, [one.learner for one in found], with_uploads)
+    print(f"removed: {', '.join(printable(one.learner) for one in found)}")
+    for path in dict.fromkeys(staying):
+        print(f"note: {path} stays: others are in it as well")
+    for folder in ("report", "report-anonymous"):
+        if (root / folder).is_dir():
+            words = "report --anonymous" if "anon" in folder else "report"
+            print(f"next: {course_command(words, root)} writes {folder}/ without them")
+    return 0
+
+
+def _told(one: Traces, with_uploads: bool) -> str:
+    parts = list(one.folders)
+    if one.in_gradebook:
+        hand = (
+            f", with {one.by_hand} {'mark or comment' if one.by_hand == 1 else 'marks and comments'} given by hand"
+            if one.by_hand
+            else ""
+        )
+        parts.append(f"the gradebook's {counted(one.lessons, 'submission')}{hand}")
+    parts += [f"their extension of {lesson}, until {in_utc(until)}" for lesson, until in one.extensions.items()]
+    if one.on_roster:
+        parts.append(f"the line in {ROSTER}")
+    if one.uploads:
+        stays = "their files" if with_uploads else "their name in the lists; the files stay"
+        parts.append(f"in {', '.join(f'collected/{name}' for name in one.uploads)}: {stays}")
+    return f"{printable(one.learner)}: {'; '.join(parts)}"
+
+
+def _agreed(count: int) -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is here to say yes", "roster remove", "run the same command with --yes")
+    try:
+        return input(
+            f"remove {'this learner' if count == 1 else f'these {count} learners'}? [y/N] "
+        ).strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
+    known = list(people_of(root))
+    close = [name for name in known if plain(name) == plain(unknown[0])]
+    close += [name for name in difflib.get_close_matches(unknown[0], known, 3, 0.6) if name not in close]
+    then = f"did you mean {' or '.join(close)}?" if close else f"{course_command('roster', root)} shows everybody"
+    return UsageError(f"no learner is called {', '.join(map(repr, unknown))}", str(root.resolve()), then)
+
+
+def run_roster(arguments: Namespace) -> int:
+    """Do what ``roster`` was asked for; returns its exit code."""
+    root = arguments.course
+    if arguments.what == "add":
+        return add_learner(root, arguments.learner, arguments.name, arguments.email, arguments.also)
+    if arguments.what == "import":
+        return import_names(root, arguments.file)
+    if arguments.what == "due":
+        return change_due_dates(arguments)
+    if arguments.what == "extend":
+        unknown = [learner for learner in arguments.learners if learner not in people_of(root)]
+        if unknown:
+            raise _unknown(root, unknown)
+        return change_due_dates(arguments)
+    if arguments.what == "remove":
+        return remove_learners(root, arguments.learners, arguments.yes, arguments.with_uploads)
+    return show_roster(root)

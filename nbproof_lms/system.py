@@ -1,0 +1,134 @@
+"""What the tool has to know of a learning-management system, and where the systems are found that it knows.
+
+Each module in ``systems/`` tells of one: a class, made once as ``SYSTEM``. Whatever it leaves out it does not offer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from nbproof_lms.csv_table import Sheet
+
+__all__ = ["GradeTable", "LmsEntry", "System", "find_system", "read_time", "systems"]
+
+TIME = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)(?:[T_ -]+(\d\d)[-:.h]?(\d\d)(?:[-:.m]?(\d\d))?)?(?!\d)")
+
+
+@dataclass(frozen=True)
+class LmsEntry:
+    """What the LMS says of one entry of its download, by the entry's name."""
+
+    name: str
+    """Who handed it in, as the LMS writes it."""
+    file: str = ""
+    """What the learner called the file; empty for a folder."""
+    account: str = ""
+    """The LMS's number of the learner."""
+    when: datetime | None = None
+    late: bool = False
+    """Whether the LMS calls it late."""
+    number: int = 0
+    """Of two entries of one learner the later has the higher one; 0 if there is none."""
+    hidden: bool = False
+    """The LMS hides who it is: the name stands for somebody in this one download only."""
+
+
+@dataclass(frozen=True)
+class GradeTable:
+    """Which columns of an export are what; columns are numbered from 0."""
+
+    first_row: int
+    """The first row of a learner; the head is row 0."""
+    ids: tuple[int, ...]
+    """Identifiers of a learner, the surest first."""
+    names: tuple[int, ...]
+    """Full name, or first and last name."""
+    lessons: Mapping[int, str] = field(default_factory=dict)
+    """Columns that may be a lesson's, and what they are called."""
+    only: int | None = None
+    """The one column for grades, where the whole table is about one lesson."""
+    maxima: Mapping[int, float] = field(default_factory=dict)
+    """The most that the LMS takes in a column, where it says so."""
+    comments: int | None = None
+    keep: tuple[int, ...] | None = None
+    """Columns that are written beside the grades; None: all."""
+    notes: tuple[str, ...] = ()
+
+
+class System:
+    """A learning-management system, or another one that hands over what learners handed in."""
+
+    name = ""
+    dates_entries = False
+    """Whether the times of entries in its zip are those of handing in."""
+    lasting_numbers = False
+    """Whether its number of a learner is the same in every download."""
+    export = ""
+    """Where to click for the table that it wants grades in; empty if it takes none."""
+    upload = ""
+    """Where to click to hand back a zip of pages; empty if it takes none."""
+    upload_remark = ""
+    """What else a person has to know of that."""
+
+    @property
+    def option(self) -> str:
+        """What the command line calls it."""
+        return self.name.casefold()
+
+    def read(self, part: str, below: bool) -> LmsEntry | None:
+        """What the name of a file, folder or archive says; None if this LMS has not given it. ``below``: something lies in it."""
+        return None
+
+    def grade_table(self, sheet: Sheet) -> GradeTable | None:
+        """What is where in an export of its gradebook; None if it is none."""
+        return None
+
+    def feedback_start(self, entry: LmsEntry) -> str:
+        """What the name of a page must begin with that goes back to whoever handed this in; empty if nothing can."""
+        return ""
+
+
+@cache
+def systems() -> dict[str, System]:
+    """Every system that a module in ``systems/`` tells of, by name."""
+    package = import_module("nbproof_lms.systems")
+    modules = (import_module(f"{package.__name__}.{found.name}") for found in iter_modules(package.__path__))
+    return {module.SYSTEM.name: module.SYSTEM for module in modules}
+
+
+def find_system(option: str) -> System:
+    """The system that the command line calls so."""
+    return next(system for system in systems().values() if system.option == option)
+
+
+def read_time(text: str) -> datetime | None:
+    """A time as systems write it, UTC if no zone is said. None if there is none."""
+    found = TIME.search(text)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+    try:
+        return datetime(year, month, day, hour, minute, second, tzinfo=_zone(text[found.end() :])).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _zone(text: str) -> tzinfo:
+    """The zone that stands after a time: ``+01:00``, ``+0100``, ``CET``; UTC if none does."""
+    found = re.match(r"[.,\d]*\s*(?:([+-])(\d\d):?(\d\d)|([A-Z]{3,4}))\s*$", text)
+    if found is None:
+        return UTC
+    if found[1]:
+        offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
+        return timezone(offset if found[1] == "+" else -offset)
+    try:
+        return ZoneInfo(found[4])
+    except (ZoneInfoNotFoundError, OSError):
+        return UTC

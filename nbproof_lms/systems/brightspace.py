@@ -1,0 +1,66 @@
+"""Brightspace (D2L): *Assignments, Download*, and *Grades, Export* and *Import*.
+
+Each hand-in is a folder, or a file whose name begins so: ``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``, that is the
+learner's number, the hand-in's, the name, and when it was handed in, without a zone. Beside them lies an ``index.html``. Public
+tools read the names so ("<student-id>-<submission-id> - <student-name> - <month> <day>, <year> <time> <AM/PM>"; see also
+sortSubmissions.py of jdmau72/Grading-Tools-). A table of grades has *OrgDefinedId* and *Username*, both with ``#`` in front, a
+column ``<item> Points Grade <...>`` for each item, and *End-of-Line Indicator*, a ``#``, at the end: the tests of
+byuitechops/d2l-gradebook-csv-to-canvas-gradebook-csv hold such tables. Pages go back one by one, or by mail.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from nbproof_lms.csv_table import Sheet
+from nbproof_lms.system import GradeTable, LmsEntry, System
+
+_ENTRY = re.compile(
+    r"(?P<account>\d{1,12})-(?P<number>\d{1,12}) - (?P<name>[^-].{0,120}?) - "
+    r"(?P<time>[A-Z][a-z]{2,8} \d{1,2}, \d{4} \d{3,4} [AP]M)(?: - (?P<file>.+))?",
+    re.DOTALL,
+)
+_MOST = re.compile(r"<.*MaxPoints:(\d+(?:\.\d+)?).*>")
+_GRADE = re.compile(r"^(.+?) Points Grade\b")
+
+
+class Brightspace(System):
+    """D2L's Brightspace."""
+
+    name = "Brightspace"
+    lasting_numbers = True
+    export = "in Brightspace: Grades, Export, with Org Defined ID and Points Grade"
+
+    def read(self, part: str, below: bool) -> LmsEntry | None:
+        """``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``; the time is the school's, and counts as UTC."""
+        found = _ENTRY.fullmatch(part)
+        if found is None:
+            return None
+        return LmsEntry(
+            found["name"], found["file"] or "", found["account"], _when(found["time"]), number=int(found["number"])
+        )
+
+    def grade_table(self, sheet: Sheet) -> GradeTable | None:
+        """What its gradebook exports and imports."""
+        ids = sheet.columns("OrgDefinedId", "Username", "Email")
+        if not ids or sheet.column("End-of-Line Indicator") is None:
+            return None
+        items = {column: found[1] for column, name in enumerate(sheet.head) if (found := _GRADE.match(name))}
+        most = {column: found for column in items if (found := _MOST.search(sheet.head[column]))}
+        maxima = {column: float(found[1]) for column, found in most.items()}
+        return GradeTable(1, ids, sheet.columns("First Name", "Last Name"), items, maxima=maxima)
+
+
+def _when(text: str) -> datetime | None:
+    """``Oct 3, 2026 1149 PM``, with or without a zero before the hour; None if it is no time."""
+    day, clock, half = text.rsplit(" ", 2)
+    for form in ("%b %d, %Y %I%M %p", "%B %d, %Y %I%M %p"):
+        try:
+            return datetime.strptime(f"{day} {clock:0>4} {half}", form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    return None
+
+
+SYSTEM = Brightspace()

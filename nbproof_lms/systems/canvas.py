@@ -1,0 +1,88 @@
+"""Canvas: *Download Submissions*, *Grades, Export*, *Re-Upload Submissions*.
+
+Feedback (``app/models/abstract_assignment.rb``, ``infer_comment_context_from_filename``): a name is split at every underscore,
+``LATE`` is taken out, and the first two parts that are digits only are the user's number and that of the file handed in, which
+must belong to the user's latest attempt. A last part that begins with ``link``, a first one that is ``anon`` and a name that
+begins with ``._`` mean something else. The learner sees the file as an attachment of a comment, under the name of *the file
+handed in* (issue 2406 of canvas-lms).
+"""
+
+from __future__ import annotations
+
+import re
+
+from nbproof_lms.csv_table import Sheet, number_in
+from nbproof_lms.names import for_a_file
+from nbproof_lms.system import GradeTable, LmsEntry, System
+
+_FILE = re.compile(
+    r"(?P<name>[^_]{1,120}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)",
+    re.DOTALL,
+)
+_ANONYMOUS = re.compile(
+    r"(?P<late>LATE_)?(?P<name>anon_[A-Za-z0-9]{5})_(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)", re.DOTALL
+)
+
+
+class Canvas(System):
+    """Instructure's Canvas."""
+
+    name = "Canvas"
+    lasting_numbers = True
+    export = "in Canvas: Grades, Export"
+    upload = "in Canvas, in the lesson's assignment: Re-Upload Submissions, below Download Submissions"
+    upload_remark = (
+        "Canvas names each page after the notebook that was handed in: tell your learners to save it as .html"
+    )
+
+    def read(self, part: str, below: bool) -> LmsEntry | None:
+        """``doejane_LATE_123_456_work.ipynb``: name, the learner's number, the file's."""
+        hidden = _ANONYMOUS.fullmatch(part)
+        found = hidden or _FILE.fullmatch(part)
+        if found is None:
+            return None
+        groups = found.groupdict()
+        return LmsEntry(
+            groups["name"],
+            groups["file"] or part,
+            groups.get("account") or "",
+            late=bool(groups["late"]),
+            number=int(groups["number"] or 0),
+            hidden=hidden is not None,
+        )
+
+    def grade_table(self, sheet: Sheet) -> GradeTable | None:
+        """Its export: what comes back has the columns that name a student, and those of lessons that have grades."""
+        student = sheet.column("Student")
+        ids = sheet.columns("SIS Login ID", "SIS User ID", "ID")
+        if student is None or not ids:
+            return None
+        titles = [row[student].strip() for row in sheet.rows]
+        possible = titles.index("Points Possible") if "Points Possible" in titles else 0
+        identity = sheet.columns("Student", "ID", "SIS User ID", "SIS Login ID", "Root Account", "Section")
+        names = {
+            column: name
+            for column, name in enumerate(sheet.head)
+            if column not in identity and "(read only)" not in name.casefold()
+        }
+        maxima = {column: number_in(sheet.rows[possible][column]) for column in names if possible}
+        return GradeTable(
+            possible + 1,
+            ids,
+            (student,),
+            names,
+            maxima={column: most for column, most in maxima.items() if most},
+            keep=identity,
+        )
+
+    def feedback_start(self, entry: LmsEntry) -> str:
+        """The numbers of the latest attempt; text that was typed into Canvas has none."""
+        if not entry.account or not entry.number:
+            return ""
+        name = for_a_file(entry.name, "")
+        if not name or name.isdigit() or name == "anon":
+            name = "learner"
+        return f"{name}{'_LATE' if entry.late else ''}_{entry.account}_{entry.number}_"
+
+
+SYSTEM = Canvas()

@@ -1,0 +1,27 @@
+"""Google Classroom: the folder that it keeps in Google Drive, downloaded."""
+
+from __future__ import annotations
+
+import re
+
+from nbproof_lms.system import LmsEntry, System
+
+_FILE = re.compile(
+    r"(?:(?:Copy of|Copie de|Copia de|Kopie von|Cópia de)\s+)?"
+    r"(?P<name>(?!\d).{2,120}?) [-–] (?!(?:copy|kopie|copie)\b)(?P<file>.+)",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+class Classroom(System):
+    """Google Classroom."""
+
+    name = "Classroom"
+
+    def read(self, part: str, below: bool) -> LmsEntry | None:
+        """``Jane Doe - work.ipynb``."""
+        found = _FILE.fullmatch(part)
+        return found and LmsEntry(found["name"], found["file"])
+
+
+SYSTEM = Classroom()

@@ -1,0 +1,88 @@
+"""Moodle: *Download all submissions*, grading worksheet or export of the gradebook, *Upload multiple feedback files in a zip*.
+
+Feedback (``mod/assign/feedback/file/importziplib.php``, ``is_valid_filename_for_import``): a file whose name begins with ``.`` or
+``~`` is passed over. Of the others, the name is split at its first four underscores: anything, the participant's number *in this
+assignment*, the type and the name of a plug-in that the assignment has, such as ``assignsubmission`` and ``file``, and what the
+feedback file is then called. A later file of the same name replaces the earlier one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nbproof_lms.csv_table import Sheet, number_in
+from nbproof_lms.names import bare, for_a_file
+from nbproof_lms.sheet_columns import COMMENTS, FIRST, GRADE, IDENTIFIER, LAST, MAXIMUM, heads_of, is_percentage
+from nbproof_lms.system import GradeTable, LmsEntry, System
+
+_NAME = r"(?P<name>.{1,200}%s)_(?P<account>\d{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<file>%s)"
+_FILE = re.compile(_NAME % ("?", ".*"), re.DOTALL)
+_FOLDER = re.compile(_NAME % ("", ""), re.DOTALL)
+"""What a learner may choose stands before the number: in a folder's name the last one is Moodle's."""
+_BLIND = re.compile(
+    r"(?:participant|anonymous|anon|teilnehmer(?:in)?|user|student|participante?|partecipante|deelnemer|uczestnik|ucastnik|"
+    r"deltagare|deltager|osallistuja|katilimci|участник)"
+)
+"""What Moodle calls somebody whose name it hides, in its languages."""
+
+
+class Moodle(System):
+    """Moodle's assignments."""
+
+    name = "Moodle"
+    dates_entries = True
+    export = "in Moodle: the assignment, Download grading worksheet"
+    upload = (
+        "in Moodle, in the lesson's assignment: Submissions (View all submissions), Actions (Grading action), "
+        "Upload multiple feedback files in a zip"
+    )
+    upload_remark = "the assignment's settings must have the feedback type 'Feedback files'"
+
+    def read(self, part: str, below: bool) -> LmsEntry | None:
+        """``Jane Doe_123_assignsubmission_file_work.ipynb``, or a folder of that name: the number is this assignment's."""
+        found = (below and _FOLDER.fullmatch(part)) or _FILE.fullmatch(part)
+        if not found:
+            return None
+        name = " ".join(found["name"].split())
+        if _BLIND.fullmatch(bare(name)):
+            name = f"{name} {found['account']}"
+        return LmsEntry(name, found["file"], found["account"])
+
+    def grade_table(self, sheet: Sheet) -> GradeTable | None:
+        """A grading worksheet of one assignment, or an export of the gradebook."""
+        heads = heads_of(sheet.rows)
+        at = {head: column for column, head in reversed(list(enumerate(heads)))}
+        ids = tuple(at[head] for head in ("username", "id number", "email address") if head in at)
+        names = tuple(at[head] for head in ("full name", FIRST, LAST) if head in at)
+        if not ids and not names:
+            return None
+        if GRADE in at:
+            return _worksheet(sheet, at, ids, names)
+        taken = {*ids, *names, at.get(IDENTIFIER)}
+        lessons = {column: name for column, name in enumerate(sheet.head) if column not in taken}
+        maxima = {column: 100.0 for column, name in lessons.items() if is_percentage(name)}
+        note = "Moodle's export states no maximum grade: set each assignment's to the lesson's points"
+        return GradeTable(1, ids, names, lessons, maxima=maxima, notes=(note,) if len(maxima) < len(lessons) else ())
+
+    def feedback_start(self, entry: LmsEntry) -> str:
+        """The participant's number in this assignment."""
+        if not entry.account:
+            return ""
+        return f"{for_a_file(entry.name, ' ') or 'Participant'}_{entry.account}_assignsubmission_file_"
+
+
+def _worksheet(sheet: Sheet, at: dict[str, int], ids: tuple[int, ...], names: tuple[int, ...]) -> GradeTable:
+    notes = []
+    maxima = {}
+    most = at.get(MAXIMUM)
+    told = [] if most is None else [number_in(row[most]) for row in sheet.rows[1:]]
+    if any(told):
+        maxima[at[GRADE]] = max(found for found in told if found)
+    else:
+        notes.append("the worksheet states no maximum grade: points are written as they are")
+    if COMMENTS not in at and IDENTIFIER in at:
+        notes.append("the worksheet has no column for feedback: switch 'Feedback comments' on in the assignment")
+    return GradeTable(1, ids, names, only=at[GRADE], maxima=maxima, comments=at.get(COMMENTS), notes=tuple(notes))
+
+
+SYSTEM = Moodle()

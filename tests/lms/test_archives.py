@@ -1,0 +1,266 @@
+"""Hostile and broken archives: the harmful entry is listed with a reason, the neighbour's notebook is taken."""
+
+from __future__ import annotations
+
+import bz2
+import functools
+import gzip
+import io
+import os
+import stat
+import struct
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nbproof_lms import Collected, keeping
+from nbproof_lms.archives import Budget, NotUnpacked, entries
+from nbproof_lms.arrivals import Arrivals
+from tests.lms.conftest import Collecting
+from tests.lms.uploads import everything, notebook, tarred, zipped
+
+GOOD = notebook("01_first", "good")
+ZEROS = b"\0" * ((64 << 20) + 1)
+
+
+def _zip(fill: Callable[[zipfile.ZipFile], None]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        fill(archive)
+        archive.writestr("jane_1_2_x.ipynb", GOOD)
+    return made.getvalue()
+
+
+def _named(*names: str) -> Callable[[zipfile.ZipFile], None]:
+    def fill(archive: zipfile.ZipFile) -> None:
+        for name in names:
+            archive.writestr(zipfile.ZipInfo(name), notebook("01_first", name))
+
+    return fill
+
+
+def _special(kind: int) -> Callable[[zipfile.ZipFile], None]:
+    def fill(archive: zipfile.ZipFile) -> None:
+        info = zipfile.ZipInfo("bob_2_3_x.ipynb")
+        info.create_system, info.external_attr = 3, (kind | 0o777) << 16
+        archive.writestr(info, "/etc/passwd")
+
+    return fill
+
+
+def _bomb(archive: zipfile.ZipFile) -> None:
+    archive.writestr("bob_2_3_x.ipynb", ZEROS)
+
+
+def _patched(flag: bytes, at: int) -> bytes:
+    """bob's entry with other bytes at an offset of both of its headers."""
+    data = bytearray(_zip(_named("bob_2_3_x.ipynb")))
+    first, second = data.find(b"PK\x03\x04"), data.find(b"PK\x01\x02")
+    data[first + at : first + at + 2] = data[second + at + 2 : second + at + 4] = flag
+    return bytes(data)
+
+
+def _wrong_sum() -> bytes:
+    data = bytearray(_zip(_named("bob_2_3_x.ipynb")))
+    for at in (data.find(b"PK\x03\x04") + 14, data.find(b"PK\x01\x02") + 16):
+        data[at] ^= 0xFF
+    return bytes(data)
+
+
+def _wrong_size() -> bytes:
+    """The header of a bomb says that it unpacks to ten bytes."""
+    data = bytearray(_zip(_bomb))
+    for at in (data.find(b"PK\x03\x04") + 22, data.find(b"PK\x01\x02") + 24):
+        data[at : at + 4] = struct.pack("<I", 10)
+    return bytes(data)
+
+
+def _overlapping() -> bytes:
+    """Two entries of the table that are unpacked from the same bytes."""
+    data = bytearray(_zip(_named("bob_2_3_x.ipynb", "eve_3_4_x.ipynb")))
+    second = data.find(b"PK\x01\x02", data.find(b"PK\x01\x02") + 4)
+    data[second + 42 : second + 46] = struct.pack("<I", 0)
+    return bytes(data)
+
+
+HARMFUL = {
+    "dot dot": (_zip(_named("../../bob.ipynb")), "unsafe path"),
+    "dot dot within": (_zip(_named("bob/../../../x.ipynb")), "unsafe path"),
+    "absolute": (_zip(_named("/etc/cron.d/bob.ipynb")), "unsafe path"),
+    "drive": (_zip(_named("C:/bob.ipynb", "c:\\bob.ipynb")), "unsafe path"),
+    "backslashes": (_zip(_named("..\\..\\bob.ipynb")), "unsafe path"),
+    "link": (_zip(_special(stat.S_IFLNK)), "not read"),
+    "pipe": (_zip(_special(stat.S_IFIFO)), "not read"),
+    "bomb": (_zip(_bomb), "not read"),
+    "bomb with a modest header": (_wrong_size(), "not read"),
+    "not read": (_patched(b"\x01\x00", 6), "not read"),
+    "unknown packing": (_patched(b"\x61\x00", 8), "not read"),
+    "wrong sum": (_wrong_sum(), "not read"),
+    "overlapping": (_overlapping(), "not read"),
+}
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_a_harmful_entry_harms_nobody(name: str, collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    data, status = HARMFUL[name]
+    before = {path for path in tmp_path.rglob("*") if "course" not in path.parts}
+    collected = collecting(data)
+    assert (course / "submitted/jane/01_first/01_first.ipynb").read_bytes() == GOOD
+    assert status in {line.status for line in collected.needs_person}, collected
+    assert all(line.why for line in collected.needs_person)
+    if name not in {"overlapping"}:
+        assert [path.name for path in (course / "submitted").iterdir()] == ["jane"]
+    assert data in everything(course / "collected").values()
+    outside = {path for path in tmp_path.rglob("*") if "course" not in path.parts} - before
+    assert outside == {tmp_path / "came", tmp_path / "came/upload.zip"}
+
+
+def test_the_same_bomb_in_learners_archives_harms_nobody(
+    collecting: Collecting, course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "Arrivals", functools.partial(Arrivals, budget=Budget(entry=1 << 20)))
+    zeros = b"\0" * ((1 << 20) + 1)
+    inner = zipped({"a.ipynb": zeros, "b.ipynb": zeros})
+    deep = GOOD
+    for level in range(6):
+        deep = zipped({f"{level}.zip": deep})
+    files = {"bob_2_3_x.zip": inner, "eve_3_4_x.tgz": tarred({"x.ipynb": zeros}), "max_4_5_x.zip": deep,
+             "kim_5_6_x.ipynb": gzip.compress(zeros), "jane_1_2_x.ipynb": GOOD}  # fmt: skip
+    collected = collecting(files)
+    assert (course / "submitted/jane/01_first/01_first.ipynb").read_bytes() == GOOD
+    assert {line.learner for line in collected.needs_person if line.status == "not read"} == {
+        "bob",
+        "eve",
+        "max",
+        "kim",
+    }
+
+
+def test_an_archive_of_very_many_files_ends_somewhere(tmp_path: Path) -> None:
+    path = tmp_path / "many.zip"
+    path.write_bytes(zipped({f"{number}.ipynb": b"" for number in range(300)}))
+    found = list(entries(path, Budget(files=100)))
+    assert len(found) == 101
+    assert found[-1].problem is not None
+    with pytest.raises(NotUnpacked, match="table of contents"):
+        list(entries(path, Budget(table=1000)))
+
+
+def test_the_budget_of_all_entries_counts_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "large.zip"
+    path.write_bytes(zipped({f"{number}.bin": b"\0" * 1000 for number in range(10)}))
+    budget, read = Budget(total=4500), 0
+    for entry in entries(path, budget):
+        try:
+            read += sum(len(piece) for piece in entry.pieces())
+        except NotUnpacked as problem:
+            assert problem.status == "not read"
+    assert read == 4000
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_packings_that_unpack_without_a_limit_are_refused(packing: int, tmp_path: Path) -> None:
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", packing) as archive:
+        archive.writestr("x.ipynb", b"")
+    (entry,) = entries(path, Budget())
+    assert entry.problem is not None
+    assert entry.problem.status == "not read"
+
+
+def test_a_file_packed_by_bzip2_alone_is_unpacked_in_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "x.ipynb.bz2"
+    path.write_bytes(bz2.compress(b"\0" * (20 << 20)))
+    for entry in entries(path, Budget(entry=1 << 20)):
+        pieces = entry.pieces()
+        assert len(next(pieces)) <= 1 << 16
+        with pytest.raises(NotUnpacked, match="1 MB"):
+            list(pieces)
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_tars_are_read_as_zips_are(mode: str, collecting: Collecting, course: Path) -> None:
+    collecting(tarred({"jane/01_first.ipynb": GOOD, "bob/x.ipynb": notebook("01_first", 2)}, mode), "came.tar")
+    assert (course / "submitted/jane/01_first/01_first.ipynb").read_bytes() == GOOD
+    assert (course / "submitted/jane/01_first/timestamp.txt").exists() is False, "one time for all is that of packing"
+
+
+def test_a_tars_links_and_paths_lead_nowhere(collecting: Collecting, course: Path) -> None:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        for name, kind in (
+            ("bob/x.ipynb", tarfile.SYMTYPE),
+            ("eve/x.ipynb", tarfile.LNKTYPE),
+            ("../max.ipynb", tarfile.REGTYPE),
+        ):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/passwd"
+            archive.addfile(info)
+        info = tarfile.TarInfo("jane/x.ipynb")
+        info.size = len(GOOD)
+        archive.addfile(info, io.BytesIO(GOOD))
+    collected = collecting(made.getvalue(), "came.tgz")
+    assert (course / "submitted/jane/01_first/01_first.ipynb").read_bytes() == GOOD
+    assert sorted(line.status for line in collected.needs_person) == ["not read", "not read", "unsafe path"]
+
+
+def test_a_cut_off_tar_gives_what_is_whole(collecting: Collecting, course: Path) -> None:
+    noise = os.urandom(1 << 20)
+    data = tarred({"jane/x.ipynb": GOOD, "jane/noise.bin": noise, "bob/x.ipynb": notebook("01_first", 2)})
+    collected = collecting(data[: len(data) // 2], "came.tgz")
+    assert (course / "submitted/jane/01_first/01_first.ipynb").read_bytes() == GOOD
+    assert "not read" in {line.status for line in collected.needs_person}
+
+
+def test_archives_in_disguise_and_notebooks_in_disguise(collecting: Collecting, course: Path) -> None:
+    files = {"jane_1_2_x.ipynb": zipped({"y.ipynb": GOOD}), "bob_2_3_x.ipynb": gzip.compress(GOOD), "eve_3_4_x": GOOD,
+             "kim_4_5_x.zip": GOOD, "lee_5_6_x.7z": b"7z\xbc\xaf\x27\x1c" + b"\0" * 60, "max_6_7_weights.pt": zipped({"x": b"1"}),
+             "max_6_8_x.ipynb": GOOD}  # fmt: skip
+    collected = collecting(files)
+    for learner in ("jane", "bob", "eve", "max"):
+        assert (course / f"submitted/{learner}/01_first/01_first.ipynb").read_bytes() == GOOD
+    assert (course / "submitted/max/01_first/weights.pt").read_bytes() == files["max_6_7_weights.pt"]
+    endings = {line.learner: line.status for line in collected.needs_person if line.learner}
+    assert endings == {"kim": "not read", "lee": "not read"}
+
+
+def test_names_in_every_code_page(collecting: Collecting, course: Path) -> None:
+    # As macOS packs: UTF-8 without saying so; of the same length, so that the headers stay right.
+    data = zipped(
+        {"Zoë/x.ipynb": GOOD, "Wrong/x.ipynb": notebook("01_first", 2), "Z0lo/x.ipynb": notebook("01_first", 3)}
+    )
+    collecting(data.replace(b"Wrong/", "Łós".encode() + b"/").replace(b"Z0lo/", b"Z\x94lo/"))
+    assert sorted(path.name for path in (course / "submitted").iterdir()) == ["Zoë", "Zölo", "Łós"]
+
+
+def test_one_name_twice_in_a_zip_is_two_files(collecting: Collecting, course: Path) -> None:
+    made = io.BytesIO()
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("jane/x.ipynb", GOOD)
+        archive.writestr("jane/x.ipynb", notebook("01_first", 2))
+        archive.writestr("JANE/X.ipynb", notebook("01_first", 3))
+    collected = collecting(made.getvalue())
+    kept = everything(course / "collected")
+    assert all(notebook("01_first", answer) in kept.values() for answer in ("good", 2, 3))
+    assert {line.status for line in collected.lines if line.learner} == {"waits"}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_zip_with_broken_bytes_crashes_nothing(seed: int, collecting: Collecting) -> None:
+    import random
+
+    from nbproof.errors import UsageError
+
+    noise = random.Random(seed)
+    data = bytearray(zipped({f"l{number}_{number}_1_x.ipynb": GOOD for number in range(5)}))
+    for _ in range(1 + seed):
+        data[noise.randrange(4, len(data))] = noise.randrange(256)
+    try:
+        collected: Collected = collecting(bytes(data))
+    except UsageError as error:
+        assert error.next_command
+    else:
+        assert len(collected.lines) >= 1

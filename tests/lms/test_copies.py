@@ -1,0 +1,400 @@
+"""Several files of one learner and lesson: which one counts, what is said of the others, and what a teacher reads of it all."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import zipfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from nbproof.cli.main import main
+from nbproof_lms import Collected, collect
+from nbproof_lms.attendance import attend, lines_of, people_of
+from nbproof_lms.choosing import Copy, CopyOrder, choose, later
+from nbproof_lms.collected_table import MANY
+from nbproof_lms.earlier import useless
+from tests.lms.conftest import Collecting
+from tests.lms.uploads import everything, folder_of, notebook, zipped
+
+A, B, C = (notebook("01_first", letter) for letter in "abc")
+BLANK = notebook("01_first")
+
+
+def _endings(collected: Collected) -> dict[str, str]:
+    return {line.name: line.status for line in collected.lines}
+
+
+def _taken(course: Path, learner: str = "jane") -> bytes:
+    return (course / f"submitted/{learner}/01_first/01_first.ipynb").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"jane_1_80_x.ipynb": A, "jane_LATE_1_90_y.ipynb": B},
+        {"w_jane_attempt_2026-01-30-20-30-10_x.ipynb": A, "w_jane_attempt_2026-01-30-20-30-11_x.ipynb": B},
+        {"jane+01_first+2026-11-20 12:00:00 UTC/a.ipynb": A, "jane+01_first+2026-11-20 11:00:00 UTC/b.ipynb": C,
+         "jane+01_first+2026-11-20 12:00:01 UTC/a.ipynb": B},
+        {"jane/01_first/.ipynb_checkpoints/x-checkpoint.ipynb": A, "jane/01_first/x.ipynb": B},
+        {"jane/01_first.py": b"# " + A, "jane/x.ipynb": B},
+        {"jane_1_90_x.ipynb": b"", "jane_1_80_x.ipynb": B},
+    ],
+)  # fmt: skip
+def test_the_last_copy_counts(files: dict[str, bytes], collecting: Collecting, course: Path) -> None:
+    collecting(files, lesson="01_first")
+    assert _taken(course) == B
+
+
+def test_times_in_a_zip_and_on_a_disk_tell(course: Path, tmp_path: Path) -> None:
+    old, new = datetime(2026, 11, 1, 12, tzinfo=UTC), datetime(2026, 11, 2, 12, tzinfo=UTC)
+    upload = folder_of(tmp_path / "up", {"jane/b.ipynb": A, "jane/a.ipynb": B, "bob/x.ipynb": A})
+    os.utime(upload / "jane/b.ipynb", (new.timestamp(),) * 2)
+    os.utime(upload / "jane/a.ipynb", (old.timestamp(),) * 2)
+    collect(course, [upload])
+    assert _taken(course) == A
+    assert not (course / "submitted/jane/01_first/timestamp.txt").exists(), (
+        "a disk's time is not the time of handing in"
+    )
+
+
+def test_only_a_checkpoint_is_better_than_nothing(collecting: Collecting, course: Path) -> None:
+    collected = collecting({"jane/.ipynb_checkpoints/01_first-checkpoint.ipynb": A, "bob/x.ipynb": B})
+    assert _taken(course) == A
+    assert not collected.needs_person
+
+
+def test_a_script_alone_is_taken_and_beside_a_notebook_it_is_data(collecting: Collecting, course: Path) -> None:
+    script = b"\n".join(b"# " + line for line in A.splitlines())
+    collecting({"jane_1_2_x.py": script, "bob_2_3_x.ipynb": B, "bob_2_4_helper.py": b"x = 1\n"})
+    assert _taken(course) == script
+    assert (course / "submitted/bob/01_first/helper.py").read_bytes() == b"x = 1\n"
+
+
+def test_identical_copies_are_one(collecting: Collecting) -> None:
+    collected = collecting({"jane_1_5_x.ipynb": A, "jane_1_6_y-1.ipynb": A, "jane_1_4_z.ipynb": B})
+    assert sorted(_endings(collected).values()) == ["earlier copy", "earlier copy", "junk", "taken"]
+    assert not collected.needs_person
+
+
+def test_where_nothing_tells_the_order_a_person_is_asked(collecting: Collecting, course: Path) -> None:
+    collected = collecting({"jane/a.ipynb": A, "jane/b.ipynb": B, "bob/x.ipynb": A, "eve/x.ipynb": A})
+    assert [(line.learner, line.status) for line in collected.needs_person] == [("jane", "waits")] * 2
+    assert not (course / "submitted/jane").exists(), "nobody has decided yet"
+    assert _taken(course, "bob") == A
+
+
+def test_an_untouched_copy_replaces_no_work_and_work_replaces_it(collecting: Collecting, course: Path) -> None:
+    collected = collecting({"jane_1_5_x.ipynb": A, "jane_1_6_x-1.ipynb": BLANK, "bob_2_9_x.ipynb": BLANK}, "one.zip")
+    assert (_taken(course), _taken(course, "bob")) == (A, BLANK)
+    assert not collected.needs_person
+    collecting({"jane_1_9_x-2.ipynb": BLANK, "bob_2_7_x.ipynb": B}, "two.zip")
+    assert (_taken(course), _taken(course, "bob")) == (A, B)
+
+
+def test_a_later_copy_that_cannot_be_read_is_asked_about(collecting: Collecting, course: Path) -> None:
+    collected = collecting({"jane_1_5_x.ipynb": A, "jane_1_6_x-1.ipynb": b"{broken"}, lesson="01_first")
+    assert _taken(course) == A
+    (line,) = collected.needs_person
+    assert (line.name, line.status) == ("jane_1_6_x-1.ipynb", "waits")
+
+
+STAMP = b"2026-01-01 10:00:00.000000 UTC"
+
+
+@pytest.mark.parametrize(
+    ("files", "upload"),
+    [
+        ({"jane_LATE_1_5_hw.zip": zipped({"x.ipynb": A, "timestamp.txt": STAMP})}, "upload.zip"),
+        ({"jane_1_5_hw.zip": zipped({"jane/01_first/x.ipynb": A, "jane/01_first/timestamp.txt": STAMP})}, "upload.zip"),
+        ({"jane_1_5_x.ipynb": A, "jane_1_6_timestamp.txt": STAMP}, "upload.zip"),
+        ({"Jane_1_assignsubmission_file_/x.ipynb": A, "Jane_1_assignsubmission_file_/timestamp.txt": STAMP}, "folder"),
+        ({"jane/01_first/x.ipynb": A, "jane/01_first/timestamp.txt": STAMP}, "upload.zip"),
+        ({"jane/01_first/x.ipynb": A, "jane/01_first/Timestamp.TXT": STAMP, "bob/01_first/x.zip":
+          zipped({"01_first.ipynb": B, "01_first/timestamp.txt": STAMP})}, "upload.zip"),
+        ({"jane/x.ipynb": A, "jane/timestamp.txt": STAMP}, "folder"),
+    ],
+)  # fmt: skip
+def test_a_time_that_a_learner_may_have_packed_is_told_and_not_believed(
+    files: dict[str, bytes], upload: str, collecting: Collecting, course: Path
+) -> None:
+    collected = collecting(files, upload)
+    ignored = [line for line in collected.lines if line.name.lower().endswith("timestamp.txt")]
+    assert {line.status for line in ignored} == {"junk"}
+    assert not [path for path in (course / "submitted").rglob("*") if path.name.lower() == "timestamp.txt"]
+    assert not collected.needs_person
+
+
+@pytest.mark.parametrize(
+    ("files", "upload"),
+    [
+        # The learner names the file; Canvas, Moodle and Classroom say whose it is.
+        ({"jane_LATE_1_6_hw 2026-01-01 10-00.ipynb": A}, "upload.zip"),
+        ({"jane_1_6_hw.zip": zipped({"hw_20260101_100000.ipynb": A})}, "upload.zip"),
+        ({"Jane_1_assignsubmission_file_/2026-01-01T10:00 x.ipynb": A}, "folder"),
+        ({"Jane Doe - hw 2026-01-01 10-00.ipynb": A, "Bob Roe - hw.ipynb": B}, "folder"),
+        ({"jane/2026-01-01 10-00.ipynb": A, "bob/x.ipynb": B}, "folder"),
+        # Inside the learner's archive stands what looks like another system's.
+        ({"jane_1_6_hw.zip": zipped({"hw_jane_attempt_2026-01-01-10-00-00_x.ipynb": A}), "bob_2_7_x.ipynb": B}, "upload.zip"),
+        ({"jane.zip": zipped({"hw_jane_attempt_2026-01-01-10-00-00_x.ipynb": A}), "bob.zip": zipped({"x.ipynb": B})}, "folder"),
+        ({"jane.zip": zipped({"jane+01_first+2026-01-01 10:00:00 UTC/01_first.ipynb": A}),
+          "bob.zip": zipped({"x.ipynb": B})}, "folder"),
+    ],
+)  # fmt: skip
+def test_a_time_in_a_name_that_the_learner_gave_dates_nothing(
+    files: dict[str, bytes], upload: str, collecting: Collecting, course: Path
+) -> None:
+    collecting(files, upload)
+    assert list((course / "submitted").rglob("*.ipynb")), "nothing was placed"
+    assert not list((course / "submitted").rglob("timestamp.txt"))
+
+
+def test_times_in_a_zip_that_may_be_the_learners_own_are_not_believed(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    import io
+    import zipfile
+
+    def packed(*names: str) -> bytes:
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w") as archive:
+            for day, name in enumerate(names, 1):
+                archive.writestr(zipfile.ZipInfo(name, (2026, 1, day, 10, 0, 0)), notebook("01_first", day))
+        return made.getvalue()
+
+    collecting(packed("jane/01_first.ipynb", "jane/copy/01_first.ipynb"), "jane.zip")
+    assert not list((course / "submitted").rglob("timestamp.txt"))
+    moodle = [f"{name}_{at}_assignsubmission_file_/x.ipynb" for at, name in enumerate(("Ann Li", "Bob Roe"), 1)]
+    collecting(packed(*moodle), "moodle.zip")
+    assert (course / "submitted/Bob Roe/01_first/timestamp.txt").read_text().startswith("2026-01-02 10:00")
+
+
+def test_a_newer_upload_replaces_and_an_older_one_does_not(collecting: Collecting, course: Path) -> None:
+    first = {"jane_1_5_01_first.ipynb": A, "jane_1_6_data.csv": b"1"}
+    second = {"jane_1_7_01_first-1.ipynb": B}
+    collecting(first, "one.zip")
+    collected = collecting(second, "two.zip")
+    assert _taken(course) == B
+    assert not (course / "submitted/jane/01_first/data.csv").exists()
+    assert "replaces" in collected.placed[0].why
+    replaced = course / "collected/0002-two.zip/replaced/jane/01_first"
+    assert {path.name: path.read_bytes() for path in replaced.iterdir()} == {"01_first.ipynb": A, "data.csv": b"1"}
+    again = collecting(first, "one.zip")
+    assert _taken(course) == B
+    assert _endings(again)["jane_1_5_01_first.ipynb"] == "earlier copy"
+
+
+def test_what_a_person_put_there_is_not_replaced_without_a_reason(collecting: Collecting, course: Path) -> None:
+    mine = folder_of(course / "submitted/jane/01_first", {"01_first.ipynb": A})
+    (mine / "timestamp.txt").write_text("2026-11-05 10:00:00 UTC")
+    collected = collecting({"p_jane_attempt_2026-11-04-10-00-00_x.ipynb": B})
+    assert _endings(collected)["p_jane_attempt_2026-11-04-10-00-00_x.ipynb"] == "earlier copy"
+    collected = collecting({"p_jane_attempt_2026-11-06-10-00-00_x.ipynb": C})
+    assert _taken(course) == C
+    assert "replaces the copy of 2026-11-05 10:00" in collected.placed[0].why
+
+
+TWO_LMSS = {
+    "canvas.zip": {"jane_1_5_x.ipynb": A, "bob_2_6_x.ipynb": B},
+    "moodle.zip": {"jane_7_assignsubmission_file_/x.ipynb": B, "eve_8_assignsubmission_file_/x.ipynb": B},
+    "blackboard.zip": {"w_jane_attempt_2026-11-09-11-00-00_x.ipynb": C, "w_eve_attempt_2026-11-09-10-00-00_x.ipynb": C},
+}
+"""What jane handed in to each, and somebody else beside her."""
+
+
+def _as_downloaded(path: Path, files: dict[str, bytes], days: list[int]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for (name, data), day in zip(files.items(), days, strict=True):
+            archive.writestr(zipfile.ZipInfo(name, (2026, 11, day, 10, 0, 0)), data)
+    return path
+
+
+@pytest.mark.parametrize("canvas_first", [True, False])
+@pytest.mark.parametrize("other", ["moodle.zip", "blackboard.zip"])
+def test_the_time_of_a_download_decides_nothing_between_two_lmss(
+    other: str, canvas_first: bool, course: Path, tmp_path: Path
+) -> None:
+    uploads = [
+        _as_downloaded(tmp_path / "canvas.zip", TWO_LMSS["canvas.zip"], [20, 20]),
+        _as_downloaded(tmp_path / other, TWO_LMSS[other], [9, 12]),
+    ]
+    first, second = uploads if canvas_first else uploads[::-1]
+    assert not collect(course, [first]).needs_person
+    mine = _taken(course)
+    collected = collect(course, [second])
+    assert [(line.learner, line.status) for line in collected.needs_person] == [("jane", "waits")]
+    assert _taken(course) == mine, "nobody's copy is replaced before a person has decided"
+    assert len([data for data in everything(course / "collected").values() if data in (A, B, C)]) >= 3
+
+
+def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uploads = [
+        _as_downloaded(tmp_path / "canvas.zip", TWO_LMSS["canvas.zip"], [20, 20]),
+        _as_downloaded(tmp_path / "moodle.zip", TWO_LMSS["moodle.zip"], [9, 12]),
+    ]
+    assert main(["collect", *map(str, uploads), "--course", str(course)]) == 1
+    assert not (course / "submitted/jane").exists()
+    commands = [shlex.split(line) for line in capsys.readouterr().out.splitlines() if "--learner jane" in line]
+    told = {Path(words[words.index("collect") + 1]).read_bytes(): words for words in commands}
+    assert set(told) == {A, B}, "a command for each copy that waits"
+    assert "wait for you" in str(useless(course, {("bob", "01_first"), ("eve", "01_first")})[0])
+
+    assert main(told[A][told[A].index("collect") :]) == 0
+    assert _taken(course) == A
+    assert main(["collect", *map(str, uploads), "--course", str(course)]) == 0, "it is settled"
+    assert "a person chose" in capsys.readouterr().out
+    assert main(told[B][told[B].index("collect") :]) == 0, "until the person thinks better of it"
+    assert _taken(course) == B
+
+    newer = {"jane_1_9_x.ipynb": C, "bob_2_6_x.ipynb": B}
+    later = collect(course, [_as_downloaded(tmp_path / "later.zip", newer, [22, 22])])
+    assert [line.name for line in later.needs_person] == ["jane_1_9_x.ipynb"], "of this one nobody has said anything"
+    assert _taken(course) == B
+
+
+@pytest.mark.parametrize("choice", [0, 1])
+def test_until_a_person_has_said_which_copy_counts_every_list_of_the_class_asks(
+    choice: int, course: Path, tmp_path: Path
+) -> None:
+    everybody = {(who, "01_first") for who in ("jane", "bob", "eve")}
+    for name, days in (("canvas.zip", [20, 20]), ("moodle.zip", [9, 12])):
+        collect(course, [_as_downloaded(tmp_path / name, TWO_LMSS[name], days)])
+    found = attend(course, people_of(course), everybody, ["01_first"])
+    assert [(one.learner, one.lesson) for one in found.undecided] == [("jane", "01_first")]
+    out = "\n".join(lines_of(found, course))
+    assert out.count("! another copy waits: jane") == 1
+    commands = [shlex.split(line) for line in out.splitlines() if "--learner jane" in line]
+    assert [Path(words[words.index("collect") + 1]).read_bytes() for words in commands] == [A, B]
+
+    assert main(commands[choice][commands[choice].index("collect") :]) == 0
+    assert _taken(course) == (A, B)[choice]
+    assert attend(course, people_of(course), everybody, ["01_first"]).undecided == (), "it is settled"
+
+
+def test_what_came_with_a_notebook_that_waits_is_not_without_one(collecting: Collecting) -> None:
+    collected = collecting({"jane/a.ipynb": A, "jane/b.ipynb": B, "jane/data.csv": b"1", "bob/x.ipynb": A})
+    assert _endings(collected)["jane/data.csv"] == "waits"
+
+
+def test_two_lmss_that_say_when_are_compared(course: Path, tmp_path: Path) -> None:
+    for name, days in (("moodle.zip", [9, 12]), ("blackboard.zip", [20, 20])):
+        assert not collect(course, [_as_downloaded(tmp_path / name, TWO_LMSS[name], days)]).needs_person
+    assert _taken(course) == C, "handed in an hour later"
+
+
+def test_the_order_of_two_copies_is_the_same_from_both_sides() -> None:
+    orders = [
+        CopyOrder(),
+        CopyOrder(said=10.0),
+        CopyOrder(disk=11.0),
+        CopyOrder(number=5),
+        CopyOrder(number=9, disk=50.0),
+        CopyOrder(said=10.0, number=7),
+    ]
+    copies = [Copy(key, "", order, system=system) for key, order in enumerate(orders) for system in ("", "Canvas")]
+    for one in copies:
+        assert not later(one, one)
+        for other in copies:
+            assert not (later(one, other) and later(other, one))
+
+
+def test_choosing_leaves_no_copy_without_an_ending() -> None:
+    start = datetime(2026, 11, 1, tzinfo=UTC)
+    times = [(start + timedelta(hours=key)).timestamp() for key in range(12)]
+    copies = [Copy(key, str(key // 2), CopyOrder(said=time), key % 4) for key, time in enumerate(times)]
+    choice = choose(copies)
+    assert choice.chosen is not None
+    assert {choice.chosen.key, *choice.others} == set(range(12))
+    assert choice.chosen.tier == 0
+
+
+CLASS = [f"learner{number:03d}" for number in range(MANY + 5)]
+UPLOAD = {
+    **{f"{name}_{number}_5{number:03d}_01_first.ipynb": notebook("01_first", number) for number, name in enumerate(CLASS)},
+    "latecomer_LATE_900_6_01_first.ipynb": notebook("01_first", 901),
+    "essayist_901_7_essay.pdf": b"%PDF-1.7 my answers",
+}  # fmt: skip
+
+
+def _collect(course: Path, files: dict[str, bytes], *more: str) -> None:
+    (course.parent / "up.zip").write_bytes(zipped(files))
+    assert main(["collect", str(course.parent / "up.zip"), "--course", str(course), *more]) == 1
+
+
+def test_of_a_large_upload_what_is_special_is_listed_and_the_rest_is_counted(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _collect(course, UPLOAD)
+    told = capsys.readouterr().out
+    assert "essayist" in told and "latecomer" in told
+    assert not [name for name in CLASS if name in told]
+    assert f"not shown: {len(CLASS)} notebooks in their place; --all lists every file" in told
+    _collect(course, UPLOAD)
+    assert f"not shown: {len(CLASS)} notebooks in their place; --all lists every file" in capsys.readouterr().out
+    _collect(course, UPLOAD, "--all")
+    told = capsys.readouterr().out
+    assert all(name in told for name in CLASS)
+    assert "not shown" not in told
+
+
+def test_the_table_names_who_the_roster_knows_beside_the_id(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (course / "roster.csv").write_text("learner,name\nk7,Zoë Li\nTom Ash,Tom Ash\n")
+    (course.parent / "up.zip").write_bytes(zipped({"k7/x.ipynb": A, "Tom Ash/x.ipynb": B}))
+    assert main(["collect", str(course.parent / "up.zip"), "--course", str(course)]) == 0
+    told = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "k7 (Zoë Li)" in told
+    assert "Tom Ash (" not in told
+
+
+def test_a_small_upload_is_listed_whole(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _collect(course, dict(list(UPLOAD.items())[-MANY:]))
+    told = capsys.readouterr().out
+    assert CLASS[-1] in told
+    assert "not shown" not in told
+
+
+def test_two_of_one_name_are_told_apart_by_what_the_message_names(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {f"kimminji_{number}_5_01_first.ipynb": notebook("01_first", number) for number in (71, 72)}
+    plain, canvas = course.parent / "class.csv", course.parent / "canvas.csv"
+    plain.write_text("learner,name\ns1,Minji Kim\ns2,Minji Kim\n")
+    canvas.write_text('Student,ID,SIS Login ID\n"Kim, Minji",71,s1\n"Kim, Minji",72,s2\n')
+    _collect(course, files, "--names", str(plain))
+    told = capsys.readouterr().out
+    assert "no learner known" in told
+    assert "s1 or s2" in told
+    assert main(["collect", str(course.parent / "up.zip"), "--course", str(course), "--names", str(canvas)]) == 0
+    assert {path.name for path in (course / "submitted").iterdir()} == {"s1", "s2"}
+
+
+def test_an_anonymous_download_of_canvas_is_listed_with_what_to_do(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As Canvas's own ``content_zipper.rb`` names the files where graders are not to know whose they are."""
+    files = {
+        "anon_aB3x9_56789_Jane Doe.ipynb": notebook("01_first", 1),
+        "LATE_anon_12345_56790_01_first.ipynb": notebook("01_first", 2),
+        "anon_Zz9yY_text.html": b"<p>see the file</p>", "anonymous_ann_01_first.ipynb": notebook("01_first", 3),
+    }  # fmt: skip
+    _collect(course, files)
+    told = capsys.readouterr().out
+    assert not (course / "submitted").exists() or not [
+        path.name for path in (course / "submitted").iterdir() if path.name[:5] == "anon_" or "Jane" in path.name
+    ]
+    assert told.count("the LMS hides whose") == 3
+    assert "post the grades in the LMS" in told
+    (course.parent / "names.csv").write_text("learner,canvas\nid_a,anon_aB3x9\nid_b,anon_12345\nid_c,anon_Zz9yY\n")
+    main(
+        ["collect", str(course.parent / "up.zip"), "--course", str(course), "--names", str(course.parent / "names.csv")]
+    )
+    rows = {
+        path.name: (path / "01_first" / "01_first.ipynb").read_bytes() for path in (course / "submitted").glob("id_*")
+    }
+    assert rows == {"id_a": notebook("01_first", 1), "id_b": notebook("01_first", 2)}
+    taken = [line for line in capsys.readouterr().out.splitlines() if "id_b" in line]
+    assert taken and "taken: late" in taken[0]

@@ -1,0 +1,311 @@
+"""The whole way: nothing dropped, nothing changed twice, wrong uses told with fact, place and next command."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nbproof.cli.instructors import reading_of
+from nbproof.cli.main import course_parser, main
+from nbproof.errors import UsageError
+from nbproof_lms import collect, placing
+from nbproof_lms.outcome import STATUSES
+from tests.lms.conftest import Collecting
+from tests.lms.uploads import everything, folder_of, make_course, notebook, zipped
+
+A, B, OTHER = notebook("01_first", "a"), notebook("01_first", "b"), notebook("02_other", 1)
+MIXED = {
+    "doejane_1_5_01_first.ipynb": A, "doejane_1_6_notes.txt": b"hello", "roebob_2_7_x.ipynb": OTHER, "lee_3_8_empty.ipynb": b"",
+    "kim_4_text.html": b"<p>see attached", ".DS_Store": b"x", "__MACOSX/._a": b"y",
+    "max_5_9_big.zip": zipped({"a/x.ipynb": B, "a/d.csv": b"1"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("upload", ["upload.zip", "folder"])
+def test_all_that_came_is_kept_and_accounted_for(upload: str, collecting: Collecting, course: Path) -> None:
+    collected = collecting(MIXED, upload)
+    kept = list(everything(course / "collected").values())
+    assert all(data in kept for data in (*MIXED.values(), B))
+    assert {line.status for line in collected.lines} <= set(STATUSES)
+    for line in collected.lines:
+        if line.kept:
+            place = course / "collected" / collected.uploads[0].folder / line.kept
+            assert place.stat().st_size == line.size
+    told = json.loads((course / "collected" / collected.uploads[0].folder / "list.json").read_text())
+    assert [one["name"] for one in told["files"]] == [line.name for line in collected.lines]
+    assert {line.learner: line.status for line in collected.needs_person} == {
+        "lee": "no lesson known",
+        "kim": "no notebook",
+    }
+    assert everything(course / "submitted") == {
+        "doejane/01_first/01_first.ipynb": A, "doejane/01_first/notes.txt": b"hello", "roebob/02_other/02_other.ipynb": OTHER,
+        "max/01_first/01_first.ipynb": B, "max/01_first/d.csv": b"1",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("upload", ["upload.zip", "folder"])
+def test_the_same_upload_again_changes_nothing(upload: str, collecting: Collecting, course: Path) -> None:
+    collecting(MIXED, upload)
+    before = everything(course)
+    collected = collecting(MIXED, upload)
+    assert everything(course) == before
+    assert not collected.placed
+    assert any("nothing changed" in note for note in collected.notes)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="nbgrader has no exchange on Windows")
+def test_an_exchange_is_left_to_nbgrader_which_looks_at_owners(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbound = tmp_path / "exchange" / "hooks" / "inbound"
+    forged = folder_of(inbound / "bob+01_first+2026-11-20 12:00:00 UTC+secret", {"01_first.ipynb": A})
+    inbound.chmod(0o3733)
+    (tmp_path / "link").symlink_to(inbound)
+    for place in (tmp_path / "exchange", inbound, forged, tmp_path / "link"):
+        with pytest.raises(UsageError, match="any name") as refused:
+            collect(course, [place], lesson="01_first")
+        assert refused.value.place == str(inbound)
+        assert "nbgrader collect 01_first, then " in refused.value.next_command
+    # One's own copy holds nothing but names; a copy that keeps the owners still knows better.
+    kept = Path(shutil.copytree(inbound, tmp_path / "kept"))
+    kept.chmod(0o700)
+    with monkeypatch.context() as somebody_else, pytest.raises(UsageError, match="any name"):
+        somebody_else.setattr(os, "getuid", lambda: kept.stat().st_uid + 1)
+        collect(course, [kept])
+    assert not (course / "submitted").exists()
+    assert [line.learner for line in collect(course, [kept]).placed] == ["bob"]
+
+
+def test_a_dry_run_writes_nothing_and_says_the_same(collecting: Collecting, course: Path) -> None:
+    before = everything(course)
+    dry = collecting(MIXED, dry_run=True)
+    assert everything(course) == before
+    wet = collecting(MIXED)
+    assert [(line.name, line.status, line.why) for line in dry.lines] == [
+        (one.name, one.status, one.why) for one in wet.lines
+    ]
+
+
+def test_names_that_come_later_place_what_was_left(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    files = {"Homework.ipynb": A, "x-17.ipynb": B}
+    names.write_text("learner,file\njane,Homework\nbob,x-17\n")
+    assert len(collecting({"Untitled 1.ipynb": A, **files}).needs_person) >= 2
+    collecting({"Untitled 1.ipynb": A, **files}, names=names)
+    assert (course / "submitted/bob/01_first/01_first.ipynb").read_bytes() == B
+    assert len(list((course / "collected").glob("0*"))) == 1
+
+
+def test_for_one_lesson_another_lesson_is_not_taken(collecting: Collecting, course: Path) -> None:
+    files = {"jane_1_5_02_other.ipynb": A, "bob_2_6_02_other.ipynb": OTHER, "lee_3_7_x.ipynb": b"{broken"}
+    collected = collecting(files, lesson="02_other")
+    endings = {line.learner: (line.status, line.why) for line in collected.lines if line.learner}
+    assert endings["jane"] == ("no lesson known", "it holds 01_first, handed in for 02_other")
+    assert endings["bob"] == ("taken", "")
+    assert endings["lee"][0] == "taken"
+    assert {line.learner for line in collected.needs_person} == {"jane", "lee"}
+    assert (course / "submitted/lee/02_other/02_other.ipynb").read_bytes() == b"{broken"
+    assert not (course / "submitted/jane").exists()
+
+
+def test_data_lies_beside_its_own_notebook(collecting: Collecting, course: Path) -> None:
+    files = {"jane/01_first/x.ipynb": A, "jane/01_first/data/a.csv": b"1", "jane/02_other/x.ipynb": OTHER,
+             "jane/02_other/a.csv": b"2", "jane/what.csv": b"3"}  # fmt: skip
+    collected = collecting(files, "folder")
+    assert everything(course / "submitted/jane") == {
+        "01_first/01_first.ipynb": A, "01_first/data/a.csv": b"1", "02_other/02_other.ipynb": OTHER, "02_other/a.csv": b"2",
+    }  # fmt: skip
+    assert [line.name for line in collected.needs_person] == ["jane/what.csv"]
+
+
+def test_links_and_pipes_in_a_folder_are_not_followed(course: Path, tmp_path: Path) -> None:
+    secret = folder_of(tmp_path / "secret", {"x.ipynb": B})
+    upload = folder_of(tmp_path / "up", {"jane/x.ipynb": A})
+    (upload / "bob").mkdir()
+    (upload / "bob/x.ipynb").symlink_to(secret / "x.ipynb")
+    (upload / "eve").symlink_to(secret)
+    os.mkfifo(upload / "jane/pipe.ipynb")
+    collected = collect(course, [upload])
+    assert [line.status for line in collected.needs_person] == ["not read"] * 3
+    assert [path.name for path in (course / "submitted").iterdir()] == ["jane"]
+    assert not [path for path in (course / "collected").rglob("*") if path.is_symlink()]
+
+
+def test_a_link_in_submitted_is_not_written_through(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    (course / "submitted").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (course / "submitted/jane").symlink_to(tmp_path / "elsewhere")
+    collected = collecting({"jane/x.ipynb": A, "bob/x.ipynb": B})
+    assert not list((tmp_path / "elsewhere").iterdir())
+    assert "is a link" in collected.needs_person[0].why
+
+
+def test_several_uploads_and_loose_files_at_once(course: Path, tmp_path: Path) -> None:
+    came = folder_of(
+        tmp_path / "came",
+        {"a.zip": zipped({"jane/x.ipynb": A}), "b/jane/y.ipynb": OTHER, "bob.ipynb": B, "eve.ipynb": A},
+    )
+    collected = collect(course, [came / "a.zip", came / "b", came / "bob.ipynb", came / "eve.ipynb"])
+    assert [upload.folder for upload in collected.uploads] == ["0001-a.zip", "0002-b", "0003-bob.ipynb"]
+    assert sorted(str(path.relative_to(course / "submitted")) for path in (course / "submitted").glob("*/*")) == [
+        "bob/01_first", "eve/01_first", "jane/01_first", "jane/02_other",
+    ]  # fmt: skip
+
+
+def test_a_full_disk_half_way_leaves_whole_submissions_only(
+    collecting: Collecting, course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collecting({"jane_1_5_x.ipynb": A, "bob_2_6_x.ipynb": A}, "one.zip")
+    copies, real = iter(range(99)), shutil.copyfile
+
+    def full(source: Path, target: Path) -> None:
+        if next(copies) == 1:
+            Path(target).write_bytes(b"half")
+            raise OSError(errno.ENOSPC, "No space left on device", str(target))
+        real(source, target)
+
+    second = {"jane_1_7_x-1.ipynb": B, "bob_2_8_x-1.ipynb": B}
+    with monkeypatch.context() as patch:
+        patch.setattr(placing.shutil, "copyfile", full)
+        with pytest.raises(UsageError, match="disk is full") as told:
+            collecting(second, "two.zip")
+    assert told.value.next_command
+    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": B, "bob/01_first/01_first.ipynb": A}
+    collecting(second, "two.zip")
+    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": B, "bob/01_first/01_first.ipynb": B}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_read_only_course_is_told(collecting: Collecting, course: Path) -> None:
+    course.chmod(0o500)
+    with pytest.raises(UsageError, match="cannot be written"):
+        collecting(MIXED)
+    course.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    ("number", "fact"), [(errno.EROFS, "cannot be written"), (errno.ENOSPC, "disk is full"), (errno.EIO, "kept")]
+)
+def test_what_cannot_be_written_is_told_and_taken_back(
+    number: int, fact: str, collecting: Collecting, course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise OSError(number, os.strerror(number), str(course))
+
+    monkeypatch.setattr("nbproof_lms.arrivals._write", refuse)
+    before = everything(course)
+    with pytest.raises(UsageError, match=fact):
+        collecting(MIXED)
+    assert everything(course) == before
+
+
+def test_two_at_once_do_not_meet(collecting: Collecting, course: Path) -> None:
+    import fcntl
+
+    (course / "collected").mkdir()
+    with (course / "collected/.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(UsageError, match="another"):
+            collecting(MIXED)
+
+
+def _wrong(tmp_path: Path, course: Path) -> dict[str, tuple[list[str], str]]:
+    folder_of(
+        tmp_path,
+        {"n.csv": b"a,b\n1,2\n", "up/jane/x.ipynb": A},
+    )  # fmt: skip
+    up = str(tmp_path / "up")
+    return {
+        "no such path": ([str(tmp_path / "none.zip")], "there is no such upload"),
+        "the course itself": ([str(course)], "this folder is the course's own"),
+        "what holds the course": ([str(course.parent)], "this folder holds the course itself"),
+        "a part of the course": ([str(course / "release")], "this folder is the course's own"),
+        "no such lesson": ([up, "--lesson", "hooks"], "no lesson is called 'hooks'"),
+        "no such names": ([up, "--names", str(tmp_path / "none.csv")], "the names cannot be read"),
+        "a wrong table": ([up, "--names", str(tmp_path / "n.csv")], "no column of the names"),
+        "no pattern": ([up, "--pattern", "("], "the pattern is no regular expression"),
+        "a pattern without a learner": ([up, "--pattern", "(.*)"], "the pattern has no group called learner"),
+        "nowhere to write the list": ([up, "--json", str(tmp_path / "none/x.json")], "there is no such folder"),
+        "a device": (["/dev/null"], "the upload is neither a folder nor a file"),
+    }
+
+
+@pytest.mark.parametrize("number", range(11))
+def test_wrong_uses_end_with_fact_place_and_next_command(
+    number: int, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments, fact = list(_wrong(tmp_path / "wrong", course).values())[number]
+    assert main(["collect", *arguments, "--course", str(course)]) == 2
+    told = capsys.readouterr().err
+    assert f"error: {fact}" in told
+    assert "\n  at:   " in told
+    assert "\n  next: " in told
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("no.zip", A), ("cut.zip", zipped(MIXED)[:200]), ("x.rar", b"Rar!\x1a\x07\0rest"), ("empty.zip", b"")],
+)
+def test_an_upload_that_cannot_be_unpacked_is_kept_and_listed(
+    name: str, data: bytes, course: Path, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    collected = collect(course, [tmp_path / name])
+    assert [line.status for line in collected.needs_person] == ["not read"]
+    assert data in everything(course / "collected").values()
+
+
+def test_outside_a_course(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["collect", str(folder_of(tmp_path / "up", {"x.ipynb": A})), "--course", str(tmp_path)]) == 2
+    assert "there is no lesson to collect for" in capsys.readouterr().err
+
+
+def test_the_command_prints_every_file_and_its_exit_code_tells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course = make_course(tmp_path / "course")
+    (tmp_path / "good.zip").write_bytes(zipped({"jane_1_5_01_first.ipynb": A}))
+    (tmp_path / "mixed.zip").write_bytes(zipped({**MIXED, "[red]x[/]_7_7_\x1b[2J.ipynb": A}))
+    assert main(["collect", str(tmp_path / "good.zip"), "--course", str(course)]) == 0
+    told = capsys.readouterr().out
+    assert "jane_1_5_01_first.ipynb" in told
+    assert "1 taken" in told
+    assert (
+        main(["collect", str(tmp_path / "mixed.zip"), "--course", str(course), "--json", str(tmp_path / "all.json")])
+        == 1
+    )
+    told = capsys.readouterr().out
+    assert "\x1b" not in told
+    assert "need you" in told
+    assert "no lesson known: --lesson LESSON" in told
+    listed = json.loads((tmp_path / "all.json").read_text())
+    assert listed["needs_person"] == sum(one["needs_person"] for one in listed["files"])
+    assert sum(listed["counts"].values()) == len(listed["files"])
+
+
+def test_grade_reads_an_upload_as_collect_does(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One set of options for both; a rehearsal writes nothing, and grades nothing."""
+    said = {
+        "lesson": "01_first",
+        "names": Path("n.csv"),
+        "learner": "ada",
+        "pattern": "x",
+    }
+    words = [word for name, value in said.items() for word in (f"--{name}", str(value))] + ["--dry-run"]
+    for call in (["collect", "up.zip"], ["grade", "--from", "up.zip"]):
+        assert reading_of(course_parser().parse_args([*call, *words])) == {**said, "dry_run": True}
+    assert main(["grade", "--course", str(course), "--dry-run"]) == 2
+    assert "there is none" in capsys.readouterr().err
+    upload = folder_of(tmp_path / "up", {"hook.ipynb": notebook("01_first")})
+    before = sorted(course.rglob("*"))
+    assert main(["grade", "--course", str(course), "--from", str(upload), "--learner", "ada", "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "ada" in told and "dry run: nothing was written" in told and "nothing was graded" in told
+    assert sorted(course.rglob("*")) == before

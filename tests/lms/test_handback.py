@@ -1,0 +1,379 @@
+"""Feedback that goes back: what Moodle and Canvas do with each file, read from their source, and only what is new."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from nbproof.cli.main import main
+from nbproof.marking.results import Score
+from nbproof.run.journal import note_problems
+from nbproof_lms import collect
+from nbproof_lms.system import systems
+from tests.lms.uploads import zipped
+from tests.report.made import LESSON, course_on_disk
+
+JANE, BOB = "Jane Doe", "Bob O'Roe-Ünal"
+
+
+def moodle_takes(name: str, participants: set[str]) -> tuple[str, str] | None:
+    """(participant, name of the feedback file), as ``is_valid_filename_for_import`` finds them; None if it takes none."""
+    if name.rpartition("/")[2][:1] in (".", "~"):
+        return None
+    parts = ["", "import", *name.split("/")]
+    while parts:
+        info = parts.pop(0).split("_", 4)
+        known = len(info) >= 4 and re.fullmatch(r"\d+", info[1]) and str(int(info[1])) in participants
+        if known and info[2:4] == ["assignsubmission", "file"]:
+            return str(int(info[1])), "/".join([*info[4:], *parts])
+    return None
+
+
+def canvas_takes(name: str, attempts: Mapping[str, set[str]]) -> tuple[str, str] | None:
+    """(user, file), as ``infer_comment_context_from_filename`` finds them. ``attempts``: user -> files handed in last."""
+    name = name.rpartition("/")[2]
+    split = [part for part in name.split("_") if part != "LATE"]
+    if split[0] == "anon" or split[-1].startswith("link") or name.startswith("._"):
+        return None
+    user, file = [*[part for part in split if re.fullmatch(r"\d+", part)][:2], "", ""][:2]
+    return (user, file) if file in attempts.get(user, set()) else None
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A course with one lesson, of which nothing has come yet."""
+    root = course_on_disk(tmp_path / "course", {})
+    released = root / "release" / LESSON
+    released.mkdir(parents=True)
+    (released / f"{LESSON}.ipynb").write_bytes(_notebook("    # TODO: work on x\n    pass"))
+    return root
+
+
+def _notebook(body: str) -> bytes:
+    head = {"grade": False, "grade_id": "first", "locked": False, "solution": True, "schema_version": 3, "task": False}
+    cell: dict[str, object] = {
+        "cell_type": "code", "source": f"def first(x):\n{body}", "metadata": {"nbgrader": head}, "outputs": [],
+        "execution_count": None, "id": "first",
+    }  # fmt: skip
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+def _by(learner: str) -> bytes:
+    return _notebook(f"    return 2 * x  # {learner}")
+
+
+def _collect(root: Path, files: Mapping[str, bytes], name: str = "download.zip", names: str = "") -> None:
+    path = root.parent / name
+    path.write_bytes(zipped(files))
+    table = root.parent / "names.csv"
+    table.write_text(names)
+    collect(root, [path], lesson=LESSON, names=table if names else None)
+
+
+def _by_hand(root: Path, *learners: str) -> None:
+    for learner in learners:
+        folder = root / "submitted" / learner / LESSON
+        folder.mkdir(parents=True)
+        (folder / f"{LESSON}.ipynb").write_bytes(_by(learner))
+
+
+def _grade(root: Path, answers: Mapping[str, str] | None = None) -> None:
+    """Verdicts for everybody who handed in, as grading leaves them."""
+    learners = [path.name for path in (root / "submitted").iterdir()]
+    shutil.rmtree(root / "autograded", ignore_errors=True)
+    made = course_on_disk(
+        root.parent / f"made{len(list(root.parent.iterdir()))}",
+        {learner: {"answer": (answers or {}).get(learner, f"return 2  # {learner}")} for learner in learners},
+    )
+    shutil.copytree(made / "autograded", root / "autograded")
+    for learner in learners:
+        (root / "autograded" / learner / LESSON / f"{LESSON}.ipynb").write_text("{}")
+
+
+def _contents(path: Path) -> dict[str, str]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def _back(root: Path, target: str, *more: str) -> int:
+    return main(["feedback", "--course", str(root), "--for", target, *more])
+
+
+def _parcels(root: Path) -> list[str]:
+    return sorted(path.name for path in (root / "handback").iterdir() if path.name != "record.json")
+
+
+MOODLE = {
+    f"{JANE}_123_assignsubmission_file_/x.ipynb": _by("jane"),
+    f"{BOB}_0124_assignsubmission_file_01_small.ipynb": _by("bob"),
+    # What a learner packs is called as the learner likes: it is not Moodle that speaks.
+    "Evelina_125_assignsubmission_file_/hand in.zip": zipped(
+        {f"{JANE}_123_assignsubmission_file_/x.ipynb": _by("eve")}
+    ),
+}
+
+
+def test_moodle_gives_each_page_to_whom_it_is_about(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _collect(course, MOODLE)
+    _grade(course)
+    assert _back(course, "moodle") == 0
+    told = capsys.readouterr().out
+    assert "3 pages for Bob O'Roe-Ünal, Evelina, Jane Doe" in told
+    assert "Upload multiple feedback files in a zip" in told
+    files = _contents(course / "handback" / f"moodle-{LESSON}-1.zip")
+    given = {moodle_takes(name, {"123", "124", "125"}): page for name, page in files.items()}
+    assert {taken and taken[0] for taken in given} == {"123", "124", "125"}
+    assert {taken and taken[1] for taken in given} == {f"{LESSON}_feedback.html"}, "what replaces the page of before"
+    for taken, page in given.items():
+        learner = {"123": JANE, "124": "Bob O&#39;Roe-Ünal", "125": "Evelina"}[taken[0] if taken else ""]
+        assert learner in page
+        assert not [other for other in (JANE, "Roe-Ünal", "Evelina") if other in page and other not in learner]
+
+
+def test_whoever_came_by_the_other_lms_is_a_count_and_no_failure(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    canvas = {"doejane_7_71_x.ipynb": _by("jane"), "roebob_8_81_x.ipynb": _by("bob")}
+    _collect(course, dict(list(MOODLE.items())[:1]))
+    _collect(course, canvas, "canvas.zip")
+    _grade(course)
+    for target, other, count in (("moodle", "canvas", "2 learners"), ("canvas", "moodle", "1 learner")):
+        assert _back(course, target) == 0
+        told = capsys.readouterr().out
+        assert f"note: {count} came by another LMS: " in told
+        assert f"feedback --for {other}" in told and "not in a zip" not in told
+    _by_hand(course, "mailed")
+    _grade(course)
+    assert _back(course, "moodle") == 1
+    assert f"! not in a zip: {LESSON} of mailed:" in capsys.readouterr().out
+
+
+def test_canvas_takes_each_page_for_the_latest_attempt(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _collect(course, {
+        "doejane_LATE_3143_207797_x.ipynb": _by("jane"), "roebob_3144_207798_link-list.ipynb": _by("bob"),
+        "evesmith_3145_207799_work.zip": zipped({"doejane_3143_207797_x.ipynb": _by("eve")}),
+    })  # fmt: skip
+    _collect(course, {
+        "doejane_LATE_3143_300001_x-1.ipynb": _by("jane again"), "roebob_3144_207798_link-list.ipynb": _by("bob"),
+        "evesmith_3145_207799_work.zip": zipped({"doejane_3143_207797_x.ipynb": _by("eve")}),
+    }, "later.zip")  # fmt: skip
+    _grade(course)
+    assert _back(course, "canvas") == 0
+    told = capsys.readouterr().out
+    assert "Re-Upload Submissions" in told and "save it as .html" in told
+    files = _contents(course / "handback" / f"canvas-{LESSON}-1.zip")
+    attempts = {"3143": {"300001"}, "3144": {"207798"}, "3145": {"207799"}}
+    taken = {canvas_takes(name, attempts): page for name, page in files.items()}
+    assert set(taken) == {("3143", "300001"), ("3144", "207798"), ("3145", "207799")}
+    assert "doejane" in taken["3143", "300001"] and "evesmith" in taken["3145", "207799"]
+    assert all(name.endswith(".html") for name in files)
+
+
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        ("Canvas", "123_3143_207797_x.ipynb"), ("Canvas", "anon_3143_207797_x.ipynb"),
+        ("Canvas", "link_LATE_3143_207797_x.ipynb"),
+        ("Moodle", "~Jane_3143_assignsubmission_file_x.ipynb"), ("Moodle", ".._3143_assignsubmission_file_x.ipynb"),
+        ("Moodle", "A_1_assignsubmission_file_3143_assignsubmission_file_x.ipynb"),
+        ("Moodle", "a\\b\u202e:_3143_assignsubmission_file_x.ipynb"),
+        ("Moodle", f"{'हिन्दी ' * 25}_3143_assignsubmission_file_x.ipynb"),
+    ],
+)  # fmt: skip
+def test_names_that_an_lms_would_read_otherwise(system: str, name: str) -> None:
+    said = systems()[system].read(name, below=False)
+    assert said is not None
+    file = systems()[system].feedback_start(said) + "05_links_feedback.html"
+    assert not set(file) & set('/\\:*?"<>|') and file.isprintable() and len(file) < 160
+    if system == "Moodle":
+        assert moodle_takes(file, {"3143", "1"}) == (said.account, "05_links_feedback.html")
+    else:
+        assert canvas_takes(file, {"3143": {"207797"}}) == ("3143", "207797")
+
+
+def test_only_what_is_new_goes_back_again(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _collect(course, MOODLE)
+    _grade(course)
+    assert _back(course, "moodle") == 0
+    first = (course / "handback" / f"moodle-{LESSON}-1.zip").read_bytes()
+    _grade(course)  # the same verdicts, at another time
+    assert _back(course, "moodle") == 0
+    assert "nothing new to hand back; 3 handed back before, and unchanged since" in capsys.readouterr().out
+    assert _parcels(course) == [f"moodle-{LESSON}-1.zip"]
+    _grade(course, {JANE: "return 'another answer'"})
+    assert _back(course, "moodle") == 0
+    assert f"1 page for {JANE}; 2 handed back before" in capsys.readouterr().out
+    assert len(_contents(course / "handback" / f"moodle-{LESSON}-2.zip")) == 1
+    assert (course / "handback" / f"moodle-{LESSON}-1.zip").read_bytes() == first, "it may not be uploaded yet"
+    _collect(course, {"Zoe_126_assignsubmission_file_/x.ipynb": _by("zoe")}, "late.zip")
+    _grade(course, {JANE: "return 'another answer'"})
+    assert _back(course, "moodle", "Zoe") == 0
+    assert "1 page for Zoe" in capsys.readouterr().out
+    assert _back(course, "moodle", "--force") == 0
+    assert len(_contents(course / "handback" / f"moodle-{LESSON}-4.zip")) == 4
+    assert _back(course, "folder") == 0, "each target by itself"
+    assert "4 pages" in capsys.readouterr().out
+
+
+def test_the_same_pages_give_the_same_zip(course: Path) -> None:
+    _collect(course, MOODLE)
+    _grade(course)
+    assert _back(course, "moodle") == _back(course, "moodle", "--force") == 0
+    assert len({hashlib.sha256(path.read_bytes()).digest() for path in (course / "handback").glob("*.zip")}) == 1
+
+
+def test_who_came_by_hand_is_listed_with_a_cure_that_works(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _by_hand(course, "jane", "bob")
+    _grade(course)
+    assert _back(course, "moodle") == 1
+    told = capsys.readouterr().out
+    assert (
+        f"! not in a zip: {LESSON} of bob, jane: nothing in collected/ holds the numbers by which Moodle knows them"
+        in told
+    )
+    assert "-m course collect DOWNLOAD --lesson LESSON --names CSV" in told
+    assert not (course / "handback").exists() or _parcels(course) == []
+    before = {path: path.read_bytes() for path in (course / "submitted").rglob("*.ipynb")}
+    _collect(course, MOODLE, names=f"learner,name\njane,{JANE}\nbob,{BOB}\n")
+    assert {path: path.read_bytes() for path in (course / "submitted").rglob("*.ipynb")} == before
+    assert _back(course, "moodle") == 0
+    assert "2 pages for bob, jane" in capsys.readouterr().out
+
+
+def test_a_number_that_two_learners_would_have_is_nobodys(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _collect(course, MOODLE)
+    _grade(course)
+    path = next(course.glob("collected/*/list.json"))
+    told = json.loads(path.read_text())
+    twin = next(fact for fact in told["files"] if fact["learner"] == JANE)
+    told["files"] += [{**twin, "learner": "twin"}, "no fact", {"name": 7}]
+    path.write_text(json.dumps(told))
+    assert _back(course, "moodle") == 1
+    told_to_person = capsys.readouterr().out
+    assert f"! not in a zip: {LESSON} of {JANE}" in told_to_person and "2 pages" in told_to_person
+
+
+def test_what_could_not_be_graded_goes_back_with_its_reason(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _collect(course, MOODLE)
+    _grade(course)
+    note_problems(course, [Score(JANE, LESSON, 0.0, 4.0, "it is not a notebook")])
+    assert main(["feedback", "--course", str(course)]) == 0
+    page = (course / "feedback" / JANE / LESSON / f"{LESSON}.html").read_text()
+    assert "it is not a notebook" in page, "not the verdict on what came before"
+    shutil.rmtree(course / "autograded" / JANE)
+    assert _back(course, "moodle") == _back(course, "folder") == 0
+    assert "3 pages" in capsys.readouterr().out
+    assert page in _contents(course / "handback" / f"moodle-{LESSON}-1.zip").values()
+    row = next(row for row in _table(course / "handback" / "mail-1" / "mail.csv") if row["learner"] == JANE)
+    assert row["score"] == "", "a person decides about zeros"
+
+
+def _table(path: Path, encoding: str = "utf-8") -> list[dict[str, str]]:
+    with path.open(encoding=encoding, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_folder_for_a_mail_merge(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _by_hand(course, "ada", "Ada", "=cmd()", "con", "bea", "zoë@uni.example")
+    _grade(course)
+    (course / "roster.csv").write_text("learner,name,email\nbea,Bea L,bea@uni.example\n=cmd(),C,+c@uni.example\nx,X,\n")
+    assert _back(course, "folder") == 0
+    told = capsys.readouterr().out
+    assert "no e-mail address of Ada, ada, con" in told
+    folder = course / "handback" / "mail-1"
+    rows = {row["learner"]: row for row in _table(folder / "mail.csv")}
+    assert set(rows) == {"ada", "Ada", "bea", "'=cmd()", "con", "zoë@uni.example"}
+    assert rows["bea"]["email"] == "bea@uni.example" and rows["Ada"]["email"] == ""
+    assert rows["'=cmd()"]["email"] == "'+c@uni.example" and rows["zoë@uni.example"]["email"] == "zoë@uni.example"
+    assert rows["ada"]["score"] == rows["ada"]["max_score"] == "2.0" and rows["ada"]["lesson"] == LESSON
+    files = [row["file"] for row in rows.values()]
+    assert len({file.casefold() for file in files}) == 6, "also on a disk that knows no capitals"
+    assert not [file for file in files if file.startswith(("=", "con/", ".", "/"))]
+    for learner, row in rows.items():
+        assert learner.strip("'=") in (folder / row["file"]).read_text()
+        assert Path(row["path"]) == folder / row["file"]
+    assert _back(course, "folder", "ada", "--force", "--excel") == 0
+    assert (course / "handback" / "mail-2" / "mail.csv").read_bytes().startswith(b"\xef\xbb\xbflearner,")
+
+
+def test_what_is_cut_off_is_handed_back_once_more(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _collect(course, MOODLE)
+    _grade(course)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    assert main(["feedback", "--course", str(course)]) == 0
+    for target in ("moodle", "folder"):
+        with monkeypatch.context() as patched:
+            patched.setattr("os.replace", interrupted)
+            assert _back(course, target) == 130
+        assert _parcels(course) == [], "nothing half-written, under no name"
+    assert _back(course, "moodle") == _back(course, "folder") == 0
+    assert _parcels(course) == ["mail-1", f"moodle-{LESSON}-1.zip"]
+    (course / "handback" / "record.json").write_text('{"moodle": 7}')
+    assert _back(course, "moodle") == 0
+    assert "record.json could not be read" in capsys.readouterr().out
+
+
+def test_wrong_calls_say_what_to_do(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _collect(course, MOODLE)
+    _grade(course)
+    table = tmp_path / "table.csv"
+    table.write_text("learner,name\nada,Ada\n")
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    for call in (
+        ["--out", str(tmp_path)], ["--for", "moodle", "--excel"], ["--for", "moodle", "nobody"],
+        ["--for", "moodle", "--out", str(blocked)],
+    ):  # fmt: skip
+        assert main(["feedback", "--course", str(course), *call]) in (1, 2)
+        told = capsys.readouterr().err
+        assert "error: " in told and "  at: " in told and "  next: " in told and "Traceback" not in told
+
+
+def test_who_is_removed_from_the_course_goes_out_of_what_is_handed_back(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _collect(course, MOODLE)
+    _grade(course)
+    assert _back(course, "moodle") == 0
+    (zip_,) = (course / "handback").glob("*.zip")
+    gone = next(one["learner"] for one in json.loads((course / "handback/record.json").read_text())["moodle"])
+    before = _contents(zip_)
+    capsys.readouterr()
+    assert main(["roster", "remove", gone, "--yes", "--course", str(course)]) == 0
+    assert f"handback/{zip_.name}" in capsys.readouterr().out
+    assert not zip_.exists()
+    assert gone not in (course / "handback/record.json").read_text()
+    assert _back(course, "moodle") == 0
+    after = _contents(zip_)
+    assert len(after) == len(before) - 1 == 2, "the others' pages are packed again"
+    assert after.items() <= before.items()
+
+
+def test_who_is_removed_goes_out_of_the_folders_for_a_mail_merge(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _by_hand(course, "ada", "=cmd()", "bea")
+    _grade(course)
+    assert _back(course, "folder", "ada", "bea", "=cmd()") == 0
+    assert _back(course, "folder", "ada", "--force", "--excel") == 0
+    capsys.readouterr()
+    assert main(["roster", "remove", "ada", "=cmd()", "--yes", "--course", str(course)]) == 0
+    assert "handback/mail-1" in capsys.readouterr().out
+    assert not list((course / "handback").glob("mail-*"))
+    assert _back(course, "folder", "bea") == 0
+    (left,) = _table(course / "handback/mail-1/mail.csv")
+    assert left["learner"] == "bea"
+    assert [path.name for path in (course / "handback/mail-1").rglob("*.html")] == [f"{LESSON}.html"]

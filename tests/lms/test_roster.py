@@ -1,0 +1,600 @@
+"""Names: the CSV of three kinds in every encoding, and words that are no learner's and never become one."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from nbproof.cli.main import main
+from nbproof.errors import UsageError
+from nbproof_lms.contents import LessonBook
+from nbproof_lms.members import Member, Roster
+from nbproof_lms.names import bare, plain, why_no_learner
+from nbproof_lms.roster import _write, enrol, kept_roster, members_of, read_names
+from tests.lms.conftest import Collecting
+from tests.lms.uploads import everything, notebook, tarred, zipped
+
+HANDMADE = "learner,name,number\njd1,Jane Doe,123\nbr2,Bob Röe,124\n"
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Hooks (991)\n"
+    "    Points Possible,,,,,10\n"
+    '"Doe, Jane",123,S-1,jd1,A,\n"Röe, Bob",124,S-2,br2,A,\n"Student, Test",999,,,A,\n'
+)
+PARTICIPANTS = "First name,Surname,ID number,Email address\nJane,Doe,jd1,jane@u.edu\nBob,Röe,br2,bob@u.edu\n"
+WORKSHEET = (
+    "Identifier,Full name,ID number,Email address,Status\n"
+    "Participant 123,Jane Doe,jd1,jane@u.edu,Submitted\nParticipant 124,Bob Röe,br2,bob@u.edu,Submitted\n"
+)
+GERMAN = "Vorname;Nachname;ID-Nummer;E-Mail-Adresse\nJane;Doe;jd1;jane@u.edu\nBob;Röe;br2;bob@u.edu\n"
+NBGRADER = "id,first_name,last_name,email,lms_user_id\njd1,Jane,Doe,jane@u.edu,123\nbr2,Bob,Röe,bob@u.edu,124\n"
+
+
+def _read(tmp_path: Path, data: str | bytes) -> Roster:
+    path = tmp_path / "names.csv"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return read_names(path)
+
+
+@pytest.mark.parametrize("table", [HANDMADE, CANVAS, PARTICIPANTS, WORKSHEET, GERMAN, NBGRADER])
+@pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_every_kind_in_every_encoding(table: str, code: str, tmp_path: Path) -> None:
+    roster = _read(tmp_path, table.encode(code))
+    assert roster.learners == ("jd1", "br2")
+    for name in ("Jane Doe", "jane  doe", "JD1"):
+        assert roster.who(name) == {"jd1"}, name
+    for name in ("Bob Röe", "bob ro\u0308e", "Bob Roe", "bobroe"):
+        assert roster.who(name) == {"br2"}, name
+    if table != HANDMADE:
+        assert roster.who("doejane") == roster.who("Doe, Jane") == {"jd1"} or table == WORKSHEET
+
+
+@pytest.mark.parametrize("table", [HANDMADE, CANVAS, WORKSHEET, NBGRADER])
+def test_the_numbers_of_the_lms_are_known(table: str, tmp_path: Path) -> None:
+    roster = _read(tmp_path, table)
+    assert roster.who("somebody", "124") == {"br2"}
+    assert roster.who("somebody", "125") == set()
+    assert roster.who("Jane Doe", "124") == {"jd1", "br2"}, "name and number contradict each other"
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_other_delimiters_and_line_ends(delimiter: str, tmp_path: Path) -> None:
+    for text in (HANDMADE, "sep=,\n" + HANDMADE, HANDMADE.replace("\n", "\r\n"), "\n\n" + HANDMADE + "\n,,\n"):
+        assert _read(tmp_path, text.replace(",", delimiter)).learners == ("jd1", "br2")
+
+
+def test_one_alias_of_two_learners_is_said_and_never_guessed(tmp_path: Path) -> None:
+    roster = _read(tmp_path, "learner,name\nann1,Ann Li\nann2,Ann Li\nann,Someone\nx,ann\n")
+    assert roster.who("Ann Li") == {"ann1", "ann2"}
+    assert roster.who("ann") == {"ann"}, "an id is nobody else's alias"
+    assert any("ann1 and ann2" in note for note in roster.notes)
+
+
+def test_a_learner_that_is_no_folders_name_is_said_with_its_line(tmp_path: Path) -> None:
+    roster = _read(tmp_path, "learner,name\n../up,A\na+b,B\n.hidden,C\n ok ,D\na*,E\n")
+    assert roster.learners == ("ok",)
+    assert len([note for note in roster.notes if "line" in note]) == 4
+
+
+@pytest.mark.parametrize(
+    ("data", "fact"),
+    [
+        (b"", "empty"), (b"\n\n", "empty"), (b"PK\x03\x04rest", "spreadsheet"), (b"\x89PNG\r\n\0\0\x01\x02" * 9, "no text"),
+        (b"town,land\nOslo,Norway\n", "no column"), (b"learner,name\n", "no learner"), (b"learner\n../x\n", "no learner"),
+        (b"jane doe\n", "no column"), (b"\xd0\xcf\x11\xe0 old excel", "spreadsheet"),
+        (b'learner,name\n"' + b"x" * 200_000, "CSV"),
+    ],
+)  # fmt: skip
+def test_a_wrong_csv_is_told_with_place_and_next_command(data: bytes, fact: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=fact) as told:
+        _read(tmp_path, data)
+    assert str(tmp_path) in told.value.place
+    assert told.value.next_command
+
+
+def test_no_such_csv(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.csv", tmp_path):
+        with pytest.raises(UsageError, match="cannot be read"):
+            read_names(path)
+
+
+@pytest.mark.parametrize("name", ["", " ", "a/b", "..", ".x", "a\\b", "a+b", "a\nb", "x" * 121, "a*", "[a]", "\udc80"])
+def test_names_that_are_no_folders(name: str) -> None:
+    assert why_no_learner(name)
+
+
+@pytest.mark.parametrize("name", ["jane", "Jane Doe", "jane@u.edu", "Łukasz", "O'Neil", "李雷", "a.b-c_d", "007"])
+def test_names_that_are_folders(name: str) -> None:
+    assert not why_no_learner(name)
+    assert plain(name) == plain(name.upper())
+    assert bare(name)
+
+
+def test_uploads_are_filed_under_the_rosters_ids(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(CANVAS + '"Absent, Al",125,S-3,aa3,A,\n', encoding="utf-8")
+    answers = [notebook("01_first", number) for number in range(8)]
+    files = {
+        "doejane_123_9_x.ipynb": answers[0], "ro\u0308ebob_LATE_124_10_x.ipynb": answers[1], "stranger_77_11_x.ipynb": answers[2],
+        "doejane_124_12_x.ipynb": answers[3],
+    }  # fmt: skip
+    collected = collecting(files, names=names)
+    assert sorted(path.name for path in (course / "submitted").iterdir()) == ["br2", "jd1"]
+    assert (course / "submitted/jd1/01_first/01_first.ipynb").read_bytes() == answers[0]
+    endings = {line.name: line.status for line in collected.needs_person}
+    assert endings == {"stranger_77_11_x.ipynb": "no learner known", "doejane_124_12_x.ipynb": "no learner known"}
+    assert collected.missing == ("aa3",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Doe, Jane/x.ipynb", "JANE DOE/work/x.ipynb", "group 7/jd1/x.ipynb", "jd1.ipynb",
+        "01_first_Jane Doe.ipynb",
+    ],
+)  # fmt: skip
+def test_with_a_roster_names_are_found_where_they_stand(
+    name: str, collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(PARTICIPANTS, encoding="utf-8")
+    collecting({name: notebook("01_first", 1)}, names=names)
+    assert [path.name for path in (course / "submitted").iterdir()] == ["jd1"]
+
+
+@pytest.mark.parametrize(
+    "name", ["jd1 smith.ipynb", "jane doe-smith.ipynb", "bob and jd1.ipynb", "Jane Doeson/x.ipynb"]
+)
+def test_a_stranger_whose_name_holds_a_learners_is_not_the_learner(
+    name: str, collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(PARTICIPANTS, encoding="utf-8")
+    collected = collecting({name: notebook("01_first", 1)}, names=names)
+    assert not (course / "submitted").exists()
+    assert [line.status for line in collected.needs_person] in (["no learner known"], ["no learner known"])
+
+
+def test_the_names_are_kept_and_read_later_uploads(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(CANVAS, encoding="utf-8")
+    collecting({"doejane_123_9_x.ipynb": notebook("01_first", 1)}, "one.zip", names=names)
+    kept = (course / "roster.csv").read_text(encoding="utf-8")
+    assert kept.splitlines()[0] == "learner,name,email,also"
+    files = {
+        "röebob_124_10_x.ipynb": notebook("01_first", 2), "somebody_123_11_02_other.ipynb": notebook("02_other", 3),
+        "stranger_77_11_x.ipynb": notebook("01_first", 4),
+    }  # fmt: skip
+    collected = collecting(files, "two.zip")
+    assert sorted(str(path.relative_to(course / "submitted")) for path in (course / "submitted").glob("*/*")) == [
+        "br2/01_first", "jd1/01_first", "jd1/02_other", "stranger/01_first",
+    ]  # fmt: skip
+    assert any("not on the roster: stranger; " in note and "-m course roster add" in note for note in collected.notes)
+    assert (course / "roster.csv").read_text(encoding="utf-8") == kept, "only names that a person gave are kept"
+
+
+def test_a_dry_run_keeps_no_names(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(CANVAS, encoding="utf-8")
+    collecting({"doejane_123_9_x.ipynb": notebook("01_first", 1)}, names=names, dry_run=True)
+    assert not (course / "roster.csv").exists()
+
+
+@pytest.mark.parametrize("table", [HANDMADE, CANVAS, PARTICIPANTS, WORKSHEET, GERMAN, NBGRADER])
+def test_what_is_kept_says_the_same_as_the_table_that_came(table: str, course: Path, tmp_path: Path) -> None:
+    came = _read(tmp_path, table)
+    done = enrol(course, came.members)
+    assert (done.added, done.changed) == (("jd1", "br2"), ())
+    first = (course / "roster.csv").read_bytes()
+    again = enrol(course, came.members)
+    assert (again.added, again.changed) == ((), ())
+    assert (course / "roster.csv").read_bytes() == first, "again changes nothing"
+    kept = kept_roster(course)
+    assert kept is not None and kept.learners == came.learners and not kept.strict
+    for name in ("Jane Doe", "doejane", "Doe, Jane", "jd1"):
+        assert kept.who(name) == came.who(name)
+    if table in (CANVAS, HANDMADE, NBGRADER, WORKSHEET):
+        assert kept.who("", "124") == {"br2"}
+    else:
+        assert not kept.who("", "124")
+    assert not kept.who("Participant 124")
+
+
+def test_a_name_is_known_with_its_last_words_in_front_unless_that_is_somebody_else(tmp_path: Path) -> None:
+    table = tmp_path / "class.csv"
+    table.write_text("learner,name\nada,Ada King Lovelace\nanna,Anna Maria\nmaria,Maria Anna\n")
+    roster = read_names(table)
+    assert roster.who("lovelaceadaking") == roster.who("kinglovelaceada") == {"ada"}
+    assert (roster.who("annamaria"), roster.who("mariaanna")) == ({"anna"}, {"maria"})
+    assert roster.who("adalovelace") == frozenset()
+
+
+def test_two_of_one_name_are_told_once_whatever_the_spellings(tmp_path: Path) -> None:
+    roster = _read(tmp_path, 'Student,ID,SIS Login ID\n"Kim, Minji",71,s1\n"Kim, Minji",72,s2\n"Doe, Jane",73,s3\n')
+    (note,) = roster.notes
+    assert "'kim, minji' stands for s1 and s2" in note
+    handmade = _read(tmp_path, "learner,name\ns1,Minji Kim\ns2,Minji Kim\ns3,Ann Li\ns4,Ann Li\n").notes
+    assert ["'minji kim'" in note for note in handmade] == [False, True]
+    assert len(handmade) == 2
+
+
+A, B = notebook("01_first", "of a"), notebook("01_first", "of b")
+ROOT = Path(__file__).parent.parent.parent
+TEXTS = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "01_first.pdf", "01_first.docx", "01_first.ipynb.pdf", "Копия 01_first.ipynb", "01_first — копия.ipynb",
+        "Kopie von 01_first.ipynb", "01_first - Kopia (2).ipynb", "01_first (コピー).ipynb", "副本 01_first.ipynb",
+        "Cópia de 01_first.ipynb", "Hand-in lesson 1/01_first.ipynb", "Hand-in lesson 1.ipynb", "Homework 3 physics/x.ipynb",
+        "Abgabe Woche 2/x.ipynb", "Devoir n°3/x.ipynb", "First/x.ipynb",
+        "analysis.ipynb", "analysis.ipynb.txt", "pdf/x.ipynb", "01_first_pdf.ipynb", "Untitled — копия/x.ipynb",
+        "Lösung 1/x.ipynb", "Lo\u0308sung 1/x.ipynb", "домашнее задание 1/x.ipynb", "Copy (2) of 01_first.ipynb",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("upload", ["upload.zip", "outer.zip"])
+def test_what_is_no_name_is_nobodys(name: str, upload: str, collecting: Collecting, course: Path) -> None:
+    collected = collecting({name: A}, upload)
+    assert [line.status for line in collected.needs_person] == ["no learner known"]
+    assert not (course / "submitted").exists()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"outer.zip": zipped({"01_first.ipynb": A})}, {"outer.zip": zipped({"outer/01_first.ipynb": A})},
+        {"work.tar.gz": tarred({"x.ipynb": A})}, {"a.zip": zipped({"b.zip": zipped({"x.ipynb": A})})},
+        {"submission.zip": zipped({"Копия.ipynb": A})}, {"jane.zip": zipped({"x.ipynb": A})},
+    ],
+)  # fmt: skip
+def test_an_archives_name_alone_is_nobodys(files: dict[str, bytes], collecting: Collecting, course: Path) -> None:
+    collected = collecting(files)
+    assert [line.status for line in collected.needs_person] == ["no learner known"]
+    assert not (course / "submitted").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "learner"),
+    [
+        ("01_first_jane.zip", "jane"), ("01_first_jane — копия.ipynb", "jane"), ("Kopie von jane 01_first.ipynb", "jane"),
+        ("jane_doe/Копия.ipynb", "jane_doe"), ("Di Wu/x.ipynb", "Di Wu"), ("Ян Копылов/x.ipynb", "Ян Копылов"),
+        ("01_first_jane.pdf", "jane"), ("01_first_jane.doe.ipynb", "jane.doe"),
+    ],
+)  # fmt: skip
+def test_a_name_that_a_layout_holds_is_found(name: str, learner: str, collecting: Collecting) -> None:
+    collected = collecting({name: zipped({"x.ipynb": A}) if name.endswith(".zip") else A})
+    assert {line.learner for line in collected.lines if line.learner} == {learner}
+
+
+def test_whoever_handed_in_before_is_known_by_a_file_alone(collecting: Collecting, course: Path) -> None:
+    collecting({"jane/x.ipynb": A}, "folder")
+    collected = collecting({"jane (1).ipynb": B, "jane.zip": zipped({"x.ipynb": B})})
+    assert not collected.needs_person
+    assert {line.learner for line in collected.lines if line.learner} == {"jane"}
+
+
+def _cure(told: str, start: str) -> list[str]:
+    """The command that the output holds, as arguments."""
+    line = next(line for line in told.splitlines() if start in line)
+    command = line[line.index(start) + len(" -m course ") :].partition(";")[0]
+    return shlex.split(command.replace("NAME", "jane"))
+
+
+@pytest.mark.parametrize("name", ["01_first.ipynb", "Копия/x.ipynb", "some thing.zip"])
+def test_the_cure_that_is_printed_works(
+    name: str, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    upload = tmp_path / "up load.zip"
+    upload.write_bytes(zipped({name: zipped({"x.ipynb": A}) if name.endswith(".zip") else A}))
+    assert main(["collect", str(upload), "--course", str(course)]) == 1
+    assert main(_cure(capsys.readouterr().out, " -m course collect ")) == 0
+    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": A}
+
+
+def _mail(sender: str, **files: bytes) -> bytes:
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = sender, "my homework"
+    mail.set_content("see attached")
+    for name, data in files.items():
+        mail.add_attachment(data, "application", "octet-stream", filename=name.replace("__", "."))
+    return mail.as_bytes()
+
+
+def test_a_mail_is_opened_and_its_sender_looked_up(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mail = tmp_path / "Fwd homework.eml"
+    mail.write_bytes(_mail("Jané <Jane@U.edu>", x__ipynb=A, bob__csv=b"1"))
+    collect = ["collect", str(mail), "--course", str(course)]
+    assert main(collect) == 1
+    told = capsys.readouterr().out
+    assert not (course / "submitted").exists()
+    assert main(_cure(told, " -m course roster add ")) == 0
+    assert main(collect) == 0
+    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": A, "jane/01_first/bob.csv": b"1"}
+
+
+ADDRESSES_IN_NAMES = (
+    "=?utf-8?q?jane=40u=2Eedu?= <bob@u.edu>",
+    "=?utf-8?q?Jane_=3Cjane=40u=2Eedu=3E=2C?= <bob@u.edu>",
+    "=?utf-8?q?R=C3=B6e=2C_Bob?= <bob@u.edu>",
+    '"Jane <jane@u.edu>" <bob@u.edu>',
+    "Bob <bob@u.edu> (<jane@u.edu>)",
+)
+SEVERAL_SENDERS = (
+    "jane@u.edu <bob@u.edu>",
+    "<jane@u.edu> <bob@u.edu>",
+    "jane@u.edu, bob@u.edu",
+    "bob@u.edu\nFrom: jane@u.edu",
+    "jane@u.edu\nFrom: bob@u.edu",
+)
+
+
+def _sent(sender: str) -> bytes:
+    """A mail with just this in its head, and an attachment that is called like another learner."""
+    return f"From: {sender}\n".encode() + _mail("x@y.z", jane__ipynb=A).partition(b"\n")[2]
+
+
+@pytest.fixture
+def jane_and_bob(tmp_path: Path) -> Path:
+    """A list of two learners with their addresses."""
+    names = tmp_path / "names.csv"
+    names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
+    return names
+
+
+@pytest.mark.parametrize("sender", ADDRESSES_IN_NAMES)
+def test_the_name_beside_an_address_makes_nobody_the_sender(
+    sender: str, collecting: Collecting, course: Path, jane_and_bob: Path
+) -> None:
+    collecting(_sent(sender), "homework.eml", names=jane_and_bob)
+    assert everything(course / "submitted") == {"bob/01_first/01_first.ipynb": A}
+
+
+@pytest.mark.parametrize("sender", SEVERAL_SENDERS)
+def test_a_mail_that_does_not_name_one_sender_needs_a_person(
+    sender: str, collecting: Collecting, course: Path, jane_and_bob: Path
+) -> None:
+    collected = collecting(_sent(sender), "homework.eml", names=jane_and_bob)
+    assert [line.status for line in collected.needs_person] == ["no learner known"]
+    assert not (course / "submitted").exists()
+
+
+def _box(*mails: bytes, at: str = "Mon Nov 16 10:0{0}:00 2026") -> bytes:
+    """A mailbox, as Thunderbird, Gmail's export and mutt write it."""
+    told = (b"From someone@u.edu %s\n%s\n\n" % (at.format(n).encode(), mail) for n, mail in enumerate(mails))
+    return b"".join(told)
+
+
+@pytest.mark.parametrize("name", ["class.mbox", "Inbox", "mbox", "class (1).mbox", "class.MBOX"])
+def test_a_mailbox_is_opened_and_the_last_mail_of_each_counts(
+    name: str, collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
+    box = _box(
+        _mail("dean@u.edu"), _mail("jane@u.edu", x__ipynb=A), _mail("bob@u.edu", x__ipynb=A, table__csv=b"1"),
+        _mail("Jane <JANE@u.edu>", x__ipynb=B), _mail("stranger@else.where", x__ipynb=A), _mail("no, address", bob__ipynb=A),
+    )  # fmt: skip
+    collected = collecting(box, name, names=names)
+    assert everything(course / "submitted") == {
+        "bob/01_first/01_first.ipynb": A, "bob/01_first/table.csv": b"1", "jane/01_first/01_first.ipynb": B,
+    }  # fmt: skip
+    assert {line.name.split("/")[-2] for line in collected.needs_person} == {"mail 5", "mail 6"}
+    assert any("stranger@else.where" in line.why for line in collected.needs_person)
+
+
+def test_mails_of_a_mailbox_come_in_the_order_of_their_delivery(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    """Sorted the other way round, as some programs export, the later mail still counts."""
+    names = tmp_path / "names.csv"
+    names.write_text("learner,email\njane,jane@u.edu\n")
+    first, last = (
+        _box(_mail("jane@u.edu", x__ipynb=A)),
+        _box(_mail("jane@u.edu", x__ipynb=B), at="Tue Nov 17 08:00:00 2026"),
+    )
+    collecting(last + first, "class.mbox", names=names)
+    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": B}
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        b"",
+        b"\0\xff" * 999,
+        b"From \n" * 3000,
+        b"From a\nFrom: b\nContent-Type: multipart/mixed; boundary=a\n\n--a\n" * 50,
+    ],
+)
+def test_a_hostile_mailbox_is_listed_and_its_neighbours_are_taken(
+    box: bytes, collecting: Collecting, course: Path
+) -> None:
+    collected = collecting({"m/x.mbox": box, "jane/x.ipynb": A})
+    assert [line.status for line in collected.needs_person] == ["no notebook"]
+    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": A}
+
+
+def test_a_mail_within_an_lms_download_is_the_lmss_learners(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
+    collecting({"bob_1_5_mail.eml": _mail("jane@u.edu", x__ipynb=A)}, names=names)
+    assert everything(course / "submitted") == {"bob/01_first/01_first.ipynb": A}
+
+
+@pytest.mark.parametrize(
+    ("mail", "status"),
+    [
+        (_mail("jane@u.edu"), "no notebook"), (b"", "no notebook"), (b"\0\xff" * 999, "no notebook"),
+        (b"Content-Type: multipart/mixed; boundary=a\n\n" + b"--a\nContent-Type: multipart/mixed; boundary=a\n\n" * 5000,
+         None),
+        (_mail("a@b", **{"..": A}), "no notebook"),
+        (_mail("a@b", big__ipynb=b"\0" * 10), "no learner known"),
+    ],
+)  # fmt: skip
+def test_a_hostile_mail_is_listed_and_its_neighbours_are_taken(
+    mail: bytes, status: str | None, collecting: Collecting, course: Path
+) -> None:
+    collected = collecting({"m/x.eml": mail, "jane/x.ipynb": A})
+    assert status is None or status in {line.status for line in collected.needs_person}
+    assert (course / "submitted/jane/01_first/01_first.ipynb").read_bytes() == A
+    assert [path.name for path in (course / "submitted").iterdir()] == ["jane"]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_about_the_lessons_is_none(name: str) -> None:
+    assert not LessonBook(ROOT).guess(ROOT / name).lesson
+
+
+TWO_SYSTEMS = {
+    "Canvas": 'Student,ID,SIS User ID,SIS Login ID,Section\n"Doe, Jane",123,4711,jd1,A\n"Röe, Bob",124,4712,br2,A\n',
+    "Moodle, with ID numbers": "First name,Last name,ID number,Email address\nJane,Doe,4711,jane@u.edu\nZoe,Zed,4713,z@u.edu\n",
+    "Moodle, with usernames": "First name,Last name,Username,Email address\nJane,Doe,jd1,jane@u.edu\nZoe,Zed,zz3,z@u.edu\n",
+    "by hand": "learner,email,number\njanedoe,jane@u.edu,123\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("second", [name for name in TWO_SYSTEMS if name != "Canvas"])
+@pytest.mark.parametrize("canvas_first", [True, False])
+def test_equal_ids_of_two_systems_are_one_person(second: str, canvas_first: bool, course: Path, tmp_path: Path) -> None:
+    tables = [TWO_SYSTEMS["Canvas"], TWO_SYSTEMS[second]]
+    for table in tables if canvas_first else tables[::-1]:
+        enrol(course, _read(tmp_path, table).members)
+    kept = kept_roster(course)
+    assert kept is not None
+    (jane,) = kept.who("Jane Doe") | kept.who("", "123")
+    for name in ("jd1", "4711" if "ID numbers" in second else "jd1", "jane@u.edu"):
+        assert kept.who(name) == {jane}, name
+    assert len([one for one in kept.learners if one not in ("br2", "zz3", "4713")]) == 1
+
+
+def test_a_number_of_canvas_and_a_number_of_matriculation_may_be_equal(course: Path, tmp_path: Path) -> None:
+    enrol(course, _read(tmp_path, CANVAS).members)
+    enrol(course, _read(tmp_path, "First name,Last name,Username,ID number\nEve,Noe,en9,123\nAl,Poe,ap8,125\n").members)
+    kept = kept_roster(course)
+    assert kept is not None
+    assert set(kept.learners) == {"jd1", "br2", "en9", "ap8"}
+    assert kept.who("", "123") == {"jd1"}, "what a file of Canvas bears is Canvas's number"
+
+
+def test_two_learners_of_one_name_are_named_with_the_command_that_makes_them_one(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "canvas.csv").write_text('Student,ID,SIS Login ID\n"Doe, Jane",123,jd1\n"Noe, Eve",125,en9\n')
+    (tmp_path / "moodle.csv").write_text(
+        "First name,Last name,Email address\nJane,Doe,jane@home.org\nAl,Poe,al@home.org\n"
+    )
+    assert main(["roster", "import", str(tmp_path / "canvas.csv"), "--course", str(course)]) == 0
+    assert "may be one person" not in capsys.readouterr().out
+    assert main(["roster", "import", str(tmp_path / "moodle.csv"), "--course", str(course)]) == 0
+    (note,) = [line for line in capsys.readouterr().out.splitlines() if "may be one person" in line]
+    words = shlex.split(note[note.index(" -m course ") + len(" -m course ") :])
+    assert words[:5] == ["roster", "add", "jd1", "--also", "jane@home.org"]
+    assert main(words) == 0
+    kept = kept_roster(course)
+    assert kept is not None
+    assert kept.learners == ("jd1", "en9", "al@home.org")
+    assert kept.who("jane@home.org") == kept.who("", "123") == {"jd1"}
+
+
+def test_a_table_of_a_few_names_is_added_to_the_class(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    enrol(course, _read(tmp_path, PARTICIPANTS).members)
+    nicks = tmp_path / "nicks.csv"
+    nicks.write_text("learner,nick\njd1,Janey\nzz3,Zed\n")
+    files = {"Janey/x.ipynb": A, "Bob Röe/x.ipynb": B, "Zed/x.ipynb": A}
+    collected = collecting(files, names=nicks)
+    assert not collected.needs_person
+    assert {path.name for path in (course / "submitted").iterdir()} == {"jd1", "br2", "zz3"}
+    assert collected.missing == (), "nothing is expected of those whom the table does not name"
+
+
+def test_a_learner_gets_other_names_by_hand(collecting: Collecting, course: Path) -> None:
+    add = ["roster", "add", "jd1", "--name", "Jane Doe", "--also", "Janey", "--also", "0815", "--course", str(course)]
+    assert main(add) == 0
+    collecting({"Janey/x.ipynb": A, "bob/x.ipynb": B}, "one.zip")
+    collecting({"whoever_0815_5_02_other.ipynb": notebook("02_other", 1), "bob_2_6_x.ipynb": B}, "two.zip")
+    assert {path.name for path in (course / "submitted/jd1").iterdir()} == {"01_first", "02_other"}
+
+
+EXPORTS = {
+    "French": "Prénom,Nom de famille,Numéro d'identification,Adresse de courriel\n",
+    "French, 2": "Prénom,Nom,Nom d'utilisateur,Institution,Adresse de courriel\n",
+    "Spanish": "Nombre,Apellido(s),Número de ID,Dirección de correo\n",
+    "Italian": "Nome,Cognome,Codice identificativo,Indirizzo email\n",
+    "Portuguese": "Nome,Sobrenome,Número de identificação,Endereço de email\n",
+    "Dutch": "Voornaam,Achternaam,ID-nummer,E-mailadres\n",
+    "Polish": "Imię,Nazwisko,Numer ID,Adres e-mail\n",
+    "Catalan": "Nom,Cognoms,Número ID,Adreça electrònica\n",
+    "Czech": "Křestní jméno,Příjmení,Identifikační číslo,E-mailová adresa\n",
+}
+
+
+@pytest.mark.parametrize("language", EXPORTS)
+def test_moodles_participants_in_any_language(language: str, tmp_path: Path) -> None:
+    middle = ("U1,", "U1,") if "Institution" in EXPORTS[language] else ("", "")
+    rows = f"Jane,Doe,jd1,{middle[0]}jane@u.edu\nBob,Röe,br2,{middle[1]}bob@u.edu\n"
+    roster = _read(tmp_path, EXPORTS[language] + rows)
+    assert roster.learners == ("jd1", "br2")
+    assert roster.members[0].name == "Jane Doe" and roster.members[1].email == "bob@u.edu"
+    for name in ("Jane Doe", "Doe, Jane", "jane@u.edu"):
+        assert roster.who(name) == {"jd1"}, name
+
+
+@pytest.mark.parametrize(
+    ("head", "word"),
+    [
+        ("Identifiant,Nom complet,Adresse de courriel,Statut,Note", "Participant"),
+        ("Identificador,Nombre completo,Dirección de correo,Estado,Calificación", "Participante"),
+        ("ID,Volledige naam,E-mailadres,Status,Cijfer", "Deelnemer"),
+        ("Tunniste,Koko nimi,Sähköpostiosoite,Tila,Arvosana", "Osallistuja"),
+    ],
+)
+def test_moodles_grading_worksheet_in_any_language(head: str, word: str, course: Path, tmp_path: Path) -> None:
+    rows = f"{word} 123,Jane Doe,jane@u.edu,S,-\n{word} 124,Bob Röe,bob@u.edu,S,-\n"
+    roster = _read(tmp_path, f"{head}\n{rows}")
+    assert roster.learners == ("jane@u.edu", "bob@u.edu")
+    assert roster.who("somebody", "124") == roster.who("Bob Roe") == {"bob@u.edu"}
+    assert enrol(course, roster.members).members[1].also[-1] == "participant 124"
+
+
+def test_what_moodle_calls_namesakes_is_kept_and_is_no_number_of_canvas(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    two = "Identifier,Full name,ID number\nParticipant 123,Jane Doe,s1\nParticipant 124,Jane Doe,s2\n"
+    assert enrol(
+        course, _read(tmp_path, two.replace("Participant 123", "").replace("Participant 124", "")).members
+    ).added
+    assert enrol(course, _read(tmp_path, two).members).changed == ("s1", "s2")
+    collected = {
+        f"Jane Doe_{number}_assignsubmission_file_/x.ipynb": notebook("01_first", number) for number in (123, 124)
+    }
+    collecting(collected)
+    assert sorted(path.name for path in (course / "submitted").iterdir()) == ["s1", "s2"]
+    kept = kept_roster(course)
+    assert kept is not None and not kept.who("Stranger", "124", "Canvas")
+    assert kept.who("Jane Doe", "124", "Moodle") == {"s2"}
+
+
+FORMULAS = ["=HYPERLINK(1)", "+1", "-x", "@x", "'=1", "''@", "＝1", "' =2", "'x", "x=1", "\t=x"]
+
+
+def test_a_roster_holds_no_formula_and_gives_back_what_it_was_given(course: Path) -> None:
+    members = [
+        Member(f"={at}", sign, f"={at}@u.edu", (f"{sign.strip()} {at} or so",)) for at, sign in enumerate(FORMULAS)
+    ]
+    _write(course, members)
+    with (course / "roster.csv").open(encoding="utf-8", newline="") as file:
+        cells = [cell for row in list(csv.reader(file))[1:] for cell in row]
+    assert not [cell for cell in cells if cell.strip()[:1] in tuple("=+-@\t＝＋－＠")]
+    told = {member.learner: member for member in members_of(course)}
+    assert [told[one.learner] for one in members] == members
+    before = (course / "roster.csv").read_bytes()
+    enrol(course, members_of(course))
+    assert (course / "roster.csv").read_bytes() == before

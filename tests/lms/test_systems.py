@@ -1,0 +1,65 @@
+"""A learning-management system is one file in nbproof_lms/systems/: what it tells is all that collecting and grade files need."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from nbproof.report.records import Person
+from nbproof_lms.grade_files import Grade, grade_file
+from nbproof_lms.members import Member
+from nbproof_lms.roster import enrol
+from nbproof_lms.system import systems
+from tests.lms.conftest import Collecting
+from tests.lms.uploads import everything, notebook
+
+A, B, C = (notebook("01_first", letter) for letter in "abc")
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_each_module_is_one_system_and_nothing_else_names_the_new_one() -> None:
+    modules = {path.stem for path in (ROOT / "nbproof_lms/systems").glob("[a-z]*.py")}
+    assert modules == {"blackboard", "brightspace", "canvas", "classroom", "moodle", "nbgrader"}
+    assert {system.name.casefold() for system in systems().values()} == modules
+    named = [
+        path for path in ROOT.glob("nbproof*/**/*.py") if re.search("brightspace", path.read_text(), re.IGNORECASE)
+    ]
+    assert {path.name for path in named} <= {"brightspace.py", "grade_files.py"}
+
+
+@pytest.mark.parametrize("form", ["{}/x.ipynb", "{} - x.ipynb"])
+def test_a_download_of_brightspace_is_filed_with_its_times(form: str, collecting: Collecting, course: Path) -> None:
+    jane, bob = "4711-880 - Jane Doe - Oct 3, 2026 1149 PM", "4712-881 - Bob O'Roe - October 4, 2026 905 AM"
+    again = "4711-899 - Jane Doe - Oct 5, 2026 1200 AM"
+    files = {form.format(head): data for head, data in ((jane, A), (bob, B), (again, C))}
+    collected = collecting({**files, "index.html": b"<p>Submissions</p>"})
+    found = {path: data for path, data in everything(course / "submitted").items() if path.endswith(".ipynb")}
+    assert found == {"Jane Doe/01_first/01_first.ipynb": C, "Bob O'Roe/01_first/01_first.ipynb": B}
+    stamp = (course / "submitted/Bob O'Roe/01_first/timestamp.txt").read_text()
+    assert stamp == "2026-10-04 09:05:00.000000 UTC"
+    assert {line.name for line in collected.needs_person} <= {"index.html"}
+
+
+def test_its_number_of_a_learner_is_known_to_the_roster(collecting: Collecting, course: Path) -> None:
+    enrol(course, [Member("jd1", "Jane Doe", "", ("4711",)), Member("jd2", "Jane Doe", "", ("4712",))])
+    collecting(
+        {"4712-880 - Jane Doe - Oct 3, 2026 1149 PM/x.ipynb": A, "4711-881 - Jane Doe - Oct 3, 2026 1149 PM/x.ipynb": B}
+    )
+    found = everything(course / "submitted")
+    assert (found["jd2/01_first/01_first.ipynb"], found["jd1/01_first/01_first.ipynb"]) == (A, B)
+
+
+def test_its_table_of_grades_is_filled(tmp_path: Path) -> None:
+    table = tmp_path / "grades.csv"
+    head = "Lesson 1 Points Grade <Numeric MaxPoints:20 Weight:10>"
+    table.write_text(f"OrgDefinedId,Username,{head},End-of-Line Indicator\n#s1,#ada,,#\n#s2,#bob,3,#\n")
+    grades = {("ada", "01_first"): Grade(5.0, 10.0)}
+    made = grade_file(systems()["Brightspace"], table, grades, [Person("ada")], {"01_first": "First"})
+    rows = list(csv.reader(io.StringIO(made.data.decode())))
+    assert rows[0] == ["OrgDefinedId", "Username", head, "End-of-Line Indicator"]
+    assert rows[1:] == [["#s1", "#ada", "10", "#"], ["#s2", "#bob", "3", "#"]]
+    assert made.notes == ("01_first: scaled from 10 points to the 20 of the LMS",)

@@ -1,0 +1,193 @@
+"""Whose a file is says the layout of the whole upload, once: nothing that a learner packed, sends or names does."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from nbproof_lms.members import Member
+from nbproof_lms.roster import enrol
+from tests.lms.conftest import Collecting
+from tests.lms.uploads import everything, notebook, zipped
+
+HERS, BOBS, EVES = (notebook("01_first", name) for name in ("mallory", "bob", "eve"))
+STAMP = b"2026-01-01 10:00:00.000000 UTC"
+CLASS = {"bob/01_first.ipynb": BOBS, "eve/01_first.ipynb": EVES}
+
+
+def _from_bob(**files: bytes) -> bytes:
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "bob@u.edu", "my homework"
+    mail.set_content("see attached")
+    for name, data in files.items():
+        mail.add_attachment(data, "application", "octet-stream", filename=f"{name}.ipynb")
+    return mail.as_bytes()
+
+
+FORGED = {
+    "nbgrader's exchange": {"mallory/bob+01_first+2026-01-01 10:00:00 UTC+x/01_first.ipynb": HERS},
+    "Classroom": {"mallory/bob - 01_first.ipynb": HERS},
+    "Canvas": {"mallory/bob_1_2_01_first.ipynb": HERS},
+    "Moodle, packed": {"mallory/work.zip": zipped({"bob_77_assignsubmission_file_/01_first.ipynb": HERS})},
+    "a mail": {"mallory/note.eml": _from_bob(x=HERS)},
+    # Relatives of these.
+    "a mailbox": {"mallory/class.mbox": b"From bob@u.edu Mon Nov 16 10:00:00 2026\n" + _from_bob(x=HERS) + b"\n\n"},
+    "a mail in a mail": {"mallory/work.zip": zipped({"note.eml": _from_bob(x=HERS)})},
+    "Blackboard": {"mallory/p_bob_attempt_2026-01-01-10-00-00_x.ipynb": HERS},
+    "Moodle": {"mallory/bob_77_assignsubmission_file_/x.ipynb": HERS},
+    "many of them": {f"mallory/bob_1_{at}_x.ipynb": HERS for at in range(2, 30)},
+    "Brightspace": {"mallory/1-2 - bob - Nov 9, 2026 1000 AM/01_first.ipynb": HERS},
+    "a folder": {"mallory/bob/01_first.ipynb": HERS},
+    "a packed folder": {"mallory.zip": zipped({"bob/01_first.ipynb": HERS})},
+    "an archive that names nobody": {"work.zip": zipped({"bob/01_first.ipynb": HERS})},
+    "an archive of Canvas's names": {"work.zip": zipped({"bob_1_2_x.ipynb": HERS})},
+    "a mail in an archive": {"work.zip": zipped({"note.eml": _from_bob(x=HERS)})},
+    "a lesson's folder": {"mallory/01_first/bob/x.ipynb": HERS},
+    "a time beside it": {"mallory/01_first/x.ipynb": HERS, "mallory/01_first/timestamp.txt": STAMP,
+                         "mallory/.git/config": b"[core]\n"},
+}  # fmt: skip
+"""What mallory's own folder or archive holds."""
+
+ROSTERS = {"spring.zip": [], "class": ["bob", "eve", "mallory"], "late.zip": ["bob"]}
+"""What the upload is called, and who is on the roster then."""
+
+
+@pytest.mark.parametrize("upload", ROSTERS)
+@pytest.mark.parametrize("attack", FORGED)
+def test_nobody_hands_in_as_another_nor_chooses_a_date(
+    attack: str, upload: str, collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member(name, name.title(), f"{name}@u.edu") for name in ROSTERS[upload]])
+    collected = collecting({**CLASS, **FORGED[attack]}, upload)
+    found = everything(course / "submitted")
+    assert found.get("bob/01_first/01_first.ipynb") == BOBS
+    assert found.get("eve/01_first/01_first.ipynb") == EVES
+    assert not [path for path, data in found.items() if data == HERS and not path.startswith("mallory")]
+    assert not [path for path in found if path.endswith("timestamp.txt")]
+    mine = [line for line in collected.lines if line.sha256 and line.name.startswith(("mallory", "work"))]
+    assert not [line for line in mine if line.learner not in ("", "mallory")]
+    if not [path for path in found if path.startswith("mallory")]:
+        assert collected.needs_person, "what is not taken is listed"
+
+
+@pytest.mark.parametrize("attack", [name for name in FORGED if "mallory/" in "".join(FORGED[name])])
+def test_nor_where_hers_is_all_that_came(attack: str, collecting: Collecting, course: Path) -> None:
+    """Two fitting owners: a person decides, and bob's copy is not replaced meanwhile."""
+    collecting(CLASS, "first.zip")
+    collecting({"mallory/01_first.ipynb": notebook("01_first", "at first"), **CLASS}, "second.zip")
+    collecting(FORGED[attack], "third.zip")
+    assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
+
+
+LMS = {
+    "Canvas": {"bob_1_2_01_first.ipynb": BOBS, "eve_3_4_01_first.ipynb": EVES},
+    "Moodle": {"bob_1_assignsubmission_file_/x.ipynb": BOBS, "eve_3_assignsubmission_file_/x.ipynb": EVES},
+    "Blackboard": {"p_bob_attempt_2026-11-09-10-00-00_x.ipynb": BOBS, "p_eve_attempt_2026-11-09-10-00-00_x.ipynb": EVES},
+    "Classroom": {"bob - x.ipynb": BOBS, "eve - x.ipynb": EVES},
+    "Brightspace": {"1-2 - bob - Nov 9, 2026 1000 AM/x.ipynb": BOBS, "3-4 - eve - Nov 9, 2026 1000 AM - x.ipynb": EVES},
+    "exchange": {"bob+01_first+2026-11-09 10:00:00 UTC/01_first.ipynb": BOBS,
+                 "eve+01_first+2026-11-09 10:00:00 UTC/01_first.ipynb": EVES},
+}  # fmt: skip
+START = {
+    "Brightspace": "9{0}-99{0} - mallory{0} - Nov 9, 2026 1000 AM - {1}",
+    "Canvas": "mallory{0}_9{0}_99{0}_{1}", "Moodle": "mallory{0}_9{0}_assignsubmission_file_/{1}",
+    "Classroom": "mallory{0} - {1}", "Blackboard": "p_mallory{0}_attempt_2026-11-09-10-00-00_{1}",
+    "exchange": "mallory{0}+01_first+2026-11-09 10:00:00 UTC/{1}",
+}  # fmt: skip
+IMITATED = {
+    "Canvas's name": {"bob_1_2_01_first.ipynb": HERS},
+    "Canvas's name, packed": {"w.zip": zipped({"bob_1_2_01_first.ipynb": HERS})},
+    "Moodle's folder, packed": {"w.zip": zipped({"bob_1_assignsubmission_file_/01_first.ipynb": HERS})},
+    "Moodle's file": {"bob_1_assignsubmission_file_x.ipynb": HERS},
+    "Classroom's name": {"bob - x.ipynb": HERS},
+    "an exchange, packed": {"w.zip": zipped({"bob+01_first+2026-01-01 10:00:00 UTC/01_first.ipynb": HERS})},
+    "an attempt, packed": {"w.zip": zipped({"p_bob_attempt_2026-01-01-10-00-00_x.ipynb": HERS})},
+    "Brightspace's name": {"1-2 - bob - Nov 9, 2026 1000 AM - x.ipynb": HERS},
+    "a mail": {"note.eml": _from_bob(x=HERS)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("system", LMS)
+def test_a_name_within_an_lmss_name_is_the_learners_own(system: str, collecting: Collecting, course: Path) -> None:
+    enrol(course, [Member("bob", "", "bob@u.edu")])
+    files = dict(LMS[system])
+    for number, imitated in enumerate(IMITATED.values(), 1):
+        files |= {START[system].format(number, name): data for name, data in imitated.items()}
+    collecting(files, "hooks26.zip")
+    found = {path: data for path, data in everything(course / "submitted").items() if path.endswith(".ipynb")}
+    learners = {"bob": BOBS, "eve": EVES, **{f"mallory{number}": HERS for number in range(1, len(IMITATED) + 1)}}
+    assert found == {f"{name}/01_first/01_first.ipynb": data for name, data in learners.items()}
+    times = {path.read_text()[:10] for path in (course / "submitted").rglob("timestamp.txt")}
+    assert times <= {"2026-11-09"}
+
+
+def test_what_deviates_from_the_layout_is_listed(collecting: Collecting, course: Path) -> None:
+    collected = collecting({**LMS["Canvas"], "mallory/01_first.ipynb": HERS}, "spring.zip")
+    (line,) = collected.needs_person
+    assert (line.status, line.learner) == ("no learner known", "")
+    assert "Canvas" in line.why
+    assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}
+
+
+def test_a_moodle_name_that_imitates_anothers_is_that_learners_own(collecting: Collecting, course: Path) -> None:
+    """Where learners may choose how they are called: the number of the folder is the last one in its name."""
+    files = {**LMS["Moodle"], "bob_1_assignsubmission_file_x_9_assignsubmission_file_/x.ipynb": HERS}
+    collecting(files)
+    assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
+
+
+@pytest.mark.parametrize("name", ["bob.", "bob ", "bob .", "..bob"])
+def test_two_folders_that_some_systems_take_for_one_are_asked_about(
+    name: str, collecting: Collecting, course: Path
+) -> None:
+    collected = collecting({f"{name}/x.ipynb": HERS, **CLASS})
+    assert {line.learner for line in collected.lines if line.sha256 and line.name.startswith(name)} <= {"", name}
+    assert HERS not in [data for path, data in everything(course / "submitted").items() if path.startswith("bob/")]
+
+
+def test_an_upload_that_is_called_like_a_learner_may_be_that_learners(collecting: Collecting, course: Path) -> None:
+    """An archive that she packed, collected by itself: the names in it may be her choice."""
+    collecting({**CLASS, "mallory/x.ipynb": HERS}, "first.zip")
+    before = everything(course / "submitted")
+    forged = {"bob_1_2_x.ipynb": HERS, "eve_3_4_x.ipynb": HERS, "kim_5_6_x.ipynb": HERS}
+    collected = collecting(forged, "mallory.zip")
+    assert {line.status for line in collected.needs_person} == {"no learner known"}
+    collecting(forged, "mallory_9_99_work.zip")
+    collecting({f"mallory/{name}": data for name, data in forged.items()}, "mallory (1).zip")
+    assert everything(course / "submitted") == before
+
+
+def test_a_forwarded_mail_is_of_whoever_sent_it_last(collecting: Collecting, course: Path) -> None:
+    enrol(course, [Member("bob", "", "bob@u.edu"), Member("mallory", "", "mallory@u.edu")])
+    mail = EmailMessage()
+    mail["From"] = "mallory@u.edu"
+    mail.set_content("see attached")
+    mail.add_attachment(_from_bob(x=HERS), "application", "octet-stream", filename="note.eml")
+    collecting(mail.as_bytes(), "came.eml")
+    assert everything(course / "submitted") == {"mallory/01_first/01_first.ipynb": HERS}
+
+
+@pytest.mark.parametrize("wrapper", ["", "downloads/", "01_first/archive/", "submissions/01_first/"])
+@pytest.mark.parametrize("system", LMS)
+def test_a_download_in_folders_that_are_nobodys_is_read(
+    system: str, wrapper: str, collecting: Collecting, course: Path
+) -> None:
+    collected = collecting({wrapper + name: data for name, data in LMS[system].items()}, "hooks26.zip")
+    assert not collected.needs_person
+    assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}
+
+
+def test_a_folder_around_a_download_that_may_be_a_learners_is_asked_about(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    files = {f"CS101/{name}": data for name, data in LMS["Canvas"].items()}
+    collected = collecting(files, "spring.zip")
+    assert {line.status for line in collected.needs_person} == {"no learner known"}
+    assert all("'CS101'" in line.why for line in collected.needs_person)
+    assert not (course / "submitted").exists()
+    names = tmp_path / "class.csv"
+    names.write_text("learner\nbob\neve\n")
+    collecting(files, "spring.zip", names=names)
+    assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}
