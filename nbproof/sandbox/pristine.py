@@ -48,10 +48,11 @@ class Pristine:
             sys.modules[name] = module
             _put_back(vars(module), self._contents[name])
         for one, content in self._classes.items():
-            for key in [key for key in vars(one) if key not in content and key not in _OWN]:
+            now = vars(one)
+            for key in now.keys() - content.keys() - _OWN:
                 type.__delattr__(one, key)
-            for key, value in content.items():
-                if vars(one).get(key) is not value:
+            if not _holds(now, content):
+                for key, value in content.items():
                     type.__setattr__(one, key, value)
         for function, (code, defaults) in self._code.items():
             if function.__code__ is not code:
@@ -105,7 +106,14 @@ _OWN = frozenset({"__dict__", "__weakref__", "__abstractmethods__", "_abc_impl",
 """Attributes of a class that are not ours to set."""
 
 
+def _holds(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether all that was there before is there now, the very same."""
+    return before.keys() <= now.keys() and all(map(operator.is_, map(now.get, before), before.values()))
+
+
 def _put_back(now: dict[str, Any], before: dict[str, Any]) -> None:
+    if len(now) == len(before) and _holds(now, before):
+        return
     # A submodule that was imported since is an attribute of its package.
     for key in [key for key, value in now.items() if key not in before and not isinstance(value, types.ModuleType)]:
         del now[key]

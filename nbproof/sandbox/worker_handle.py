@@ -27,6 +27,10 @@ class NoRoom(Exception):
     """The machine has no room for another process now."""
 
 
+_TICK = 0.05
+"""Seconds between two looks at a submission's processes."""
+
+
 @dataclass
 class Ended:
     """How a worker's process ended, once the zygote has said so."""
@@ -50,6 +54,7 @@ class Worker:
         """A scratch folder that no file system bounds."""
         self._pid = 0
         self._handle = -1
+        self._ticked = 0.0
         self._looked = time.monotonic()
         self._pause = 0.0
         """Seconds until several processes are added up again: twice what it took last, so the grader has time for more."""
@@ -160,10 +165,12 @@ class Worker:
         machine busy; so at every tick it is guessed, and added up if the guess is too much. The guess is too high rather than
         too low, but for shared memory, which only adding up finds.
         """
-        if not self._pid:
-            return
-        self._watch_disk(())
         now, most = time.monotonic(), self._limits.memory_mb
+        # A probe takes some milliseconds and would be looked at three times.
+        if not self._pid or now - self._ticked < _TICK:
+            return
+        self._ticked = now
+        self._watch_disk(())
         waited = now - self._looked
         if waited < 0.5 and (is_alone(self._pid) or waited < self._pause or self._guess_mb() <= most):
             return
