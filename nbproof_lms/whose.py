@@ -49,8 +49,8 @@ class Whose:
     system: str = ""
     file: str = ""
     """What the learner called it."""
-    scope: str = ""
-    """Where the LMS's name stands: the folder above it, in which its numbers mean something."""
+    made: bool = False
+    """The LMS made it, and no learner."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +199,8 @@ class _LmsLayout:
         head = place.parts[: self._depth + 1]
         below = (head,) if len(place.parts) > len(head) else ()
         entry = self._entries.get(head) or _read(self._system, [head], below, self._upload.lessons).get(head)
+        if entry is None and place.parts[self._depth :] in self._system.own_files:
+            return Whose(made=True)
         if entry is None:
             why = f"it is not called as {self._system.name} calls what it hands over, and all around it is"
             if self._system.name == "pattern":
@@ -210,7 +212,7 @@ class _LmsLayout:
             owner = Whose(why=f"{len(numbers)} learners are called {entry.name!r} ({_listed(numbers)})")
         owner = self._names.unless_around(owner, self._around)
         file = place.parts[-1] if len(place.parts) > len(head) or not entry.file else entry.file
-        return Whose(owner.learner, owner.why, entry, self._system.name, file, "/".join(head[:-1]))
+        return Whose(owner.learner, owner.why, entry, self._system.name, file)
 
 
 def _best(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> tuple[System, dict[Parts, LmsEntry]]:
@@ -288,7 +290,7 @@ class _Folders:
         if place.sender:
             owner = self._sent(place.sender, owner, bool(name))
         owner = self._names.unless_around(owner, "")
-        return Whose(owner.learner, owner.why, file=place.parts[-1], scope="/".join(place.parts[:-1]))
+        return Whose(owner.learner, owner.why, file=place.parts[-1])
 
     def _sent(self, address: str, folder: Whose, in_folder: bool) -> Whose:
         """The learner whose mail it is, if the roster knows the address, and the folder that it lies in says nothing else."""
