@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbproof.text import printable
-from nbproof_lms.arrivals import ArrivedPiece, is_junk
+from nbproof_lms.arrivals import ArrivedPiece, is_junk, safe_name
 from nbproof_lms.choosing import Choice, Copy, CopyOrder, choose
 from nbproof_lms.contents import Guess, LessonBook
 from nbproof_lms.mail import is_mail, is_mailbox
@@ -28,6 +28,9 @@ Arrived = tuple[str, Path, list[ArrivedPiece]]
 
 _CODE = {"notebook": 0, "script": 1, "checkpoint": 2}
 """Kinds of files that may be a learner's answer to a lesson, the best first."""
+_NAME_TAKEN = "another file beside the notebook has its name: put the right one there yourself"
+_DEEPEST = 8
+"""Folders in which a data file may lie beside its notebook."""
 _SCRIPT = re.compile(r"\.(?:py|html?|txt|json)$|^[^.]+$", re.IGNORECASE)
 
 
@@ -276,23 +279,32 @@ def _notebook_of(item: Item, mine: Iterable[Item]) -> Item | None:
 def _lay_beside(item: Item, notebook: Item, desk: Desk) -> None:
     depth = len(notebook.piece.parts) - 1
     inside = item.piece.parts[:depth] == notebook.piece.parts[:-1] and depth + 1 < len(item.piece.parts)
-    name = "/".join(item.piece.parts[depth:]) if inside else item.whose.file
+    parts = item.piece.parts[depth:] if inside else (item.whose.file,)
+    name = "/".join(safe_name(part) for part in parts[-_DEEPEST:])
     target = desk.root / "submitted" / notebook.whose.learner / notebook.lesson / name
     if notebook.ending[0] == "waits":
         item.ending, item.lesson = ("waits", f"it came with {notebook.piece.name}"), ""
         return
     item.lesson = notebook.lesson
-    if name in {other for other, _ in notebook.data} or name.casefold() == f"{notebook.lesson}.ipynb".casefold():
-        item.ending = ("no notebook", "another file beside the notebook has its name: put the right one there yourself")
+    taken = [f"{notebook.lesson}.ipynb", "timestamp.txt", *(other for other, _ in notebook.data)]
+    if any(_meet(name, other) for other in taken):
+        item.ending = ("no notebook", _NAME_TAKEN)
     elif notebook.ending[0] == "taken":
         notebook.data.append((name, item.piece.kept))
         item.ending = ("data file", "")
     elif same_bytes(item.path, target):
         item.ending = ("data file", "")
-    elif os.path.lexists(target):
-        item.ending = ("no notebook", "another file beside the notebook has its name: put the right one there yourself")
+    elif os.path.lexists(target) or any(place.is_file() for place in target.parents):
+        item.ending = ("no notebook", _NAME_TAKEN)
     else:
         item.beside, item.ending = name, ("data file", "")
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether two names cannot lie beside each other: they are one, or one is a file where the other needs a folder."""
+    mine, theirs = one.casefold().split("/"), other.casefold().split("/")
+    length = min(len(mine), len(theirs))
+    return mine[:length] == theirs[:length]
 
 
 def _file(item: Item, upload: str) -> File:

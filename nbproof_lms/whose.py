@@ -298,9 +298,10 @@ class _Folders:
         owner = Whose(why="neither a folder nor the file's name says whose it is")
         if name and (sure or plain(name) in self._sure or self._upload.who(name)):
             owner = self._names.owner(name)
-        within = self._groups[head, place.lesson]
-        if owner.learner and len(within) > 1 and not self._upload.who(name):
-            owner = Whose(why=f"which is the learner, {name!r} or {min(within)!r}? {_SAY}")
+        others = self._groups[head, place.lesson] if len(self._groups[head, place.lesson]) > 1 else set()
+        others = others | {part for part in place.parts[len(head) : -1] if self._upload.who(part)}
+        if owner.learner and others and not self._upload.who(name):
+            owner = Whose(why=f"which is the learner, {name!r} or {min(others)!r}? {_SAY}")
         whole = self._upload.who(without_copy_marks(self._upload.name))
         if not name and len(whole) == 1:
             owner = Whose(min(whole))
