@@ -14,7 +14,7 @@ from pathlib import Path
 from nbproof_lms.archives import ArchiveEntry, Budget, NotUnpacked, entries, packing_of
 from nbproof_lms.mail import attachments, is_mail, is_mailbox
 
-__all__ = ["Arrivals", "ArrivedPiece", "fingerprint", "is_junk"]
+__all__ = ["Arrivals", "ArrivedPiece", "fingerprint", "is_junk", "safe_name"]
 
 _PIECE = 1 << 16
 _MOST_KEPT = 1 << 30
@@ -147,7 +147,7 @@ class Arrivals:
         parts = told.parts
         # A folder for each: names that learners gave meet nowhere, on no system.
         self._copies += 1
-        kept = f"upload/{_safe(parts[-1])}" if top else f"files/{self._copies}/{_safe(parts[-1])}"
+        kept = f"upload/{safe_name(parts[-1])}" if top else f"files/{self._copies}/{safe_name(parts[-1])}"
         path = self.folder / kept
         try:
             size, digest, head = _write(path, data)
@@ -211,7 +211,7 @@ class Arrivals:
         self._keep(piece, entry.pieces(), budget)
 
 
-def _safe(part: str) -> str:
+def safe_name(part: str) -> str:
     """A part of a path: printable, no separators, at most 120 bytes."""
     shown = "".join(letter if letter.isprintable() and letter not in '/\\:*?"<>|' else "_" for letter in part)
     shown = shown.encode("utf-8", "replace").decode().strip() or "_"

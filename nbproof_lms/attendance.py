@@ -61,22 +61,15 @@ def attend(
     root: Path, everybody: Mapping[str, Member], handed_in: Collection[tuple[str, str]], lessons: Sequence[str]
 ) -> Attendance:
     """``handed_in``: (learner, lesson) of all that lies in ``submitted/``. ``lessons``: those that are asked about."""
-    others = tuple(one for one in useless(root, handed_in) if not one.lesson or one.lesson in lessons)
-    came = {lesson for _, lesson in handed_in} | {one.lesson for one in others}
-    told = {(one.learner, one.lesson) for one in others}
+    others = tuple(one for one in useless(root, handed_in) if one.lesson in {"", *lessons})
+    told = {*handed_in, *((one.learner, one.lesson) for one in others)}
+    came = {lesson for _, lesson in told}
     people = sorted({*everybody, *(one.learner for one in others)})
-    missing = {
-        lesson: tuple(
-            who
-            for who in people
-            if (who, lesson) not in handed_in and (who, lesson) not in told and (who, "") not in told
-        )
-        for lesson in lessons
-        if lesson in came
-    }
+    silent = {lesson: tuple(who for who in people if not {(who, lesson), (who, "")} & told) for lesson in lessons}
+    missing = {lesson: who for lesson, who in silent.items() if who and lesson in came}
     names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
-    asked = undecided(root, {(learner, lesson) for learner, lesson in handed_in if lesson in lessons})
-    return Attendance({lesson: who for lesson, who in missing.items() if who}, others, asked, names)
+    asked = undecided(root, {key for key in handed_in if key[1] in lessons})
+    return Attendance(missing, others, asked, names)
 
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:

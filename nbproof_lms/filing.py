@@ -11,14 +11,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbproof.text import printable
-from nbproof_lms.arrivals import ArrivedPiece, is_junk
+from nbproof_lms.arrivals import ArrivedPiece, is_junk, safe_name
 from nbproof_lms.choosing import Choice, Copy, CopyOrder, choose
 from nbproof_lms.contents import Guess, LessonBook
 from nbproof_lms.mail import is_mail, is_mailbox
 from nbproof_lms.members import Roster
 from nbproof_lms.outcome import STANDS, Line
 from nbproof_lms.placing import Desk, File, same_bytes
-from nbproof_lms.system import System, systems
+from nbproof_lms.system import LmsEntry, System, systems
 from nbproof_lms.whose import FilePlace, Upload, Whose, lesson_named, owners
 
 __all__ = ["Arrived", "file_uploads"]
@@ -28,6 +28,9 @@ Arrived = tuple[str, Path, list[ArrivedPiece]]
 
 _CODE = {"notebook": 0, "script": 1, "checkpoint": 2}
 """Kinds of files that may be a learner's answer to a lesson, the best first."""
+_NAME_TAKEN = "another file beside the notebook has its name: put the right one there yourself"
+_DEEPEST = 8
+"""Folders in which a data file may lie beside its notebook."""
 _SCRIPT = re.compile(r"\.(?:py|html?|txt|json)$|^[^.]+$", re.IGNORECASE)
 
 
@@ -140,6 +143,8 @@ def _find_owners(
             whose = Whose(file=item.piece.parts[-1])
         why = desk.why_not(whose.learner, "") if whose.learner else ""
         item.whose = Whose(why=why, file=whose.file) if why else whose
+        if whose.made:
+            item.kind, item.ending = "other", ("junk", "")
 
 
 def _place(item: Item) -> FilePlace:
@@ -151,20 +156,17 @@ def _find_times(items: Sequence[Item]) -> None:
     """When each file of an upload was handed in, as far as its LMS says so."""
     # An archive in which all is of one moment was packed then: that is the time of a download, not of handing in.
     moments = {item.piece.time for item in items if item.piece.time and item.piece.packed}
-    soon = datetime.now(UTC) + timedelta(days=366)
+    dating = {system.name for system in systems().values() if system.dates_entries and len(moments) > 1}
     for item in items:
-        piece, entry = item.piece, item.whose.entry
-        time = entry.when if entry is not None else None
-        dated = item.whose.system in systems() and systems()[item.whose.system].dates_entries
-        if dated and piece.packed and len(moments) > 1:
-            time = piece.time
-        item.time = time if time and time <= soon else None
-        item.late = entry is not None and entry.late
-        item.order = CopyOrder(
-            item.time.timestamp() if item.time else 0.0,
-            entry.number if entry is not None else 0,
-            piece.changed.timestamp() if piece.changed else 0.0,
-        )
+        piece, entry = item.piece, item.whose.entry or LmsEntry("")
+        time = piece.time if piece.packed and item.whose.system in dating else entry.when
+        item.time = time if time and time <= datetime.now(UTC) + timedelta(days=366) else None
+        item.late = entry.late
+        item.order = CopyOrder(_seconds(item.time), entry.number, _seconds(piece.changed))
+
+
+def _seconds(time: datetime | None) -> float:
+    return time.timestamp() if time else 0.0
 
 
 def _belong(item: Item, asked: str | None, book: LessonBook) -> None:
@@ -201,8 +203,8 @@ def _choose(items: Sequence[Item], desk: Desk, book: LessonBook, *, by_hand: boo
             for key in [key for key in keys if items[key].piece.sha256 in settled]:
                 items[key].ending = ("earlier copy", "a person chose the copy in submitted/")
         copies = [_copy(key, items[key]) for key in keys if not items[key].ending[0]]
-        choice = choose([*copies, held[0]] if held else copies or [Copy(-1, "", CopyOrder())], by_hand=by_hand)
-        _end(choice, items, held[1] if held else None, held is not None, by_hand)
+        copies += [held[0]] if held is not None else []
+        _end(choose(copies, by_hand=by_hand), items, held[1] if held else None, held is not None, by_hand)
 
 
 def _copy(key: int, item: Item) -> Copy:
@@ -243,6 +245,8 @@ def _take(item: Item, chosen: Copy, before: datetime | None, replaces: bool) -> 
         remarks.append("its content is of no lesson: is it damaged?")
     if chosen.tier == 2:
         remarks.append("only Jupyter's own copy came")
+    if chosen.untouched:
+        remarks.append("nothing was filled in")
     item.ending = ("taken", "; ".join(remarks))
 
 
@@ -275,23 +279,32 @@ def _notebook_of(item: Item, mine: Iterable[Item]) -> Item | None:
 def _lay_beside(item: Item, notebook: Item, desk: Desk) -> None:
     depth = len(notebook.piece.parts) - 1
     inside = item.piece.parts[:depth] == notebook.piece.parts[:-1] and depth + 1 < len(item.piece.parts)
-    name = "/".join(item.piece.parts[depth:]) if inside else item.whose.file
+    parts = item.piece.parts[depth:] if inside else (item.whose.file,)
+    name = "/".join(safe_name(part) for part in parts[-_DEEPEST:])
     target = desk.root / "submitted" / notebook.whose.learner / notebook.lesson / name
     if notebook.ending[0] == "waits":
         item.ending, item.lesson = ("waits", f"it came with {notebook.piece.name}"), ""
         return
     item.lesson = notebook.lesson
-    if name in {other for other, _ in notebook.data} or name.casefold() == f"{notebook.lesson}.ipynb".casefold():
-        item.ending = ("no notebook", "another file beside the notebook has its name: put the right one there yourself")
+    taken = [f"{notebook.lesson}.ipynb", "timestamp.txt", *(other for other, _ in notebook.data)]
+    if any(_meet(name, other) for other in taken):
+        item.ending = ("no notebook", _NAME_TAKEN)
     elif notebook.ending[0] == "taken":
         notebook.data.append((name, item.piece.kept))
         item.ending = ("data file", "")
     elif same_bytes(item.path, target):
         item.ending = ("data file", "")
-    elif os.path.lexists(target):
-        item.ending = ("no notebook", "another file beside the notebook has its name: put the right one there yourself")
+    elif os.path.lexists(target) or any(place.is_file() for place in target.parents):
+        item.ending = ("no notebook", _NAME_TAKEN)
     else:
         item.beside, item.ending = name, ("data file", "")
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether two names cannot lie beside each other: they are one, or one is a file where the other needs a folder."""
+    mine, theirs = one.casefold().split("/"), other.casefold().split("/")
+    length = min(len(mine), len(theirs))
+    return mine[:length] == theirs[:length]
 
 
 def _file(item: Item, upload: str) -> File:

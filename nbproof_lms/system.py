@@ -66,6 +66,8 @@ class System:
     """A learning-management system, or another one that hands over what learners handed in."""
 
     name = ""
+    own_files: frozenset[tuple[str, ...]] = frozenset()
+    """What it puts beside the entries of its download: each name, in parts."""
     dates_entries = False
     """Whether the times of entries in its zip are those of handing in."""
     lasting_numbers = False

@@ -11,6 +11,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from nbproof_lms.members import Roster
 from nbproof_lms.names import bare, is_nobody, plain, why_no_learner, without_copy_marks
@@ -49,8 +50,8 @@ class Whose:
     system: str = ""
     file: str = ""
     """What the learner called it."""
-    scope: str = ""
-    """Where the LMS's name stands: the folder above it, in which its numbers mean something."""
+    made: bool = False
+    """The LMS made it, and no learner."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Upload:
         """Whether a name that is not on the roster is nobody's."""
         return self.roster is not None and self.roster.strict
 
-    @property
+    @cached_property
     def people(self) -> dict[str, str]:
         """Plain name -> learner, of everybody who is known."""
         listed = () if self.roster is None else self.roster.learners
@@ -95,7 +96,9 @@ def owners(upload: Upload) -> list[Whose]:
     folders = {parts[:at] for parts in counted for at in range(1, len(parts))}
     # An archive that was unpacked counts by what is in it; the upload's own is no folder of it at all.
     counted = [parts for parts in counted if parts in folders or parts not in upload.archives]
-    layout = _LmsLayout.found(upload, counted, folders) or _Folders(upload, counted, folders)
+    layout = (
+        _LmsLayout.found(upload, counted, folders) or _LmsLayout.alone(upload) or _Folders(upload, counted, folders)
+    )
     return [layout.owner(place) for place in upload.places]
 
 
@@ -162,8 +165,8 @@ class _LmsLayout:
         self, upload: Upload, system: System, depth: int, around: str, entries: Mapping[Parts, LmsEntry]
     ) -> None:
         self._upload, self._system, self._depth, self._entries = upload, system, depth, entries
-        whole = next((entry for one in upload.systems if (entry := one.read(upload.name, True))), None)
-        self._around = around or (whole.name if whole is not None else "")
+        whole = _read_upload(upload)
+        self._around = around or (whole[1].name if whole is not None else "")
         self._names = _Names(upload, [entry.name for entry in entries.values()])
         self._numbers: dict[tuple[Parts, str], set[str]] = defaultdict(set)
         for head, entry in entries.items():
@@ -191,6 +194,12 @@ class _LmsLayout:
             paths = [parts for parts in paths if parts[: depth + 1] not in upload.archives]
         return None
 
+    @classmethod
+    def alone(cls, upload: Upload) -> _LmsLayout | None:
+        """One learner's archive by itself, as an LMS calls it."""
+        whole = _read_upload(upload)
+        return None if whole is None else cls(upload, whole[0], -1, "", {(): whole[1]})
+
     def _where(self, head: Parts) -> Parts:
         """Where a number means something: everywhere, or in one download."""
         return () if self._system.lasting_numbers else (*head[:-1], "")
@@ -199,6 +208,8 @@ class _LmsLayout:
         head = place.parts[: self._depth + 1]
         below = (head,) if len(place.parts) > len(head) else ()
         entry = self._entries.get(head) or _read(self._system, [head], below, self._upload.lessons).get(head)
+        if entry is None and place.parts[self._depth :] in self._system.own_files:
+            return Whose(made=True)
         if entry is None:
             why = f"it is not called as {self._system.name} calls what it hands over, and all around it is"
             if self._system.name == "pattern":
@@ -206,11 +217,19 @@ class _LmsLayout:
             return Whose(why=why, file=place.parts[-1])
         owner = self._names.owner(entry.name, entry, self._system.name)
         numbers = self._numbers[self._where(head), plain(entry.name)]
-        if owner.learner and len(numbers) > 1 and self._upload.roster is None:
+        roster = self._upload.roster
+        told_apart = roster is not None and roster.who("", entry.account, self._system.name)
+        if owner.learner and len(numbers) > 1 and not told_apart:
             owner = Whose(why=f"{len(numbers)} learners are called {entry.name!r} ({_listed(numbers)})")
         owner = self._names.unless_around(owner, self._around)
         file = place.parts[-1] if len(place.parts) > len(head) or not entry.file else entry.file
-        return Whose(owner.learner, owner.why, entry, self._system.name, file, "/".join(head[:-1]))
+        return Whose(owner.learner, owner.why, entry, self._system.name, file)
+
+
+def _read_upload(upload: Upload) -> tuple[System, LmsEntry] | None:
+    """What the upload's own name says, if an LMS gave it: with a number or a time, for people write the rest as well."""
+    found = ((one, one.read(upload.name, True)) for one in upload.systems)
+    return next(((one, entry) for one, entry in found if entry and (entry.account or entry.when)), None)
 
 
 def _best(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> tuple[System, dict[Parts, LmsEntry]]:
@@ -279,16 +298,17 @@ class _Folders:
         owner = Whose(why="neither a folder nor the file's name says whose it is")
         if name and (sure or plain(name) in self._sure or self._upload.who(name)):
             owner = self._names.owner(name)
-        within = self._groups[head, place.lesson]
-        if owner.learner and len(within) > 1 and not self._upload.who(name):
-            owner = Whose(why=f"which is the learner, {name!r} or {min(within)!r}? {_SAY}")
+        others = self._groups[head, place.lesson] if len(self._groups[head, place.lesson]) > 1 else set()
+        others = others | {part for part in place.parts[len(head) : -1] if self._upload.who(part)}
+        if owner.learner and others and not self._upload.who(name):
+            owner = Whose(why=f"which is the learner, {name!r} or {min(others)!r}? {_SAY}")
         whole = self._upload.who(without_copy_marks(self._upload.name))
         if not name and len(whole) == 1:
             owner = Whose(min(whole))
         if place.sender:
             owner = self._sent(place.sender, owner, bool(name))
         owner = self._names.unless_around(owner, "")
-        return Whose(owner.learner, owner.why, file=place.parts[-1], scope="/".join(place.parts[:-1]))
+        return Whose(owner.learner, owner.why, file=place.parts[-1])
 
     def _sent(self, address: str, folder: Whose, in_folder: bool) -> Whose:
         """The learner whose mail it is, if the roster knows the address, and the folder that it lies in says nothing else."""

@@ -30,6 +30,7 @@ class Brightspace(System):
 
     name = "Brightspace"
     lasting_numbers = True
+    own_files = frozenset({("index.html",)})
     export = "in Brightspace: Grades, Export, with Org Defined ID and Points Grade"
 
     def read(self, part: str, below: bool) -> LmsEntry | None:

@@ -123,6 +123,30 @@ def test_data_lies_beside_its_own_notebook(collecting: Collecting, course: Path)
     assert [line.name for line in collected.needs_person] == ["jane/what.csv"]
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["01_first.ipynb/d.csv"],
+        ["timestamp.txt/d.csv"],
+        ["a", "a/b.csv"],
+        ["a/b.csv", "A"],
+        ["x" * 300 + ".csv"],
+        ["/".join(["d" * 100] * 60) + "/e.csv"],
+        ["\n\x1b[2J.csv"],
+    ],
+)
+def test_data_files_whose_names_cannot_be_harm_no_neighbour(
+    names: list[str], collecting: Collecting, course: Path
+) -> None:
+    files = {"jane_1_5_w.zip": zipped({"x.ipynb": A, **dict.fromkeys(names, b"1")}), "bob_2_6_x.ipynb": B}
+    for number in range(2):
+        collecting(files, f"{number}.zip")
+        found = everything(course / "submitted")
+        assert found["jane/01_first/01_first.ipynb"] == A
+        assert found["bob/01_first/01_first.ipynb"] == B
+        assert not (course / "submitted/jane/01_first/timestamp.txt").exists()
+
+
 def test_links_and_pipes_in_a_folder_are_not_followed(course: Path, tmp_path: Path) -> None:
     secret = folder_of(tmp_path / "secret", {"x.ipynb": B})
     upload = folder_of(tmp_path / "up", {"jane/x.ipynb": A})

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from nbproof_lms.contents import Guess, LessonBook
+from nbproof_lms.members import Member
+from nbproof_lms.roster import enrol
 from nbproof_lms.system import read_time, systems
 from nbproof_lms.whose import FilePlace, Upload, owners
 from tests.lms.conftest import Collecting
@@ -79,6 +81,17 @@ def test_zip_collects_folder_is_read_as_it_lies(collecting: Collecting, course: 
         assert stamp == "2016-01-30 15:00:00.000000 UTC"
 
 
+@pytest.mark.parametrize("name", ["doejane_1_5_hw.zip", "p_doejane_attempt_2026-11-09-10-00-00_hw.zip"])
+def test_one_learners_archive_by_itself_is_as_the_lms_calls_it(name: str, collecting: Collecting, course: Path) -> None:
+    assert not collecting({"work/x.ipynb": A}, name).needs_person
+    assert (course / "submitted/doejane/01_first/01_first.ipynb").read_bytes() == A
+
+
+def test_what_a_person_calls_the_upload_is_nobodys(collecting: Collecting, course: Path) -> None:
+    assert not collecting({"doejane_1_5_x.ipynb": A, "roebob_2_6_x.ipynb": B}, "CS101 - Lab 3.zip").needs_person
+    assert {path.name for path in (course / "submitted").iterdir()} == {"doejane", "roebob"}
+
+
 def test_a_pattern_reads_what_no_layout_knows(collecting: Collecting, course: Path) -> None:
     files = {"g7/2026-05-01#jane#hooks.ipynb": A, "g7/readme.ipynb": B}
     collected = collecting(files, pattern=r"(?P<timestamp>[\d-]+)#(?P<learner>\w+)#")
@@ -97,7 +110,11 @@ def test_a_name_that_says_nothing_is_nobody(name: str, collecting: Collecting, c
     assert [path.name for path in (course / "submitted").iterdir()] == ["jane"]
 
 
-def test_two_learners_of_one_name_are_not_one(collecting: Collecting, course: Path) -> None:
+@pytest.mark.parametrize(
+    "roster", [[], [Member("zoe", "Zoe Zed")], [Member("ann", "Ann Li"), Member("jd", "Doe, Jane")]]
+)
+def test_two_learners_of_one_name_are_not_one(roster: list[Member], collecting: Collecting, course: Path) -> None:
+    enrol(course, roster)
     for files in (
         {"doejane_1_5_a.ipynb": A, "doejane_2_6_a.ipynb": B},
         {"x/Ann Li_1_assignsubmission_file_/a.ipynb": A, "x/Ann Li_2_assignsubmission_file_/a.ipynb": B},
