@@ -31,7 +31,7 @@ class Attendance:
     useless: tuple[Useless, ...] = ()
     """What came from learners of whom nothing could be graded."""
     undecided: tuple[Undecided, ...] = ()
-    """Of whom another copy than the one that is graded may be the last."""
+    """Of whom a copy that is not graded may be the last."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What people are called whose id does not say so."""
 
@@ -68,7 +68,7 @@ def attend(
     silent = {lesson: tuple(who for who in people if not {(who, lesson), (who, "")} & told) for lesson in lessons}
     missing = {lesson: who for lesson, who in silent.items() if who and lesson in came}
     names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
-    asked = undecided(root, {key for key in handed_in if key[1] in lessons})
+    asked = undecided(root, {key for key in told if key[1] in lessons})
     return Attendance(missing, others, asked, names)
 
 
@@ -92,8 +92,8 @@ def undecided_lines(waiting: Sequence[Undecided], root: Path, names: Mapping[str
     for one in waiting[:_SHOWN]:
         called = f"{one.learner} ({names[one.learner]})" if one.learner in names else one.learner
         lines.append(
-            f"! another copy waits: {called}: {one.lesson}: nothing says whether it came later than the one in "
-            "submitted/, which is graded. Say which one counts:"
+            f"! another copy waits: {called}: {one.lesson}: nothing says which one came last. What lies in submitted/, if "
+            "anything does, is graded meanwhile. Say which one counts:"
         )
         for copy in one.copies:
             words = (

@@ -241,7 +241,10 @@ def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
     commands = [shlex.split(line) for line in capsys.readouterr().out.splitlines() if "--learner jane" in line]
     told = {Path(words[words.index("collect") + 1]).read_bytes(): words for words in commands}
     assert set(told) == {A, B}, "a command for each copy that waits"
-    assert "wait for you" in str(useless(course, {("bob", "01_first"), ("eve", "01_first")})[0])
+    handed_in = {("bob", "01_first"), ("eve", "01_first")}
+    assert "wait for you" in str(useless(course, handed_in)[0])
+    asked = lines_of(attend(course, people_of(course), handed_in, ["01_first"]), course)
+    assert [shlex.split(line) for line in asked if "--learner jane" in line] == commands, "and later runs ask again"
 
     assert main(told[A][told[A].index("collect") :]) == 0
     assert _taken(course) == A
