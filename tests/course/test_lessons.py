@@ -14,6 +14,7 @@ import nbformat
 import pytest
 
 from benchmarks.judge import targets, tried
+from benchmarks.seeds import failures
 from nbproof.authoring.contract import check_contract, select
 from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.release import check_release
@@ -38,6 +39,14 @@ def test_exercises_meet_the_author_contract(name: str) -> None:
     records = check_contract(select(ROOT, [name]), mutant_seeds=(1,))
     broken = [one for record in records for one in record.violations]
     assert broken == [], "\n".join(f"{one.fact}\n  at:   {one.place}\n  next: {one.next_command}" for one in broken)
+
+
+def test_who_turns_round_the_list_that_was_handed_in_fails_with_this_seed_as_well() -> None:
+    """Both test cases drew an order that is the same backwards, and the answer passed."""
+    lesson = the_lesson("01_module_anatomy")
+    exercise = next(one for one in lesson.exercises if one.id == "container_order")
+    wrong = next(one for one in exercise.candidates if one.name == "reverses_callers_list")
+    assert failures(lesson, exercise, wrong.source, [930817165])
 
 
 @pytest.mark.slow
