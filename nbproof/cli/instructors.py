@@ -118,9 +118,12 @@ def _feedback(arguments: argparse.Namespace) -> int:
     given = arguments
     if given.target != "folder" and given.excel:
         raise UsageError("--excel is for the table of a mail merge", course_command("feedback"), "add --for folder")
+    with progress("feedback"):
+        from nbproof.run.batch import follow_marks
+        from nbproof_lms.handback_command import hand_back_pages
+
+        follow_marks(given.course)
     if given.target:
-        with progress("feedback"):
-            from nbproof_lms.handback_command import hand_back_pages
         return hand_back_pages(given)
     if given.out:
         raise UsageError("pages are written into feedback/; --out is for handing them back", course_command("feedback"),
