@@ -156,13 +156,24 @@ def _formgrader(arguments: argparse.Namespace) -> int:
     return open_formgrader(arguments.course, arguments.rest)
 
 
+class _Once(argparse.Action):
+    """An option that would silently replace what it has said before."""
+
+    def __call__(self, parser: object, given: argparse.Namespace, value: object, option: str | None = None) -> None:
+        if getattr(given, self.dest) is not None:
+            raise UsageError(
+                "one table of an LMS at a time", f"{option} {value}", "run it once for each: report LESSON ..."
+            )
+        setattr(given, self.dest, value)
+
+
 def _report_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
     command.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: report/)")
     for system in systems().values():
         if system.export:
             says = f"fill this table that {system.name} wants grades in ({system.export})"
-            command.add_argument(f"--{system.option}", type=Path, metavar="CSV", help=says)
+            command.add_argument(f"--{system.option}", action=_Once, type=Path, metavar="CSV", help=says)
     command.add_argument("--column", action="append", default=[], metavar="LESSON=NAME", help="which column of the export is a "
                          "lesson's, where its name does not tell; may be repeated")  # fmt: skip
     command.add_argument(
