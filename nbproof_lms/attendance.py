@@ -17,7 +17,7 @@ from nbproof_lms.earlier import Undecided, Useless, late_by_word, undecided, use
 from nbproof_lms.members import Member
 from nbproof_lms.roster import members_of
 
-__all__ = ["Attendance", "attend", "known_of", "lines_of", "people_of", "undecided_lines"]
+__all__ = ["Attendance", "attend", "known_of", "lines_of", "people_of"]
 
 _SHOWN = 20
 
@@ -82,11 +82,11 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
             f"! nothing that can be graded: {called(one.learner)}{': ' + one.lesson if one.lesson else ''}: {one}"
             for one in attendance.useless
         ]
-        + undecided_lines(attendance.undecided, root, attendance.names)
+        + _undecided_lines(attendance.undecided, root, attendance.names)
     )
 
 
-def undecided_lines(waiting: Sequence[Undecided], root: Path, names: Mapping[str, str]) -> list[str]:
+def _undecided_lines(waiting: Sequence[Undecided], root: Path, names: Mapping[str, str]) -> list[str]:
     """For a terminal: of whom nobody knows which copy is the last, with a command for each copy."""
     lines = []
     for one in waiting[:_SHOWN]:
