@@ -18,7 +18,7 @@ from nbproof.errors import UsageError
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, in_utc, printable
+from nbproof.text import counted, in_utc, printable, some_of
 from nbproof_lms.attendance import attend, lines_of, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
 from nbproof_lms.earlier import late_by_word
@@ -131,7 +131,7 @@ def import_names(root: Path, file: Path) -> int:
         f"{(root / ROSTER).resolve()}"
     )
     if done.changed:
-        print(f"changed: {', '.join(done.changed)}")
+        print(f"changed: {some_of(done.changed, 8)}")
     return 0
 
 
