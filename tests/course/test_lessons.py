@@ -41,12 +41,28 @@ def test_exercises_meet_the_author_contract(name: str) -> None:
     assert broken == [], "\n".join(f"{one.fact}\n  at:   {one.place}\n  next: {one.next_command}" for one in broken)
 
 
-def test_who_turns_round_the_list_that_was_handed_in_fails_with_this_seed_as_well() -> None:
-    """Both test cases drew an order that is the same backwards, and the answer passed."""
-    lesson = the_lesson("01_module_anatomy")
-    exercise = next(one for one in lesson.exercises if one.id == "container_order")
-    wrong = next(one for one in exercise.candidates if one.name == "reverses_callers_list")
-    assert failures(lesson, exercise, wrong.source, [930817165])
+@pytest.mark.parametrize(
+    ("slug", "name", "wrong", "seed"),
+    [
+        (
+            "01_module_anatomy",
+            "container_order",
+            "reverses_callers_list",
+            930817165,
+        ),  # both orders are the same backwards
+        (
+            "02_tensor_hooks",
+            "grad_clipper",
+            "clears_first",
+            5000,
+        ),  # what was beyond the limits is so with the hook or without
+    ],
+)
+def test_a_wrong_answer_that_passed_by_chance_fails_with_that_seed(slug: str, name: str, wrong: str, seed: int) -> None:
+    lesson = the_lesson(slug)
+    exercise = next(one for one in lesson.exercises if one.id == name)
+    answer = next(one for one in exercise.candidates if one.name == wrong)
+    assert failures(lesson, exercise, answer.source, [seed])
 
 
 @pytest.mark.slow
