@@ -17,7 +17,7 @@ from nbproof_lms.earlier import Undecided, Useless, late_by_word, undecided, use
 from nbproof_lms.members import Member
 from nbproof_lms.roster import members_of
 
-__all__ = ["Attendance", "attend", "known_of", "lines_of", "people_of", "undecided_lines"]
+__all__ = ["Attendance", "attend", "known_of", "lines_of", "people_of"]
 
 _SHOWN = 20
 
@@ -31,7 +31,7 @@ class Attendance:
     useless: tuple[Useless, ...] = ()
     """What came from learners of whom nothing could be graded."""
     undecided: tuple[Undecided, ...] = ()
-    """Of whom another copy than the one that is graded may be the last."""
+    """Of whom a copy that is not graded may be the last."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What people are called whose id does not say so."""
 
@@ -68,7 +68,7 @@ def attend(
     silent = {lesson: tuple(who for who in people if not {(who, lesson), (who, "")} & told) for lesson in lessons}
     missing = {lesson: who for lesson, who in silent.items() if who and lesson in came}
     names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
-    asked = undecided(root, {key for key in handed_in if key[1] in lessons})
+    asked = undecided(root, {key for key in told if key[1] in lessons})
     return Attendance(missing, others, asked, names)
 
 
@@ -82,18 +82,18 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
             f"! nothing that can be graded: {called(one.learner)}{': ' + one.lesson if one.lesson else ''}: {one}"
             for one in attendance.useless
         ]
-        + undecided_lines(attendance.undecided, root, attendance.names)
+        + _undecided_lines(attendance.undecided, root, attendance.names)
     )
 
 
-def undecided_lines(waiting: Sequence[Undecided], root: Path, names: Mapping[str, str]) -> list[str]:
+def _undecided_lines(waiting: Sequence[Undecided], root: Path, names: Mapping[str, str]) -> list[str]:
     """For a terminal: of whom nobody knows which copy is the last, with a command for each copy."""
     lines = []
     for one in waiting[:_SHOWN]:
         called = f"{one.learner} ({names[one.learner]})" if one.learner in names else one.learner
         lines.append(
-            f"! another copy waits: {called}: {one.lesson}: nothing says whether it came later than the one in "
-            "submitted/, which is graded. Say which one counts:"
+            f"! another copy waits: {called}: {one.lesson}: nothing says which one came last. What lies in submitted/, if "
+            "anything does, is graded meanwhile. Say which one counts:"
         )
         for copy in one.copies:
             words = (

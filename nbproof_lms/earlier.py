@@ -39,7 +39,7 @@ class Useless:
 
 @dataclass(frozen=True)
 class Undecided:
-    """A learner's copies of which nothing says which is the last, while one of them lies in ``submitted/`` and is graded."""
+    """A learner's copies of which nothing says which is the last; one that lies in ``submitted/`` is graded meanwhile."""
 
     learner: str
     lesson: str
@@ -109,12 +109,12 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
     return tuple(one for _, one in sorted(found.items()))
 
 
-def undecided(root: Path, handed_in: Collection[Key]) -> tuple[Undecided, ...]:
-    """Of what ``handed_in`` (learner, lesson) has: where another copy may be the last, until a person names one."""
+def undecided(root: Path, keys: Collection[Key]) -> tuple[Undecided, ...]:
+    """Of these (learner, lesson): where a copy that is not in ``submitted/`` may be the last, until a person names one."""
     waiting: dict[Key, dict[str, str]] = defaultdict(dict)
     known: dict[Key, dict[str, str]] = defaultdict(dict)
     for key, one in facts_in(root):
-        if key not in handed_in or not one.get("kept"):
+        if key not in keys or not one.get("kept"):
             continue
         digest = str(one.get("sha256"))
         if one.get("by_hand") and one.get("status") in STANDS:

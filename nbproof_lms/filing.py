@@ -198,7 +198,12 @@ def _choose(items: Sequence[Item], desk: Desk, book: LessonBook, *, by_hand: boo
                 items[key].ending = ("not read", why)
             continue
         held = desk.held(learner, lesson, book)
-        if held is not None and not by_hand:
+        if by_hand:
+            for key in keys:
+                named = items[key]
+                told = desk.told.get((learner, lesson, named.piece.sha256), (named.time, named.late))
+                named.time, named.late = told
+        elif held is not None:
             settled = desk.settled(learner, lesson, held[0].sha256)
             for key in [key for key in keys if items[key].piece.sha256 in settled]:
                 items[key].ending = ("earlier copy", "a person chose the copy in submitted/")

@@ -68,6 +68,15 @@ class Desk:
                 came = came | {other}
         return settled
 
+    @cached_property
+    def told(self) -> dict[tuple[str, str, str], tuple[datetime | None, bool]]:
+        """(learner, lesson, digest) -> when a copy came and whether late, as the LMS said that handed it over before."""
+        return {
+            (*key, digest): (read_time(str(fact.get("time"))), bool(fact.get("late")))
+            for key, digest, fact in self._facts
+            if fact.get("system")
+        }
+
     def why_not(self, learner: str, lesson: str) -> str:
         """Why nothing may be put there, in words: somebody made a link or a file of it."""
         for place in (self.root / "submitted" / learner, self.root / "submitted" / learner / lesson):

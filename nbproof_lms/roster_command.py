@@ -7,6 +7,7 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.markup import escape
@@ -17,8 +18,8 @@ from nbproof.errors import UsageError
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, in_utc, printable
-from nbproof_lms.attendance import attend, people_of, undecided_lines
+from nbproof.text import counted, in_utc, printable, some_of
+from nbproof_lms.attendance import attend, lines_of, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
 from nbproof_lms.earlier import late_by_word
 from nbproof_lms.gathering import only_collect
@@ -52,10 +53,8 @@ def show_roster(root: Path) -> int:
     notes += ["(l) late, as the LMS says"] if late else []
     notes += [f"* not in {ROSTER}"] if listed and set(people) - listed else []
     say(console, "; ".join(notes))
-    for one in found.useless:
-        say(console, f"! {printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}")
-    for line in (*undecided_lines(found.undecided, root, found.names), *lines_of_due_dates(root)):
-        say(console, line)
+    for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
+        say(console, printable(line))
     if listed:
         say(console, f"roster:    {(root / ROSTER).resolve()}")
     return 0
@@ -132,7 +131,7 @@ def import_names(root: Path, file: Path) -> int:
         f"{(root / ROSTER).resolve()}"
     )
     if done.changed:
-        print(f"changed: {', '.join(done.changed)}")
+        print(f"changed: {some_of(done.changed, 8)}")
     return 0
 
 

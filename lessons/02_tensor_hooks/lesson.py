@@ -1549,7 +1549,7 @@ for name, reference in references.items():
 # - a storage that is freed while the model runs may count or not, and so may a later one at the same address;
 # - afterwards, even if the model raises an error, autograd saves as it did before;
 # - what is saved is not copied, and when the caller has let go of the output, nothing of it stays in memory (1 of the 4
-#   points).
+#   points, if the number is right).
 
 
 # %% nbgrader={"grade": false, "grade_id": "saved_tensors", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -118,9 +118,12 @@ def _feedback(arguments: argparse.Namespace) -> int:
     given = arguments
     if given.target != "folder" and given.excel:
         raise UsageError("--excel is for the table of a mail merge", course_command("feedback"), "add --for folder")
+    with progress("feedback"):
+        from nbproof.run.batch import follow_marks
+        from nbproof_lms.handback_command import hand_back_pages
+
+        follow_marks(given.course)
     if given.target:
-        with progress("feedback"):
-            from nbproof_lms.handback_command import hand_back_pages
         return hand_back_pages(given)
     if given.out:
         raise UsageError("pages are written into feedback/; --out is for handing them back", course_command("feedback"),
@@ -153,13 +156,24 @@ def _formgrader(arguments: argparse.Namespace) -> int:
     return open_formgrader(arguments.course, arguments.rest)
 
 
+class _Once(argparse.Action):
+    """An option that would silently replace what it has said before."""
+
+    def __call__(self, parser: object, given: argparse.Namespace, value: object, option: str | None = None) -> None:
+        if getattr(given, self.dest) is not None:
+            raise UsageError(
+                "one table of an LMS at a time", f"{option} {value}", "run it once for each: report LESSON ..."
+            )
+        setattr(given, self.dest, value)
+
+
 def _report_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
     command.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: report/)")
     for system in systems().values():
         if system.export:
             says = f"fill this table that {system.name} wants grades in ({system.export})"
-            command.add_argument(f"--{system.option}", type=Path, metavar="CSV", help=says)
+            command.add_argument(f"--{system.option}", action=_Once, type=Path, metavar="CSV", help=says)
     command.add_argument("--column", action="append", default=[], metavar="LESSON=NAME", help="which column of the export is a "
                          "lesson's, where its name does not tell; may be repeated")  # fmt: skip
     command.add_argument(

@@ -39,6 +39,7 @@ def report(request: Namespace) -> int:
     with progress("reading"):
         from nbproof.report.records import read_class
         from nbproof.report.report import folder_of, make_report
+        from nbproof.run.batch import follow_marks
         from nbproof_lms.attendance import known_of
         from nbproof_lms.grades_command import columns_of, exports_of, grade_files, known_elsewhere
 
@@ -51,6 +52,7 @@ def report(request: Namespace) -> int:
         )
     chosen = columns_of(request.column, exports)
     with progress("reading") as step:
+        follow_marks(request.course)
         records = read_class(request.course, request.names, step, known_of(request.course))
     made, refused = grade_files(request.course, exports, records, chosen, request.names)
     folder = folder_of(request.course, request.out, request.anonymous)

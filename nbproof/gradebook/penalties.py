@@ -45,14 +45,15 @@ class Penalties:
             "mend c.AssignLatePenalties.plugin_class, then grade again: what was graded is kept",
         )  # fmt: skip
 
-    def concerns(self, held: Marks) -> bool:
-        """Whether there is anything to decide: it is late, or has a penalty from when it was."""
-        return self._preprocessor is not None and (held.seconds_late > 0 or held.penalty > 0)
+    def concerns(self, held: Marks, noted: str | None) -> bool:
+        """Whether there is anything to decide: it is late, or has a penalty from when it was; not if all is as ``noted``."""
+        late = held.seconds_late > 0 or held.penalty > 0
+        return late and self._preprocessor is not None and self.basis(held) != noted
 
     def basis(self, held: Marks) -> str:
-        """Changes with all that the plug-in is told."""
+        """Changes with all that the plug-in is told, and with what it has said."""
         told = [held.total, held.seconds_late, str(held.handed_in)]
-        return digest_of(json.dumps(told).encode(), self._version.encode())
+        return f"{digest_of(json.dumps(told).encode(), self._version.encode())} {held.penalty!r}"
 
     def assign(self, learner: str, lesson: str) -> None:
         """Have nbgrader set or take back the penalty in the gradebook. Raises GradingError if the plug-in fails."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -35,7 +36,7 @@ class Needy:
     learner: str
     urgency: float
     share: float
-    """Points earned by points to earn, over all lessons of the class; what was not handed in counts as 0."""
+    """Points earned by points to earn, in what most of the class or they handed in; what they did not counts as 0."""
     reasons: tuple[str, ...]
     talk_about: tuple[str, ...]
     """Their commonest misconceptions."""
@@ -67,7 +68,7 @@ def needs_help(records: ClassRecords) -> list[Needy]:
     by_learner: dict[str, dict[str, Score]] = {person.id: {} for person in records.learners}
     for (learner, slug), work in sorted(records.works.items()):
         by_learner[learner][slug] = work
-    shares = {learner: _share(works, expected, all_points) for learner, works in by_learner.items()}
+    shares = {learner: _share(works, records.lessons, expected) for learner, works in by_learner.items()}
     low = float(np.quantile(list(shares.values()), 0.25)) if shares else 0.0
     many = float(np.quantile([_untouched(works)[2] for works in by_learner.values()], 0.75)) if by_learner else 0.0
     found = []
@@ -119,9 +120,10 @@ def _untouched(works: dict[str, Score]) -> tuple[int, int, float]:
     return untouched, len(ended), untouched / len(ended) if ended else 0.0
 
 
-def _share(works: dict[str, Score], expected: list[ClassLesson], all_points: float) -> float:
-    slugs = {lesson.slug for lesson in expected}
-    return sum(work.score for slug, work in works.items() if slug in slugs) / all_points if all_points else 0.0
+def _share(works: dict[str, Score], lessons: Sequence[ClassLesson], expected: Sequence[ClassLesson]) -> float:
+    counted = {slug for slug, work in works.items() if not work.problem} | {lesson.slug for lesson in expected}
+    most = sum(lesson.max_score for lesson in lessons if lesson.slug in counted)
+    return sum(work.score for work in works.values()) / most if most else 0.0
 
 
 def _misconceptions(works: list[Score]) -> tuple[str, ...]:

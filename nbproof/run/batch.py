@@ -16,7 +16,9 @@ from pathlib import Path
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
+from nbproof.errors import CourseError
 from nbproof.gradebook.penalties import Penalties
+from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import trouble_with_disk, trouble_with_gradebook
 from nbproof.gradebook.writer import Writer, register
 from nbproof.limits import GradingLimits
@@ -24,15 +26,16 @@ from nbproof.marking.results import GradedClass
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.class_run import ClassRun, PoolMaker
 from nbproof.run.digests import LessonState
-from nbproof.run.intake import Intake
+from nbproof.run.intake import Intake, lessons_with_source
 from nbproof.run.journal import RunState, note_problems
+from nbproof.run.lock import only_run
 from nbproof.run.pool import LocalPool
 from nbproof.run.references import References, where_of
 from nbproof.run.watch import Watch
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
 
-__all__ = ["grade_class", "register_lessons"]
+__all__ = ["follow_marks", "grade_class", "register_lessons"]
 
 
 def grade_class(
@@ -84,6 +87,19 @@ def grade_class(
         if trouble is None:
             raise
         raise trouble from None
+
+
+def follow_marks(root: Path) -> None:
+    """Have late penalties follow marks that people gave since a run. Where that fails, the next run does it, and says why."""
+    with contextlib.suppress(CourseError):
+        config = course_config(root)
+        penalties = Penalties(root, config, NbGraderAPI(config=config).coursedir.db_url)
+        lessons = lessons_with_source(root, [])
+        with only_run(root):
+            noted = RunState(root).penalties
+            for (learner, lesson), held in read_marks(root, lessons).items():
+                if penalties.concerns(held, noted.get(f"{lesson}/{learner}")):
+                    penalties.assign(learner, lesson)
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer, config: Config) -> None:

@@ -278,17 +278,14 @@ class ClassRun:
         asked = []
         for learner, lesson in self._done:
             have = before[lesson].get(learner)
-            if have is None or not self.penalties.concerns(have):
-                continue
-            name = f"{lesson}/{learner}"
-            if self.state.penalties.get(name) != f"{self.penalties.basis(have)} {have.penalty!r}":
+            if have is not None and self.penalties.concerns(have, self.state.penalties.get(f"{lesson}/{learner}")):
                 self.penalties.assign(learner, lesson)
                 asked.append((learner, lesson))
         changed = set()
         after = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in asked}}
         for learner, lesson in asked:
             have = after[lesson][learner]
-            self.state.penalties[f"{lesson}/{learner}"] = f"{self.penalties.basis(have)} {have.penalty!r}"
+            self.state.penalties[f"{lesson}/{learner}"] = self.penalties.basis(have)
             if have.penalty != before[lesson][learner].penalty:
                 changed.add((learner, lesson))
         if asked:

@@ -50,9 +50,10 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         (["build", "nonsense"], "no lesson is called 'nonsense'", "choose from: 01_module_anatomy"),
         (["grade", "nonsense"], "no lesson is called 'nonsense'", "choose from: 01_module_anatomy"),
         (["lab", "nonsense"], "no lesson is called 'nonsense'", "choose from: 01_module_anatomy"),
+        (["report", "--moodle", "1.csv", "--moodle", "2.csv"], "one table of an LMS at a time", "run it once for each"),
     ],
 )
-def test_an_unknown_name_is_told_what_there_is(
+def test_a_wrong_call_is_told_what_there_is(
     arguments: list[str], fact: str, next_command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*arguments, "--course", str(ROOT)]) == 2

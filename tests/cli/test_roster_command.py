@@ -158,6 +158,15 @@ def test_a_link_is_removed_and_what_it_leads_to_is_not(two: Path, tmp_path: Path
     assert (outside / "x").exists() and (two / "source").is_dir()
 
 
+def test_of_a_class_that_an_import_changes_the_first_are_named(
+    two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for column, value in (("learner", "s{}"), ("learner,email", "s{},s{}@u.edu")):
+        (tmp_path / "names.csv").write_text("\n".join([column, *(value.format(n, n) for n in range(30))]))
+        assert _roster(two, "import", str(tmp_path / "names.csv")) == 0
+    assert "changed: s0, s1, s2, s3, s4, s5, s6, s7 and 22 more\n" in capsys.readouterr().out
+
+
 def test_the_roster_is_filled_by_names_imports_and_one_by_one(
     two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

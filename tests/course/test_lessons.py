@@ -14,6 +14,7 @@ import nbformat
 import pytest
 
 from benchmarks.judge import targets, tried
+from benchmarks.seeds import failures
 from nbproof.authoring.contract import check_contract, select
 from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.release import check_release
@@ -38,6 +39,30 @@ def test_exercises_meet_the_author_contract(name: str) -> None:
     records = check_contract(select(ROOT, [name]), mutant_seeds=(1,))
     broken = [one for record in records for one in record.violations]
     assert broken == [], "\n".join(f"{one.fact}\n  at:   {one.place}\n  next: {one.next_command}" for one in broken)
+
+
+@pytest.mark.parametrize(
+    ("slug", "name", "wrong", "seed"),
+    [
+        (
+            "01_module_anatomy",
+            "container_order",
+            "reverses_callers_list",
+            930817165,
+        ),  # both orders are the same backwards
+        (
+            "02_tensor_hooks",
+            "grad_clipper",
+            "clears_first",
+            5000,
+        ),  # what was beyond the limits is so with the hook or without
+    ],
+)
+def test_a_wrong_answer_that_passed_by_chance_fails_with_that_seed(slug: str, name: str, wrong: str, seed: int) -> None:
+    lesson = the_lesson(slug)
+    exercise = next(one for one in lesson.exercises if one.id == name)
+    answer = next(one for one in exercise.candidates if one.name == wrong)
+    assert failures(lesson, exercise, answer.source, [seed])
 
 
 @pytest.mark.slow

@@ -110,6 +110,20 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: P
 
 @pytest.mark.filterwarnings("ignore")
 @needs_isolation
+@pytest.mark.parametrize("command", ["feedback", "report"])
+def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class: Path, pool: PoolMaker) -> None:
+    _grade(late_class, pool)
+    with _book(late_class) as book:
+        grade = next(one for one in book.find_submission(LESSON, "late").notebooks[0].grades if one.max_score)
+        grade.manual_score = grade.auto_score - 2
+        book.db.commit()
+    assert main([command, "--course", str(late_class)]) == 0
+    assert _penalties(late_class) == {"early": None, "late": 0.5, "later": 4, "excused": None}
+    assert {one.learner: one.penalty for one in _grade(late_class, pool).scores}["late"] == 0.5
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
 def test_an_extension_counts_for_one_learner_before_and_after_handing_in(
     late_class: Path, pool: PoolMaker, hand_in: Callable[..., Path]
 ) -> None:

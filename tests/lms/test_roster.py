@@ -550,14 +550,15 @@ def test_moodles_participants_in_any_language(language: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("head", "word"),
     [
-        ("Identifiant,Nom complet,Adresse de courriel,Statut,Note", "Participant"),
-        ("Identificador,Nombre completo,Dirección de correo,Estado,Calificación", "Participante"),
-        ("ID,Volledige naam,E-mailadres,Status,Cijfer", "Deelnemer"),
-        ("Tunniste,Koko nimi,Sähköpostiosoite,Tila,Arvosana", "Osallistuja"),
+        ("Identifiant,Nom complet,Adresse de courriel,Statut,Note", "Participant "),
+        ("Identificador,Nombre completo,Dirección de correo,Estado,Calificación", "Participante "),
+        ("ID,Volledige naam,E-mailadres,Status,Cijfer", "Deelnemer "),
+        ("Tunniste,Koko nimi,Sähköpostiosoite,Tila,Arvosana", "Osallistuja "),
+        ("ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung", "Teilnehmer/in"),
     ],
 )
 def test_moodles_grading_worksheet_in_any_language(head: str, word: str, course: Path, tmp_path: Path) -> None:
-    rows = f"{word} 123,Jane Doe,jane@u.edu,S,-\n{word} 124,Bob Röe,bob@u.edu,S,-\n"
+    rows = f"{word}123,Jane Doe,jane@u.edu,S,-\n{word}124,Bob Röe,bob@u.edu,S,-\n"
     roster = _read(tmp_path, f"{head}\n{rows}")
     assert roster.learners == ("jane@u.edu", "bob@u.edu")
     assert roster.who("somebody", "124") == roster.who("Bob Roe") == {"bob@u.edu"}

@@ -14,6 +14,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from nbproof.errors import UsageError
+from nbproof.marking.results import Score
 from nbproof.nbgrader.export_plugins import CanvasExport, MoodleExport
 from nbproof.report.findings import as_data, find, safe_cell, tables, write_files
 from nbproof.report.needs_help import Sign, needs_help
@@ -115,6 +116,13 @@ def test_who_needs_help_and_why() -> None:
     assert any("nothing handed in for 03_c" in reason for reason in found["dee"].reasons)
     assert any("0% of the points, without 01_a" in reason for reason in found["gil"].reasons)
     assert "ann" not in found
+
+
+def test_a_lesson_that_few_handed_in_counts_for_those_who_did() -> None:
+    works = [work(name, [outcome("first", "failed")], lesson="01_a") for name in ("ann", "bob", "cid")]
+    works += [work("ann", [outcome("first")], lesson="02_b"), Score("bob", "02_b", problem="the file is empty")]
+    works += [work("dee", [outcome("first")], lesson="01_a"), work("eve", [outcome("first")], lesson="01_a")]
+    assert {one.learner: one.share for one in needs_help(records(works))} == {"bob": 0.0, "cid": 0.0}
 
 
 def test_who_comes_first_is_a_list_for_one_evening_and_the_rest_is_counted() -> None:
@@ -239,7 +247,7 @@ def test_moodle_worksheet_gets_grade_and_comment(tmp_path: Path) -> None:
         "keep",
     ]
     sheet.rename(tmp_path / "sheet.csv")
-    with pytest.raises(UsageError, match="one assignment"):
+    with pytest.raises(UsageError, match=r"report LESSON .*, where LESSON is 01_x or 02_tensor_hooks"):
         grade_file(
             systems()["Moodle"],
             tmp_path / "sheet.csv",

@@ -258,7 +258,7 @@ class HookedBefore(Check):
 
     def build(self, case):
         net = case.build("net", torch.nn.Linear, 4, 3).double()
-        net.weight.register_hook(lambda grad: 3 * grad)
+        net.weight.register_hook(lambda grad: -3 * grad)
         return net
 
     def probe(self, nb, case):
@@ -277,7 +277,7 @@ class HookedBefore(Check):
             odd.append(net.bias.grad)
         return {**found, self.odd: nan_as_number(odd)}
 
-    def clamped(self, case, third=3, times=3):
+    def clamped(self, case, third=3, times=-3):
         net = case.build("net", torch.nn.Linear, 4, 3).double()
         net.weight.register_hook(lambda grad: times * grad)
         (floor, cap), found = limits_of(case), []
