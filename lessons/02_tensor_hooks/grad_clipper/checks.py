@@ -223,7 +223,7 @@ class TwoModels(Check):
 KINDS = (
     "shared", "called_twice", "tied", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
     "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
-)  # fmt: skip
+)
 
 
 class AnyModel(Check):

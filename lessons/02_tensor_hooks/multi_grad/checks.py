@@ -168,7 +168,7 @@ class OneHeadAtATime(Check):
 KINDS = (
     "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim",
     "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
-)  # fmt: skip
+)
 
 
 class AnyModel(Check):

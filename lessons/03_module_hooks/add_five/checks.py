@@ -30,7 +30,7 @@ class FiveMore(Check):
             "output": output, "x1": x1, "x2": x2, "forward hooks on add": hooks["forward"],
             "hooks on add": sum(hooks.values()), "output of another call": add(y1, y2),
             "output in half precision": add(x1.half(), x2.half()),
-        }  # fmt: skip
+        }
 
     def truth(self, case):
         x1, x2 = case.tensor("x1", 4), case.tensor("x2", 4)
@@ -39,7 +39,7 @@ class FiveMore(Check):
             "output": x1 + x2 + 5, "x1": x1, "x2": x2, "forward hooks on add": ANYTHING,
             "hooks on add": ANYTHING, "output of another call": y1 + y2 + 5,
             "output in half precision": Close(x1.half() + x2.half() + 5, 1e-2, 1e-2),
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         x1, x2 = case.tensor("x1", 4), case.tensor("x2", 4)
@@ -88,7 +88,7 @@ class FiveMoreInAnyCase(Check):
     errors = {
         r"RuntimeError: output with shape .* doesn't match the broadcast shape": "five_written_into",
         r"RuntimeError: Can't call numpy\(\) on Tensor that requires grad": "five_asks_for_gradient",
-    }  # fmt: skip
+    }
     blame = {
         "in eval mode": "only_in_training", "under no_grad": "only_in_training", "of zeros": "value_taken_for_nothing", "of infinities": "value_taken_for_nothing",
         "of single numbers": "hook_changes_shape", "of a sum": "hook_changes_shape",
@@ -97,7 +97,7 @@ class FiveMoreInAnyCase(Check):
         "x1.grad, where forward hands x1 through": "cut_from_its_inputs",
         "x1.grad, where forward hands a view of x1 through": "cut_from_its_inputs",
         "an earlier output": "earlier_entries_lost",
-    }  # fmt: skip
+    }
 
     def inputs(self, case, *names, **more):
         return [case.tensor(name, 4, **more) for name in names]
@@ -152,7 +152,7 @@ class FiveMoreInAnyCase(Check):
             "x1.grad": upstream, "x2.grad": upstream, "of infinities": self.special(case) + x2 + 5,
             "x1.grad, where forward hands x1 through": upstream,
             "x1.grad, where forward hands a view of x1 through": upstream,
-        }  # fmt: skip
+        }
 
 
 check("add_five", FiveMore, FiveMoreThanAnyForward, FiveMoreInAnyCase)

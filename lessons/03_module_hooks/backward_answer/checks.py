@@ -49,7 +49,7 @@ class GradientsAtBothEnds(Check):
         return {
             "answer": [g1, g2, upstream], "x1.grad": g1, "x2.grad": g2, "W.grad": g_w, "hooks on model": ANY_COUNT,
             self.another: [*self.gradients(case, another)[:2], another],
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         g1, g2, upstream = self.truth(case)["answer"]
@@ -112,7 +112,7 @@ class EveryPassIsKept(Check):
             "answer": [one for entries in found for one in entries],
             "x1.grad": sum(one for one, _, _ in found), "x2.grad": sum(one for _, one, _ in found),
             "entries of a pass with inf": self.entries(x1, x2, broken), "x1.grad of a pass with inf": broken * 5 * x2,
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         right = self.truth(case)
@@ -144,7 +144,7 @@ class ThroughTheModel(Check):
         "entries of a pass that goes around model as well": "gradient_from_elsewhere",
         "entries with a frozen W": "frozen_pass_left_out", "entries of two passes through one graph": "runs_only_once",
         "gradient of a gradient": "cut_from_its_inputs", "entries of a pass with create_graph": "create_graph_left_out",
-    }  # fmt: skip
+    }
 
     def given(self, case):
         """x1, x2, and three tensors more."""
@@ -182,7 +182,7 @@ class ThroughTheModel(Check):
             "entries of a pass that goes around model as well": one, "entries with a frozen W": two,
             "entries of two passes through one graph": [*one, *two],
             "gradient of a gradient": 5 * upstream * another + around, "entries of a pass with create_graph": one,
-        }  # fmt: skip
+        }
 
 
 check("backward_answer", GradientsAtBothEnds, EveryPassIsKept, ThroughTheModel)

@@ -47,14 +47,14 @@ def output_and_gradients(net, case):
         "own: net[2].bias.grad": net[2].bias.grad,
         "earlier: net[0].weight.grad": net[0].weight.grad,
         "earlier: x.grad": x.grad,
-    }  # fmt: skip
+    }
 
 
 def with_zeros_at(fields, *places):
     """The same with zeros for the gradients at these places."""
     return {
         name: torch.zeros_like(value) if name.split(":")[0] in places else value for name, value in fields.items()
-    }  # fmt: skip
+    }
 
 
 class StopBetween(Check):
@@ -85,7 +85,7 @@ class StopBetween(Check):
         return {
             **with_zeros_at(free, *self.places), "a handle is returned": True, "deprecated hook": False,
             "hooks in the network": ANYTHING, "hooks for all modules": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         free = output_and_gradients(case.build("net", three_linear_net), case)
@@ -128,7 +128,7 @@ class FromHere(StopBetween):
             "stop_too_late": {
                 "own: net[2].weight.grad": free["own: net[2].weight.grad"], "earlier: x.grad": torch.zeros(6, 4)
             },
-        }  # fmt: skip
+        }
 
 
 class CrossingModule(nn.Module):
@@ -359,7 +359,7 @@ class ExactlyZero(Check):
             "x.grad of a second pass through one graph": "runs_only_once", "gradient of x with create_graph": "create_graph_left_out",
             "what other hooks bring after the removal": "removes_other_hooks",
         }.items()
-    }  # fmt: skip
+    }
 
     def probe(self, nb, case):
         found = {}
@@ -409,7 +409,7 @@ class ExactlyZero(Check):
             "bias.grad in front of the other module, one handle removed": shift[0],
             "bias.grad in a block, handle removed": case.tensor("upstream", 2),
             "gradient of an output that is not used": [self.second(case, (shift, None))],
-        }  # fmt: skip
+        }
         return {f"{name}: {field}": value for name in ("stop_in_front", "stop_from_here") for field, value in fields.items()}
 
     def second(self, case, grads):

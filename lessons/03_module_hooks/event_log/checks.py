@@ -140,7 +140,7 @@ class OneRun(OfTheLog):
                     "the right entries, some more often",
                 )
             },
-        }  # fmt: skip
+        }
 
 
 class ResidualModule(nn.Module):
@@ -272,7 +272,7 @@ class TwoModelsTwoRuns(OfTheLog):
 UNTIDY = (
     "shared", "called_twice", "tied", "partly_frozen", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
     "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
-)  # fmt: skip
+)
 
 
 class UntidyModels(OfTheLog):
@@ -322,7 +322,7 @@ class SharedByTwoModels(OfTheLog):
         "first of two logs of one model": "first_list_taken_away", "gradient of a gradient": "cut_from_its_inputs",
         "log of a model that begins with a frozen layer": "event_log_frozen_left_out",
         "log of a pass with create_graph": "create_graph_left_out",
-    }  # fmt: skip
+    }
 
     def run(self, case, start):
         layer, x = case.build("layer", nn.Linear, 3, 3), case.tensor("x", 2, 3, requires_grad=True)
@@ -354,7 +354,7 @@ class SharedByTwoModels(OfTheLog):
             "log of one model": logs[0], "log of the other model": logs[1], "log of two gradients of the weight": log,
             "first of two logs of one model": begun,
             "log of a model that begins with a frozen layer": of_frozen,
-        }  # fmt: skip
+        }
 
     def probe(self, nb, case):
         return self.run(case, nb.function("event_log"))

@@ -77,7 +77,7 @@ class OnTheFirstLayer(Check):
         return {
             "sizes": sizes, "x.requires_grad": x.requires_grad, "weight.grad": net[0].weight.grad,
             "hooks": sum(hook_counts(net).values()), "x and its gradient": x.detach() + slope,
-        }  # fmt: skip
+        }
 
     def gradients(self, case):
         net, x = case.build("net", five_layer_net), case.tensor("x", 3, 5, requires_grad=True)
@@ -93,7 +93,7 @@ class OnTheFirstLayer(Check):
         return {
             "sizes": norm_pairs((None, of_output)), "x.requires_grad": False, "weight.grad": of_weight, "hooks": ANYTHING,
             "x and its gradient": case.tensor("x", 3, 5),
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         of_x, of_output, _, of_bias = self.gradients(case)
@@ -127,7 +127,7 @@ class InTheMiddle(Check):
     blame = {
         "output": "watcher_changes_output", "gradient of the first weight": "watcher_changes_gradient",
         "gradient of the layer's weight": "watcher_changes_gradient", "what a hook of others brought": "removes_other_hooks",
-    }  # fmt: skip
+    }
 
     def probe(self, nb, case):
         net, x = case.build("net", five_layer_net), case.tensor("x", 3, 5)
@@ -139,7 +139,7 @@ class InTheMiddle(Check):
         return {
             "sizes": sizes, "output": output, "gradient of the first weight": net[0].weight.grad,
             "gradient of the layer's weight": net[2].weight.grad, "what a hook of others brought": of_others,
-        }  # fmt: skip
+        }
 
     def truth(self, case):
         net = case.build("net", five_layer_net)
@@ -149,7 +149,7 @@ class InTheMiddle(Check):
         return {
             "sizes": norm_pairs(both), "output": flow[-1], "gradient of the first weight": of_first,
             "gradient of the layer's weight": of_layer, "what a hook of others brought": [case.tensor("of others", 3)],
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         ((of_input, of_output),) = self.truth(case)["sizes"]
@@ -291,12 +291,12 @@ class SmallAndLarge(Check):
         "sizes of two passes through one graph": "first_layer_leaves_repetitions_out",
         "sizes of a frozen layer": "frozen_pass_left_out", "gradient of a gradient": "cut_from_its_inputs",
         "sizes with create_graph": "create_graph_left_out", "x.grad of a pass with nan": "watcher_changes_gradient",
-    }  # fmt: skip
+    }
 
     ways = (
         "in eval mode", "of special gradients", "of two forwards", "in the first of two lists",
         "of two passes through one graph", "of a frozen layer",
-    )  # fmt: skip
+    )
 
     def bend(self, case, start):
         """What comes of a gradient that is differentiated once more, and the entries of the pass that brought it."""
@@ -364,7 +364,7 @@ class SmallAndLarge(Check):
             "sizes of a frozen layer": norm_pairs(pair),
             "gradient of a gradient": self.bend(case, lambda layer: [])["gradient of a gradient"],
             "sizes with create_graph": norm_pairs(self.bent(case)), "x.grad of a pass with nan": case.tensor("for nan", 3),
-        }  # fmt: skip
+        }
 
 
 def tiny(value):

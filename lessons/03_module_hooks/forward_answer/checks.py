@@ -31,7 +31,7 @@ class InputsThenOutput(Check):
         return {
             "answer": after_one_call, "output": output, "hooks on add": sum(hook_counts(add).values()),
             "entries of another call": nb.list("answer")[-3:],
-        }  # fmt: skip
+        }
 
     def of_another_call(self, case):
         return [case.tensor(f"another {name}", 2, 3, dtype=torch.float64) for name in ("x1", "x2")]
@@ -42,7 +42,7 @@ class InputsThenOutput(Check):
         return {
             "answer": [x1, x2, x1 + x2], "output": x1 + x2, "hooks on add": ANY_COUNT,
             "entries of another call": [y1, y2, y1 + y2],
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         x1, x2, output = self.truth(case)["answer"]
@@ -67,7 +67,7 @@ class EveryCallIsKept(Check):
     blame = {
         "x1.grad": "cut_from_its_inputs", "x2.grad": "cut_from_its_inputs",
         "the output of x1, handed through, after x1 *= 2": "watcher_changes_output",
-    }  # fmt: skip
+    }
 
     def calls(self, case):
         """The inputs of each call: in eval mode, under no_grad, the same tensor twice, equal ones, inf."""

@@ -70,7 +70,7 @@ class InsideAndAfterwards(Check):
             "hooks before": outside, "hooks after": counts_on([first, second, other]),
             "calls after": called, "what runs before": ran_before, "what runs inside": ran_inside,
             "what runs after": runs(case, [first, second, other]),
-        }  # fmt: skip
+        }
 
     def truth(self, case):
         first, second, other = three_modules(case)
@@ -82,7 +82,7 @@ class InsideAndAfterwards(Check):
             "what runs before": as_before(runs(case, three_modules(case), "before")),
             "what runs inside": as_before(runs(case, self.hooked(case), "inside")),
             "what runs after": as_before(runs(case, three_modules(case))),
-        }  # fmt: skip
+        }
 
     def hooked(self, case):
         """The modules as they should be inside the block."""
@@ -123,7 +123,7 @@ class AfterAnError(Check):
             came_out = str(caught)
         return {
             "what came out of the block": came_out, "hooks after": counts_on(modules), "what runs after": runs(case, modules)
-        }  # fmt: skip
+        }
 
     def says(self, case):
         """The text of the error: it is not the same twice."""
@@ -136,7 +136,7 @@ class AfterAnError(Check):
         return {
             "what came out of the block": self.says(case), "hooks after": [0, 0, 0],
             "what runs after": as_before(runs(case, three_modules(case))),
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         return {
@@ -207,7 +207,7 @@ class OnlyItsOwn(Check):
             **found, "what runs in the inner block": ran_inside, "what runs behind the inner block": ran_behind,
             "what runs afterwards": runs(case, [first, second]),
             "outputs afterwards": [first(case.tensor("x", 3)), second(case.tensor("x", 3))],
-        }  # fmt: skip
+        }
 
     def right(self, case, of_first, of_second):
         """What runs with so many hooks on the two modules."""
@@ -271,7 +271,7 @@ class NotAModule(Check):
             found |= {
                 f"what came out of the block{says}": came_out, f"the block ran{says}": ran,
                 f"hooks after{says}": counts_on(modules), f"what runs after{says}": runs(case, modules),
-            }  # fmt: skip
+            }
         return found
 
     def truth(self, case):
@@ -281,7 +281,7 @@ class NotAModule(Check):
                 f"what came out of the block{says}": Matches(lambda got: "nothing" if got == "nothing" else None, "an error"),
                 f"the block ran{says}": False, f"hooks after{says}": [0, 0, 0],
                 f"what runs after{says}": as_before(runs(case, three_modules(case))),
-            }  # fmt: skip
+            }
         return found
 
     def mistakes(self, case):
@@ -299,7 +299,7 @@ class WhateverTheList(Check):
     blame = {
         "output of a module that stood twice": "hooked_one_left", "outputs after the list was emptied": "hooked_one_left",
 "output of zeros": "hooked_zero_lost",
-    }  # fmt: skip
+    }
 
     def probe(self, nb, case):
         hooked, x = nb.function("hooked"), case.tensor("x", 2, 3)
@@ -326,13 +326,13 @@ class WhateverTheList(Check):
         return {
             "output of a module that stood twice": first(x), "outputs after the list was emptied": [first(x), second(x)],
     "output of zeros": torch.zeros(2, 3) + case.tensor("shift", 3),
-        }  # fmt: skip
+        }
 
 
 check(
     "hook_lifecycle",
     InsideAndAfterwards, AfterAnError, AfterTheStopButton, AfterExit, OnlyItsOwn, NotAModule, WhateverTheList,
-)  # fmt: skip
+)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

@@ -41,7 +41,7 @@ class InFrontOfReLU(Check):
             "gradients": snapshot(gradients), "output": output, "weight.grad": net[0].weight.grad.clone(),
             "deprecated hook": net[0]._is_full_backward_hook is False, "hooks": sum(hook_counts(net).values()),
             "a full backward hook beside it": full_hook_beside(net[0], case),
-        }  # fmt: skip
+        }
 
     def flow(self, case):
         net = case.build("net", net_with_relu, False)
@@ -55,7 +55,7 @@ class InFrontOfReLU(Check):
         return {
             "gradients": [of_linear], "output": output, "weight.grad": of_weight, "deprecated hook": False,
             "hooks": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         net, linear, relu, output = self.flow(case)
@@ -100,14 +100,14 @@ class WithoutGradients(Check):
         return {
             "output": output, "gradients": gradients, "weight.grad": weight.grad,
             "what a hook of others brought": of_others,
-        }  # fmt: skip
+        }
 
     def truth(self, case):
         net, x = case.build("net", net_with_relu, False), case.tensor("x", 5, 4)
         return {
             "output": net(x), "gradients": [], "weight.grad": (net[0](x) * case.tensor("upstream", 5, 6)).sum(dim=0),
             "what a hook of others brought": [case.tensor("of others", 3)] * 2,
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         return {"in_place_asks_for_more": {"gradients": such_that(lambda got: len(got) > 0)}}
@@ -182,7 +182,7 @@ class AnyModeAnyPass(Check):
         "with an infinite element": "value_taken_for_nothing", "of two passes through one graph": "runs_only_once",
         "of two equal passes": "first_layer_leaves_repetitions_out", "with create_graph": "create_graph_left_out",
         "of a block": "in_place_of_parts", "in the first of two lists": "first_list_taken_away", "of three dimensions": "in_place_other_shape",
-    }  # fmt: skip
+    }
     blame = {**{f"gradients {way}": hint for way, hint in ways.items()}, "gradient of a gradient": "cut_from_its_inputs", "bias.grad with an infinite element": "watcher_changes_gradient"}
 
     def run(self, case, way, start=None):
@@ -241,7 +241,7 @@ class AnyModeAnyPass(Check):
         return {
             **found, "gradient of a gradient": self.bend(case, lambda layer: None),
             "bias.grad with an infinite element": beyond,
-        }  # fmt: skip
+        }
 
 
 check("in_place_safe", InFrontOfReLU, WithoutGradients, EachCallItsEntry, AnyModeAnyPass)

@@ -51,7 +51,7 @@ class ByPlace(Check):
             "output": x1 + factor * x2, "x1": x1, "x2": x2, "hooks": ANYTHING, "a handle is returned": True,
             "output of a second call": x1 + factor * x2,
             "output after handle.remove()": x1 + x2,
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         x1, x2, factor = rescale_inputs(case, 4)
@@ -160,7 +160,7 @@ class EachModuleItsFactor(Check):
             "a module on which others have a hook": of_others(x1, x2),
             "the first module": first(x1, x2), "the second module": second(x1, x2), "another module": third(x1, x2),
             "another module, by name": third(x1=x1, x2=x2),
-        }  # fmt: skip
+        }
 
     def truth(self, case):
         x1, x2, factor = rescale_inputs(case, 3)
@@ -169,7 +169,7 @@ class EachModuleItsFactor(Check):
             "a module on which others have a hook": 3 * x1 + factor * x2,
             "the first module": x1 + factor * x2, "the second module": x1 + (factor + 1) * x2,
             "another module": x1 + x2, "another module, by name": x1 + x2,
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         x1, x2, factor = rescale_inputs(case, 3)
@@ -181,7 +181,7 @@ class EachModuleItsFactor(Check):
             "rescale_zero_ignored": {"factor 0": x1 + x2},
             "removes_other_hooks": {"a module on which others have a hook": x1 + factor * x2},
             "rescale_last_factor": {"the second module": x1 + factor * x2, "factor 0": x1 + factor * x2},
-        }  # fmt: skip
+        }
 
 
 class InEveryCall(Check):
@@ -196,7 +196,7 @@ class InEveryCall(Check):
         "module(x, x)": "one_tensor_for_both", "with two factors": "rescale_last_factor",
         "x2 that has changed since": "stale_result", "what a later hook finds by place": "rescale_place_lost",
         "removed, by place": "removes_other_hooks", "removed, by name": "handle_of_another",
-    }  # fmt: skip
+    }
 
     def whole(self, case):
         return case.tensor("whole numbers", 3, dtype=torch.int64, positive=True)
@@ -254,7 +254,7 @@ class InEveryCall(Check):
             "x2 of mixed dtypes": exactly, "x2 in float64": exactly,
             "with two factors": x1 + down, "what a later hook finds by place": [[x1, down]],
             "removed, by place": 3 * x1 + x2, "removed, by name": 3 * x1 + x2,
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         x1, x2, factor, _ = self.given(case)

@@ -34,7 +34,7 @@ def new_checkpoint(case, model):
     """New tensors under the names of today."""
     return {
         key: case.tensor(key, *value.shape, dtype=value.dtype) for key, value in model.state_dict().items()
-    }  # fmt: skip
+    }
 
 
 def with_old_names(saved, pattern, old):
@@ -84,7 +84,7 @@ class OldCheckpoint(Check):
             "load_state_dict says": FINE, "state_dict": new_checkpoint(case, free),
             "keys of the checkpoint": list(with_old_names(new_checkpoint(case, free), "fc[.]", "linear.")), "load hooks": ANYTHING,
             "the checkpoint": with_old_names(new_checkpoint(case, free), "fc[.]", "linear."),
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         says, state = "load_state_dict says", self.truth(case)["state_dict"]
@@ -124,7 +124,7 @@ class InsideAModel(Check):
 
     def mistakes(self, case):
         at_one_place = such_that(lambda says: ("parts.head." in says) != ("parts.again." in says))
-        return {"old_name_one_place": {"load_state_dict says": at_one_place}, "old_name_no_prefix": {"load_state_dict says": AnyOf(complaint(MISSING, UNEXPECTED), complaint(MISSING))}}  # fmt: skip
+        return {"old_name_one_place": {"load_state_dict says": at_one_place}, "old_name_no_prefix": {"load_state_dict says": AnyOf(complaint(MISSING, UNEXPECTED), complaint(MISSING))}}
 
 
 class LookAlikes(Check):
@@ -234,7 +234,7 @@ class NestedAndUntouched(Check):
         "versions in the checkpoint": "old_name_edits_checkpoint",
         "checkpoint after training": "old_name_edits_checkpoint",
         "what a load hook of others brought": "removes_other_hooks",
-    }  # fmt: skip
+    }
 
     def nested(self, case):
         inner = nn.ModuleDict({"linear": nn.Linear(2, 2)})
@@ -285,7 +285,7 @@ class NestedAndUntouched(Check):
             "versions in the checkpoint": {"": {"version": 1}, "norm": {"version": 1}, "linear": {"version": self.version(case)}},
             "what a load hook of others brought": [case.tensor("of others", 3)],
             "checkpoint after training": with_old_names(dict(model.state_dict()), "fc[.]", "linear."),
-        }  # fmt: skip
+        }
 
     def version(self, case):
         return case.integer("version", 2, 1000)

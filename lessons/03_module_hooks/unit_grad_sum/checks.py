@@ -59,7 +59,7 @@ class EachElementSumsToOne(Check):
         return {
             "x1.grad": g1 / (g1 + g2), "x2.grad": g2 / (g1 + g2), "W.grad": g_w, "hooks on model": ANYTHING,
             "x1.grad of another backward": g1 / (g1 + g2), "W.grad of another backward": 2 * g_w,
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         g1, g2, _ = self.gradients(case)
@@ -97,7 +97,7 @@ class SmallAndMixed(Check):
         "x1.grad beside a sum of 0": "shares_all_or_nothing", "x1.grad with a frozen W": "frozen_pass_left_out",
         "x1.grad of a second pass through one graph": "runs_only_once",
         "gradient of x1 with create_graph": "create_graph_left_out",
-    }  # fmt: skip
+    }
 
     def leaves(self, case, **more):
         return [case.tensor(name, 4, positive=True, requires_grad=True, **more) for name in ("x1", "x2")]

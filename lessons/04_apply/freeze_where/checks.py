@@ -367,7 +367,7 @@ class AnyModel(FreezingCheck):
     chosen = {
         "shared": ("body",), "tied": ("encoder",), "mixed_modes": ("2",), "norm_in_eval": ("1",), "none_place": ("", "enter"),
         "look_alike": ("block", "fc1"), "partly_frozen": ("4", "0"), "the_layer": ("",),
-    }  # fmt: skip
+    }
 
     def brought(self, case, freeze_where):
         found = {"requires_grad": {}, "training": {}, "what runs": {}}

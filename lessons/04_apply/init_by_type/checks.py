@@ -345,7 +345,7 @@ class AnyModel(ByTypeCheck):
     blame = {
         "shapes and dtypes": "init_dtype_lost", "weights": "init_frozen_left_out", "numbers": "init_frozen_left_out",
         "one layer's weight minus another's": "init_same_numbers",
-    }  # fmt: skip
+    }
 
     held_nan = "a layer of each kind, each of which held NaN"
 
@@ -425,7 +425,7 @@ class ThisOneModule(ByTypeCheck):
         "layers inside a container": "init_reaches_too_far", "a layer inside a layer": "init_reaches_too_far",
         "numbers after a second call": "init_only_once",
         "weight with groups": "init_ignores_groups",
-    }  # fmt: skip
+    }
 
     def probe(self, nb, case):
         init_by_type = nb.function("init_by_type")

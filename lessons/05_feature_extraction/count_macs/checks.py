@@ -145,7 +145,7 @@ class WholeBatch(Check):
         r"RuntimeError: (\w+: )?(shape|The size|mat1|Given)": "shapes_do_not_fit",
         r"KeyError: (Conv2d|Linear)\(": "feat_unused",
         r"AttributeError: '(ReLU|BatchNorm2d|AdaptiveAvgPool2d|Residual|TinyResNet|Sequential|Tanh)' object has no attribute": "feat_every_module",
-    }  # fmt: skip
+    }
 
     def given(self, case):
         height, width = case.shape("size", 2, 5, 12)
@@ -167,7 +167,7 @@ class WholeBatch(Check):
         return {
             self.field: first, "the same call again": second,
             "how much more the same call counts again": (second - first or 0) if both else 0,
-        }  # fmt: skip
+        }
 
     def truth(self, case):
         macs = self.macs(case)
@@ -281,7 +281,7 @@ class AfterAnError(WholeBatch):
     blame = {
         "hooks on the model after an error": "feat_error_skips", "what runs in model(x) after an error": "changes_mode",
         "the next count": "feat_goes_on",
-    }  # fmt: skip
+    }
 
     def given(self, case):
         def net():
@@ -391,7 +391,7 @@ class AnyModel(WholeBatch):
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
-    )  # fmt: skip
+    )
     errors = {
         **WholeBatch.errors,
         r"AttributeError: 'NoneType' object has no attribute": "feat_empty_place",
@@ -428,7 +428,7 @@ class AnyModel(WholeBatch):
 
 check(
     "count_macs", WholeBatch, AnyConvolution, UsedOrNot, NoHookLeft, AfterAnError, EachCallAfresh, BigNumbers, ManyTokens, AnyModel
-)  # fmt: skip
+)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

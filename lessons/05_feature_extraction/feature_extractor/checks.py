@@ -236,7 +236,7 @@ class CalledAgain(NestedNames):
             "what runs in model(x), before and after later calls": [
                 ran, what_runs(model, case, lambda: model(x), "later")
             ],
-        }  # fmt: skip
+        }
 
     def learn(self, model):
         """Between two calls the model's weights change."""
@@ -280,7 +280,7 @@ class TwoAtOnce(NestedNames):
         one = nb.function("FeatureExt")(model, layers[:2])
         two = nb.function("FeatureExt")(model, [layers[3], layers[0], layers[2]])
         brought = {"features of the first": snapshot(one(x)), "features of the second": snapshot(two(x + 1)),
-                   "features of the first again": snapshot(one(x * 2))}  # fmt: skip
+                   "features of the first again": snapshot(one(x * 2))}
         whole, body, inner, x = self.part(case)
         three, four = nb.function("FeatureExt")(whole, [layers[3]]), nb.function("FeatureExt")(body, [inner])
         on_the_whole = snapshot(three(x))
@@ -391,7 +391,7 @@ class AnyModel(Check):
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "none_place", "one_dim", "three_dim",
         "float64", "dictionary", "look_alike",
-    )  # fmt: skip
+    )
     errors = {**ERRORS, r"ValueError: (not enough|too many) values to unpack": "some_dimensions"}
     blame = {
         "features of a model with names that look alike": "name_in_name",

@@ -106,7 +106,7 @@ class Steps(Check):
                 )
             ),
             "feat_hook_left": {"hooks on the model": Matches(lambda got: None if got else "no", "some")},
-        }  # fmt: skip
+        }
 
 
 class Functional(nn.Module):
@@ -253,7 +253,7 @@ class AnyModel(Check):
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
-    )  # fmt: skip
+    )
     errors = {
         **ERRORS,
         r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",

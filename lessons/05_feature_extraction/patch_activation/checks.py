@@ -248,7 +248,7 @@ class AnyModel(Patched):
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
-    )  # fmt: skip
+    )
     errors = {
         **ERRORS,
         r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
@@ -279,7 +279,7 @@ class AnyModel(Patched):
             brought[f"answers of {says}"] = {
                 f"{layer}, channels={channels}": patch(model, layer, clean, corrupted, channels)
                 for layer in kept for channels in (None, [1])
-            }  # fmt: skip
+            }
         return brought
 
     def truth(self, case):

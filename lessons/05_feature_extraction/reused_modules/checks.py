@@ -159,14 +159,14 @@ class EveryCall(Check):
         return {
             "calls": calls, "outputs that require a gradient": attached(calls),
             "gradients of the model, from the outputs": reached,
-        }  # fmt: skip
+        }
 
     def truth(self, case):
         model, x = self.given(case).values()
         return {
             "calls": pairs(calls_of(case, model, x)), "outputs that require a gradient": [],
             "gradients of the model, from the outputs": no_gradients_from(model, case),
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         model, x = self.given(case).values()
@@ -267,7 +267,7 @@ class AnyModel(EveryCall):
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "look_alike",
-    )  # fmt: skip
+    )
     errors = {
         **ERRORS,
         r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
@@ -285,7 +285,7 @@ class AnyModel(EveryCall):
         return {
             **own_parameter_model(case), **bare_model(case),
             **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case),
-        }  # fmt: skip
+        }
 
     def probe(self, nb, case):
         record = nb.function("record_calls")

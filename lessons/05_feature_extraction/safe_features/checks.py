@@ -112,7 +112,7 @@ class AnyModel(AsItWas):
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
-    )  # fmt: skip
+    )
     errors = {
         **ERRORS,
         r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
@@ -136,7 +136,7 @@ class AnyModel(AsItWas):
         return {
             "a model in training mode": trains, **bare_model(case), **own_parameter_model(case),
             **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case),
-        }  # fmt: skip
+        }
 
     def outputs(self, model, x):
         calls = single_calls(model, x)
@@ -232,7 +232,7 @@ class GoneAfterAnError(Check):
     errors = ERRORS
     blame = {
         "the model's error reaches the caller": "feat_error_swallowed", "what runs after an interrupt": "feat_error_skips",
-    }  # fmt: skip
+    }
 
     def given(self, case):
         names = case.words("names", 2)
@@ -319,7 +319,7 @@ class OnlyWhatRan(Check):
         return {
             "features of the first call": first, "features of the second call": second, "hooks on the model": hooks,
             "what runs in model(x) afterwards": self.runs(case, model, x),
-        }  # fmt: skip
+        }
 
     def runs(self, case, model, x):
         return what_runs(model, case, lambda: (model(x) + model(-x)).sum().backward())

@@ -82,7 +82,7 @@ class LstmAndAttention(Check):
             "tensors": tensors, "tensors that require a gradient": attached(tensors), "hooks on the model": hooks,
             "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
             "gradients of the model, from the tensors": reached_from(tensors, model, case),
-        }  # fmt: skip
+        }
 
     def parts(self, case):
         """What the layers return, by hand."""
@@ -102,7 +102,7 @@ class LstmAndAttention(Check):
             "tensors": close(tensors), "tensors that require a gradient": [], "hooks on the model": 0,
             "what runs in model(x) afterwards": runs,
             "gradients of the model, from the tensors": no_gradients_from(model, case),
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         (attention, _), (linear, output), (lstm, (_, (_, c))) = self.parts(case).items()
@@ -134,7 +134,7 @@ class LstmAndAttention(Check):
             "feat_one_mode_for_all": {
                 "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward())
             },
-        }  # fmt: skip
+        }
 
 
 class Mixed(nn.Module):
@@ -297,7 +297,7 @@ class EveryPart(Check):
             "sum": x.sum(), "scale": getattr(model, name).scale.detach(), "none_left": x[:0], "which": x > 0,
             "twice.0": x + 1, "twice.1": x + 1, "same.0": x, "same.1": x,
             "deep.a.0.0.b.0.0": x + 3, "deep.a.0.0.b.0.1.c": x + 4,
-        }  # fmt: skip
+        }
         tensors = {f"{name}.{place}": tensor for place, tensor in parts.items()}
         gradients = {place: no_gradient_left(place, one, case) for place, one in tensors.items()}
         return {"tensors": tensors, "gradients of the tensors": gradients, "statistics afterwards": once}
@@ -331,7 +331,7 @@ class AnyModel(Check):
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
-    )  # fmt: skip
+    )
     errors = {
         **ERRORS,
         r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",

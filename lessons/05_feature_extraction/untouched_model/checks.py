@@ -294,7 +294,7 @@ class AnyModel(Afterwards):
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
-    )  # fmt: skip
+    )
     blame = {
         "after a model with one layer under two names": "feat_shared_mode",
         "what the hooks got in a model with names that look alike": "name_in_name",
@@ -333,7 +333,7 @@ class UsedAgain(Afterwards):
     blame = {
         "after the inner block": "feat_once_only", "after the outer block": "feat_once_only", "after another block": "feat_once_only",
         "what the hooks of one dict got in two blocks": "feat_hooks_used_up",
-    }  # fmt: skip
+    }
 
     def probe(self, nb, case):
         model, x = self.given(case)
@@ -354,7 +354,7 @@ class UsedAgain(Afterwards):
         return {
             "after the inner block": inner, "after the outer block": outer, "after another block": another,
             "what the hooks of one dict got in two blocks": got,
-        }  # fmt: skip
+        }
 
     def owner_trains(self, model):
         model.train()
@@ -375,7 +375,7 @@ class UsedAgain(Afterwards):
         return {
             "after the inner block": inner, "after the outer block": outer, "after another block": another,
             "what the hooks of one dict got in two blocks": [Close(fresh(given), 1e-4, 1e-4) for given in (x, -x)],
-        }  # fmt: skip
+        }
 
     def mistakes(self, case):
         return {}

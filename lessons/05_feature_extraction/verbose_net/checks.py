@@ -271,7 +271,7 @@ class AnyModel(Check):
     kinds = (
         "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
         "float64", "the_layer",
-    )  # fmt: skip
+    )
 
     def models(self, case):
         trains = case.build("trains", TinyResNet).train(), case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
@@ -279,7 +279,7 @@ class AnyModel(Check):
         return {
             "a model in training mode": trains, "a model without parameters": bare,
             **awkward_models(case, *self.kinds), **hooked_model(case),
-        }  # fmt: skip
+        }
 
     def probe(self, nb, case):
         brought = {}

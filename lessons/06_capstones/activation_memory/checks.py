@@ -161,7 +161,7 @@ def wrong_layers(model, saved, own):
         "memory_outermost": [given_to(lambda layer: "")],
         "memory_layer_cumulative": [cumulative],
         "memory_layers_each": [each, layer_by_layer(saved)],
-    }  # fmt: skip
+    }
 
 
 class Tanh(nn.Tanh):
@@ -468,7 +468,7 @@ class AnyModel(OneForward):
         return awkward_models(
             case, "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes",
             "none_place", "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
-        )  # fmt: skip
+        )
 
     def probe(self, nb, case):
         brought = {}

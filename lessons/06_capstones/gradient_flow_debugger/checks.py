@@ -492,7 +492,7 @@ class AnyModel(SoundNet):
         return awkward_models(
             case, "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "three_dim",
             "float64", "look_alike", "the_layer",
-        ) | {"a model with a batch norm and a leaky ReLU": (self.leaky(case), case.tensor("x", 6, 4))}  # fmt: skip
+        ) | {"a model with a batch norm and a leaky ReLU": (self.leaky(case), case.tensor("x", 6, 4))}
 
     def leaky(self, case):
         return case.build("leaky", leaky_net, case.words("names", 6), case.integer("dead", 1, 2))
@@ -628,7 +628,7 @@ class OnlyLooks(SoundNet):
             **brought, "hooks after an error": hook_counts(net), "the error comes out of the block": raised,
             "what runs after an error": self.runs(case, net, self.given(case)[1]),
             "the trace of all attributes": attributes_on(net, case),
-        }  # fmt: skip
+        }
 
     def hooked(self, case):
         net, x, upstream = self.given(case)

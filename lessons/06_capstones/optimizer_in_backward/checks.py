@@ -208,7 +208,7 @@ class AnyModel(LikePlainSGD):
         return awkward_models(
             case, "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes",
             "none_place", "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
-        )  # fmt: skip
+        )
 
     def make(self, case):
         return partial(torch.optim.SGD, lr=0.05, momentum=0.9)

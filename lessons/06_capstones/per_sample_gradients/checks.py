@@ -231,7 +231,7 @@ class AnyModel(OneBatch):
         return own | awkward_models(
             case, "shared", "called_twice", "norm_in_eval", "mixed_modes", "none_place", "float64", "namedtuple", "dictionary",
             "look_alike",
-        )  # fmt: skip
+        )
 
     def probe(self, nb, case):
         brought = {}
