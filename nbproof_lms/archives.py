@@ -74,8 +74,6 @@ class ArchiveEntry:
     parts: tuple[str, ...]
     time: datetime | None = None
     problem: NotUnpacked | None = None
-    sender: str = ""
-    """Of a mail's attachment: the address in *From*."""
     _open: IO[bytes] | None = field(default=None, repr=False)
     _budget: Budget | None = field(default=None, repr=False)
 
@@ -190,7 +188,7 @@ def _zip(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
             if problem is None and info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                 # zipfile unpacks the others without a limit: forty bytes of bzip2 become 46 MB at one go.
                 problem = NotUnpacked("not read", "packed in an unusual way: ask for an ordinary zip")
-            entry = ArchiveEntry(parts, _zip_time(info), problem, "", None, budget)
+            entry = ArchiveEntry(parts, _zip_time(info), problem, None, budget)
             if problem is None:
                 try:
                     with _damage():
@@ -276,7 +274,7 @@ def _packed(file: IO[bytes], kind: str, name: str, budget: Budget) -> Iterator[A
         yield from _tar(unpacked(), budget)
         return
     inner = re.sub(r"\.(gz|xz|bz2)$", "", name, flags=re.IGNORECASE)
-    yield ArchiveEntry((inner,), None, None, "", unpacked(), budget)
+    yield ArchiveEntry((inner,), None, None, unpacked(), budget)
 
 
 def _tar(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
@@ -303,4 +301,4 @@ def _tar(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
             except (ValueError, OverflowError, OSError):
                 time = None
             opened = None if problem else archive.extractfile(member)
-            yield ArchiveEntry(parts, time, problem, "", opened, free)
+            yield ArchiveEntry(parts, time, problem, opened, free)

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nbproof_lms.archives import ArchiveEntry, Budget, NotUnpacked, entries, packing_of
-from nbproof_lms.mail import attachments, is_mail, is_mailbox
 
 __all__ = ["Arrivals", "ArrivedPiece", "fingerprint", "is_junk", "safe_name"]
 
@@ -43,16 +42,12 @@ class ArrivedPiece:
     time: datetime | None = None
     """Of the file, or of the archive that it came in."""
     changed: datetime | None = None
-    """Its last change, by the innermost archive or mailbox that tells: it puts a learner's copies in order, and dates nothing."""
+    """Its last change, by the innermost archive that tells: it puts a learner's copies in order, and dates nothing."""
     packed: bool = False
     """Whether ``time`` is that of an entry of the upload, not of a file on this disk."""
     problem: NotUnpacked | None = None
     archive: bool = False
     """It was unpacked: its files are pieces of their own."""
-    nested: bool = False
-    """It came in an archive within the upload, which a learner may have packed."""
-    sender: str = ""
-    """Whose mail it was attached to: the address."""
 
     @property
     def name(self) -> str:
@@ -160,8 +155,6 @@ class Arrivals:
         name = parts[-1]
         if is_junk(parts):
             self.pieces.append(piece)
-        elif not kind and (is_mail(name) or is_mailbox(name, head)):
-            self._unpack(piece, path, budget, top=False, mails=True)
         elif kind in {"7z", "rar"} or (kind and _PACKED.search(name)):
             self._unpack(piece, path, budget, top)
         elif not kind and _CALLED_ARCHIVE.search(name):
@@ -170,7 +163,7 @@ class Arrivals:
         else:
             self.pieces.append(piece)
 
-    def _unpack(self, piece: ArrivedPiece, path: Path, budget: Budget, top: bool, mails: bool = False) -> None:
+    def _unpack(self, piece: ArrivedPiece, path: Path, budget: Budget, top: bool) -> None:
         at = len(self.pieces)
         # A plain archive on this disk is an upload, and its entries have times of their own; one within it is a learner's.
         within = () if top else piece.parts
@@ -181,7 +174,7 @@ class Arrivals:
             problem = NotUnpacked("not read", "archives within archives within archives")
         else:
             try:
-                for entry in (attachments if mails else entries)(path, inner):
+                for entry in entries(path, inner):
                     self._entry(within, entry, inner, piece, top)
             except NotUnpacked as found:
                 problem = found
@@ -194,16 +187,12 @@ class Arrivals:
     ) -> None:
         parts = (*within, *entry.parts)
         self.step(len(self.pieces), len(self.pieces) + 1, "/".join(parts))
-        # Of a mail in a mail the outer one's: the inner one is what somebody sent. So is one in an archive.
-        sender = archive.sender or ("" if archive.nested else entry.sender)
         piece = ArrivedPiece(
             parts,
             time=entry.time if top else archive.time,
             changed=entry.time or archive.changed,
             packed=top or archive.packed,
             problem=entry.problem,
-            nested=not top,
-            sender=sender,
         )
         if entry.problem is not None:
             self.pieces.append(piece)

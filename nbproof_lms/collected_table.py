@@ -1,8 +1,7 @@
-"""What was collected, as a table in the terminal and as JSON."""
+"""What was collected, as a table in the terminal."""
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,15 +11,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from nbproof.command import course_command
-from nbproof.errors import UsageError
-from nbproof.files import replace_file
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, printable, some_of
+from nbproof.text import counted, printable
 from nbproof_lms.outcome import PLACED, STATUSES, Collected, Line
 from nbproof_lms.roster import members_of
 from nbproof_lms.whose import HIDDEN
 
-__all__ = ["MANY", "cures", "print_collected", "write_json"]
+__all__ = ["MANY", "cures", "print_collected"]
 
 _SHOWN = 12
 """Commands for copies that wait, one for each."""
@@ -65,8 +62,6 @@ def _remarks(collected: Collected, hidden: int) -> Iterator[str]:
     if junk := collected.counts.get("junk"):
         yield f"not listed: {counted(junk, 'file')} that no learner wrote (archives, .DS_Store and the like)"
     yield from collected.notes
-    if collected.missing:
-        yield f"nothing came from {some_of(collected.missing, 8)}"
     told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
     yield told or "no file came"
 
@@ -132,29 +127,15 @@ def _kept(line: Line, root: Path) -> Path:
 
 def _whose(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[str]:
     """What says whose a file is, if nothing did."""
-    sent = [line for line in lines if "@" in line.sender]
-    if sent:
-        add = course_command(f"roster add NAME --email {shlex.quote(sent[0].sender)}", root)
-        yield f"no learner known, by mail: {add}; then collect again"
     if any(line.why == HIDDEN for line in lines):
         yield (
             "no learner known, anonymous: post the grades in the LMS, or turn anonymous grading off there, and download "
             "again; or name them in a column of --names CSV, such as anon_aB3x9"
         )
-    unsaid = [line for line in lines if line.sender == "" and line.kept and line.why != HIDDEN]
+    unsaid = [line for line in lines if line.kept and line.why != HIDDEN]
     if unsaid:
         one = course_command(f"collect {shlex.quote(str(_kept(unsaid[0], root)))} --learner NAME", root)
         if collected.dry_run:
             # Nothing lies anywhere by itself yet.
             one = "collect them without --dry-run"
-        yield f"no learner known: --names CSV or --pattern REGEX says whose they are; or one by one: {one}"
-
-
-def write_json(collected: Collected, path: Path) -> None:
-    """Write the list of all files as JSON. Raises UsageError if it cannot be written."""
-    try:
-        replace_file(path, json.dumps(collected.as_dict(), indent=1) + "\n")
-    except OSError as error:
-        raise UsageError(
-            f"the list cannot be written ({error.strerror})", str(path), "choose another file: --json FILE"
-        ) from None
+        yield f"no learner known: --names CSV says whose they are; or one by one: {one}"

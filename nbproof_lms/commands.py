@@ -23,7 +23,6 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
     )
     reading_arguments(command)
     command.add_argument("--all", action="store_true", help="list every file of a large upload")
-    command.add_argument("--json", type=Path, metavar="FILE", help="also write the list of all files, as JSON")
     command.epilog = (
         "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
         "Exit code 0: everything has its place; 1: something needs a person; 2: a wrong call."
@@ -42,31 +41,21 @@ def reading_arguments(command: argparse._ActionsContainer) -> None:
         "Moodle's participants",
     )
     add("--learner", metavar="NAME", help="all of it is this learner's, and counts, whatever the names say")
-    add(
-        "--pattern",
-        metavar="REGEX",
-        help="a regular expression for file names: groups learner (or student_id) and, if you like, timestamp, late",
-    )
     add("--dry-run", action="store_true", help="say what would be done, write nothing")
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """What was said of how an upload is to be read, as ``nbproof_lms.collect`` takes it."""
-    return {name: getattr(arguments, name) for name in ("lesson", "names", "pattern", "learner", "dry_run")}
+    return {name: getattr(arguments, name) for name in ("lesson", "names", "learner", "dry_run")}
 
 
 def _collect(arguments: argparse.Namespace) -> int:
-    from nbproof.files import refuse_unwritable
     from nbproof.terminal import progress
     from nbproof_lms import collect
-    from nbproof_lms.collected_table import print_collected, write_json
+    from nbproof_lms.collected_table import print_collected
 
-    if arguments.json:
-        refuse_unwritable(str(arguments.json))
     with progress("collecting") as step:
         collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
-    if arguments.json:
-        write_json(collected, arguments.json)
     print_collected(collected, arguments.course, arguments.all)
     return 1 if collected.needs_person else 0
 
@@ -77,7 +66,7 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
     one = kinds.add_parser("add", help=says, description=says)
     one.add_argument("learner", metavar="NAME", help="the learner's id: the name of their folder in submitted/")
     one.add_argument("--name", default="", help="the learner's name, as people and file names have it")
-    one.add_argument("--email", default="", help="the address that their mails come from")
+    one.add_argument("--email", default="", help="the learner's e-mail address")
     one.add_argument(
         "--also",
         action="append",

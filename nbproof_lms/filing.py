@@ -14,11 +14,10 @@ from nbproof.text import printable
 from nbproof_lms.arrivals import ArrivedPiece, is_junk, safe_name
 from nbproof_lms.choosing import Choice, Copy, CopyOrder, choose
 from nbproof_lms.contents import Guess, LessonBook
-from nbproof_lms.mail import is_mail, is_mailbox
 from nbproof_lms.members import Roster
 from nbproof_lms.outcome import STANDS, Line
 from nbproof_lms.placing import Desk, File, same_bytes
-from nbproof_lms.system import LmsEntry, System, systems
+from nbproof_lms.system import LmsEntry, systems
 from nbproof_lms.whose import FilePlace, Upload, Whose, lesson_named, owners
 
 __all__ = ["Arrived", "file_uploads"]
@@ -65,7 +64,6 @@ def file_uploads(
     roster: Roster | None,
     *,
     lesson: str | None,
-    pattern: System | None,
     learner: str | None,
     step: Callable[[int, int, str], None],
 ) -> list[list[File]]:
@@ -77,7 +75,7 @@ def file_uploads(
         for done, item in enumerate(own, 1):
             step(done, len(own), item.piece.name)
             _sort(item, book)
-        _find_owners(own, name, book, desk, roster, pattern, learner)
+        _find_owners(own, name, book, desk, roster, learner)
         _find_times(own)
         items += own
         told.append(own)
@@ -120,7 +118,6 @@ def _find_owners(
     book: LessonBook,
     desk: Desk,
     roster: Roster | None,
-    pattern: System | None,
     learner: str | None,
 ) -> None:
     """Find the owner of every file of one upload. ``learner``: all of it is theirs."""
@@ -129,9 +126,8 @@ def _find_owners(
         name,
         [_place(item) for item in items],
         tuple(book.lessons),
-        (pattern,) if pattern is not None else tuple(systems().values()),
+        tuple(systems().values()),
         archives,
-        {parts for parts in archives if is_mail(parts[-1]) or is_mailbox(parts[-1], b"")},
         roster,
         desk.learners,
         desk.accounts,
@@ -149,7 +145,7 @@ def _find_owners(
 
 def _place(item: Item) -> FilePlace:
     lesson = item.guess.lesson if item.kind in _CODE else ""
-    return FilePlace(item.piece.parts, lesson, item.piece.sender, item.piece.safe and not is_junk(item.piece.parts))
+    return FilePlace(item.piece.parts, lesson, item.piece.safe and not is_junk(item.piece.parts))
 
 
 def _find_times(items: Sequence[Item]) -> None:
@@ -332,7 +328,6 @@ def _file(item: Item, upload: str) -> File:
         order=astuple(item.order),
         account=f"{item.whose.system}:{entry.account}" if entry is not None and entry.account else "",
         system=item.whose.system,
-        sender=item.piece.sender,
         by_hand=item.by_hand,
     )
     return File(line, tuple(item.data), item.beside)

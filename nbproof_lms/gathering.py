@@ -19,7 +19,6 @@ from nbproof_lms.filing import file_uploads
 from nbproof_lms.keeping import Stage
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected
-from nbproof_lms.pattern import Pattern
 from nbproof_lms.placing import Desk
 from nbproof_lms.roster import enrol, joined, kept_roster, read_names
 from nbproof_lms.system import systems
@@ -36,7 +35,6 @@ def collect(
     *,
     lesson: str | None = None,
     names: Path | None = None,
-    pattern: str | None = None,
     learner: str | None = None,
     dry_run: bool = False,
     step: Step = lambda done, of, name: None,
@@ -45,7 +43,6 @@ def collect(
 
     ``lesson``: the assignment that the upload belongs to; without it content decides. ``names``: a CSV (``roster``),
     whose learners are put on the roster that is kept, as for this upload. ``learner``: whose all of it is.
-    ``pattern``: a regular expression for names (``pattern.Pattern``).
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     book = LessonBook(root)
@@ -61,11 +58,10 @@ def collect(
     came = read_names(names) if names is not None else None
     if came is not None:
         roster = joined(roster, came)
-    system = Pattern(pattern) if pattern is not None else None
     with _disk(root), only_collect(root, dry_run), Stage(root, dry_run) as stage:
         arrived = [stage.take(path, step) for path in asked]
         desk = Desk(root, dry_run)
-        told = file_uploads(arrived, book, desk, roster, lesson=lesson, pattern=system, learner=learner, step=step)
+        told = file_uploads(arrived, book, desk, roster, lesson=lesson, learner=learner, step=step)
         collected = stage.finish(told, roster, desk, lesson)
         if came is not None and not dry_run:
             enrol(root, came.members)

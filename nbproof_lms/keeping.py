@@ -78,7 +78,7 @@ class Stage:
                 _write_list(self._kept(upload), upload, placed, asked)
             if upload.known:
                 notes.append(_known_before(upload, changed))
-        done = Collected(tuple(uploads), tuple(lines), tuple(notes), (), self._dry)
+        done = Collected(tuple(uploads), tuple(lines), tuple(notes), self._dry)
         return done if roster is None else _held_against(roster, done)
 
     def _kept(self, upload: KeptUpload) -> Path:
@@ -107,13 +107,13 @@ def _known_before(upload: KeptUpload, changed: bool) -> str:
 
 
 def _held_against(roster: Roster, done: Collected) -> Collected:
-    """What came, with who is missing and who is not on the roster."""
+    """What came, with who is not on the roster."""
     came = {line.learner for line in done.lines if line.learner}
     notes = [*done.notes, *roster.notes]
     strangers = sorted(came - set(roster.learners))
     if strangers and not roster.strict:
         notes.append(f"not on the roster: {', '.join(strangers)}; {course_command('roster add NAME')} puts one there")
-    return replace(done, notes=tuple(notes), missing=tuple(name for name in roster.expected if name not in came))
+    return replace(done, notes=tuple(notes))
 
 
 def _write_list(folder: Path, upload: KeptUpload, lines: Sequence[Line], asked: str | None) -> None:

@@ -62,8 +62,6 @@ class Roster:
     notes: tuple[str, ...] = ()
     strict: bool = True
     """Whether a name that is not in it is nobody's; else that name is read as if there were no roster."""
-    expected: tuple[str, ...] = ()
-    """Those of whom something is to come: everybody of a table that was named with the upload."""
 
     @property
     def learners(self) -> tuple[str, ...]:

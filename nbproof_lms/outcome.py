@@ -59,8 +59,6 @@ class Line:
     """The LMS and its own number of the learner: ``Canvas:123``."""
     system: str = ""
     """The LMS that handed it over, if it was one."""
-    sender: str = ""
-    """Whose mail it was attached to: the address."""
     by_hand: bool = False
     """A person named it as the learner's, so it counts where nothing else tells."""
     folder: str = ""
@@ -97,8 +95,6 @@ class Collected:
     uploads: tuple[KeptUpload, ...]
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    """Learners of the names' CSV of whom nothing came."""
     dry_run: bool = False
 
     @property
@@ -125,6 +121,5 @@ class Collected:
             "needs_person": len(self.needs_person),
             "uploads": [asdict(upload) for upload in self.uploads],
             "notes": list(self.notes),
-            "missing": list(self.missing),
             "files": [line.as_dict() for line in self.lines],
         }

@@ -148,7 +148,7 @@ def _out_of_lists(root: Path, gone: set[str], with_uploads: bool) -> list[str]:
             # Beside its file the name stays: it is what the upload calls it. Whose it was does not.
             if with_uploads:
                 one["name"] = ""
-            one |= {"learner": "", "lesson": "", "status": "removed", "why": "", "account": "", "sender": ""}
+            one |= {"learner": "", "lesson": "", "status": "removed", "why": "", "account": ""}
         replace_file(path, json.dumps(told, indent=1).encode())
     return staying
 

@@ -167,10 +167,9 @@ def enrol(root: Path, members: Sequence[Member], by_hand: bool = False) -> Enrol
 def joined(kept: Roster | None, came: Roster) -> Roster:
     """The roster that is kept with a table that came: names that neither knows are nobody's."""
     if kept is None:
-        return replace(came, expected=came.learners)
+        return came
     done = enrolled(kept.members, came.members)
-    expected = tuple(dict.fromkeys(done.ids[one] for one in came.learners))
-    return replace(roster_of(done.members, ROSTER, (*came.notes, *done.notes)), expected=expected)
+    return roster_of(done.members, ROSTER, (*came.notes, *done.notes))
 
 
 def strike_off(root: Path, learners: Iterable[str]) -> None:

@@ -20,7 +20,7 @@ from nbproof_lms.system import LmsEntry, System
 __all__ = ["HIDDEN", "FilePlace", "Upload", "Whose", "lesson_named", "owners"]
 
 HIDDEN = "the LMS hides whose it is (anonymous grading)"
-_SAY = "say so with --names or --pattern"
+_SAY = "say so with --names"
 _DEEPEST = 8
 
 Parts = tuple[str, ...]
@@ -33,8 +33,6 @@ class FilePlace:
     parts: Parts
     lesson: str = ""
     """The lesson that its content is of."""
-    sender: str = ""
-    """Of a mail's attachment: the sender's address."""
     counted: bool = True
     """Whether it has a place in the layout: no file that a system made, and nothing whose name leads out of the upload."""
 
@@ -62,10 +60,9 @@ class Upload:
     places: Sequence[FilePlace]
     lessons: Sequence[str]
     systems: Sequence[System]
-    """Who may have made it; one that is an instructor's own pattern is the only one."""
+    """Who may have made it."""
     archives: Collection[Parts] = ()
     """Those of the files that are folders here, because they were unpacked."""
-    mails: Collection[Parts] = ()
     roster: Roster | None = None
     known: Sequence[str] = ()
     """Who handed in before."""
@@ -189,7 +186,7 @@ class _LmsLayout:
             inner = [head for head in heads if head in folders and head not in upload.archives]
             if len(others) > 1 or not inner:
                 return None
-            if others and system.name != "pattern":
+            if others:
                 around = around or others[0][-1]
             paths = [parts for parts in paths if parts[: depth + 1] not in upload.archives]
         return None
@@ -212,8 +209,6 @@ class _LmsLayout:
             return Whose(made=True)
         if entry is None:
             why = f"it is not called as {self._system.name} calls what it hands over, and all around it is"
-            if self._system.name == "pattern":
-                why = "the pattern does not match its name"
             return Whose(why=why, file=place.parts[-1])
         owner = self._names.owner(entry.name, entry, self._system.name)
         numbers = self._numbers[self._where(head), plain(entry.name)]
@@ -287,7 +282,7 @@ class _Folders:
     def _name(self, head: Parts) -> tuple[str, bool]:
         """The learner whom it is called by, and whether that is sure where nothing else is called so."""
         is_folder = head in self._folders and head not in self._upload.archives
-        if len(head) <= self._depth or head in self._upload.mails:
+        if len(head) <= self._depth:
             return "", False
         name, beside = learner_in(head[-1], self._upload.lessons, is_folder)
         return name, beside or is_folder
@@ -305,21 +300,8 @@ class _Folders:
         whole = self._upload.who(without_copy_marks(self._upload.name))
         if not name and len(whole) == 1:
             owner = Whose(min(whole))
-        if place.sender:
-            owner = self._sent(place.sender, owner, bool(name))
         owner = self._names.unless_around(owner, "")
         return Whose(owner.learner, owner.why, file=place.parts[-1])
-
-    def _sent(self, address: str, folder: Whose, in_folder: bool) -> Whose:
-        """The learner whose mail it is, if the roster knows the address, and the folder that it lies in says nothing else."""
-        roster = self._upload.roster
-        found = roster.who(address) if roster is not None else frozenset()
-        if len(found) != 1:
-            known = in_folder and plain(folder.learner) in self._upload.people
-            return folder if known else Whose(why=f"{address} sent it, and the roster has nobody with this address")
-        if in_folder and folder.learner not in found:
-            return Whose(why=f"{address} sent it, and it lies with what is {folder.learner or 'others'}'s")
-        return Whose(min(found))
 
 
 def learner_in(name: str, lessons: Iterable[str], is_folder: bool) -> tuple[str, bool]:

@@ -141,7 +141,7 @@ class _Desk:
         if self.request.json:
             raise UsageError(
                 "a dry run grades nothing, so there is no JSON of it", f"--json {self.request.json}",
-                f"for the list of the files: {course_command('collect PATH --dry-run --json FILE')}",
+                "run the same command again without --json",
             )  # fmt: skip
         collected = self._collect()
         assert collected is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import shlex
-from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -126,7 +125,6 @@ def test_uploads_are_filed_under_the_rosters_ids(collecting: Collecting, course:
     assert (course / "submitted/jd1/01_first/01_first.ipynb").read_bytes() == answers[0]
     endings = {line.name: line.status for line in collected.needs_person}
     assert endings == {"stranger_77_11_x.ipynb": "no learner known", "doejane_124_12_x.ipynb": "no learner known"}
-    assert collected.missing == ("aa3",)
 
 
 @pytest.mark.parametrize(
@@ -296,158 +294,6 @@ def test_the_cure_that_is_printed_works(
     assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": A}
 
 
-def _mail(sender: str, **files: bytes) -> bytes:
-    mail = EmailMessage()
-    mail["From"], mail["Subject"] = sender, "my homework"
-    mail.set_content("see attached")
-    for name, data in files.items():
-        mail.add_attachment(data, "application", "octet-stream", filename=name.replace("__", "."))
-    return mail.as_bytes()
-
-
-def test_a_mail_is_opened_and_its_sender_looked_up(
-    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    mail = tmp_path / "Fwd homework.eml"
-    mail.write_bytes(_mail("Jané <Jane@U.edu>", x__ipynb=A, bob__csv=b"1"))
-    collect = ["collect", str(mail), "--course", str(course)]
-    assert main(collect) == 1
-    told = capsys.readouterr().out
-    assert not (course / "submitted").exists()
-    assert main(_cure(told, " -m course roster add ")) == 0
-    assert main(collect) == 0
-    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": A, "jane/01_first/bob.csv": b"1"}
-
-
-ADDRESSES_IN_NAMES = (
-    "=?utf-8?q?jane=40u=2Eedu?= <bob@u.edu>",
-    "=?utf-8?q?Jane_=3Cjane=40u=2Eedu=3E=2C?= <bob@u.edu>",
-    "=?utf-8?q?R=C3=B6e=2C_Bob?= <bob@u.edu>",
-    '"Jane <jane@u.edu>" <bob@u.edu>',
-    "Bob <bob@u.edu> (<jane@u.edu>)",
-)
-SEVERAL_SENDERS = (
-    "jane@u.edu <bob@u.edu>",
-    "<jane@u.edu> <bob@u.edu>",
-    "jane@u.edu, bob@u.edu",
-    "bob@u.edu\nFrom: jane@u.edu",
-    "jane@u.edu\nFrom: bob@u.edu",
-)
-
-
-def _sent(sender: str) -> bytes:
-    """A mail with just this in its head, and an attachment that is called like another learner."""
-    return f"From: {sender}\n".encode() + _mail("x@y.z", jane__ipynb=A).partition(b"\n")[2]
-
-
-@pytest.fixture
-def jane_and_bob(tmp_path: Path) -> Path:
-    """A list of two learners with their addresses."""
-    names = tmp_path / "names.csv"
-    names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
-    return names
-
-
-@pytest.mark.parametrize("sender", ADDRESSES_IN_NAMES)
-def test_the_name_beside_an_address_makes_nobody_the_sender(
-    sender: str, collecting: Collecting, course: Path, jane_and_bob: Path
-) -> None:
-    collecting(_sent(sender), "homework.eml", names=jane_and_bob)
-    assert everything(course / "submitted") == {"bob/01_first/01_first.ipynb": A}
-
-
-@pytest.mark.parametrize("sender", SEVERAL_SENDERS)
-def test_a_mail_that_does_not_name_one_sender_needs_a_person(
-    sender: str, collecting: Collecting, course: Path, jane_and_bob: Path
-) -> None:
-    collected = collecting(_sent(sender), "homework.eml", names=jane_and_bob)
-    assert [line.status for line in collected.needs_person] == ["no learner known"]
-    assert not (course / "submitted").exists()
-
-
-def _box(*mails: bytes, at: str = "Mon Nov 16 10:0{0}:00 2026") -> bytes:
-    """A mailbox, as Thunderbird, Gmail's export and mutt write it."""
-    told = (b"From someone@u.edu %s\n%s\n\n" % (at.format(n).encode(), mail) for n, mail in enumerate(mails))
-    return b"".join(told)
-
-
-@pytest.mark.parametrize("name", ["class.mbox", "Inbox", "mbox", "class (1).mbox", "class.MBOX"])
-def test_a_mailbox_is_opened_and_the_last_mail_of_each_counts(
-    name: str, collecting: Collecting, course: Path, tmp_path: Path
-) -> None:
-    names = tmp_path / "names.csv"
-    names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
-    box = _box(
-        _mail("dean@u.edu"), _mail("jane@u.edu", x__ipynb=A), _mail("bob@u.edu", x__ipynb=A, table__csv=b"1"),
-        _mail("Jane <JANE@u.edu>", x__ipynb=B), _mail("stranger@else.where", x__ipynb=A), _mail("no, address", bob__ipynb=A),
-    )  # fmt: skip
-    collected = collecting(box, name, names=names)
-    assert everything(course / "submitted") == {
-        "bob/01_first/01_first.ipynb": A, "bob/01_first/table.csv": b"1", "jane/01_first/01_first.ipynb": B,
-    }  # fmt: skip
-    assert {line.name.split("/")[-2] for line in collected.needs_person} == {"mail 5", "mail 6"}
-    assert any("stranger@else.where" in line.why for line in collected.needs_person)
-
-
-def test_mails_of_a_mailbox_come_in_the_order_of_their_delivery(
-    collecting: Collecting, course: Path, tmp_path: Path
-) -> None:
-    """Sorted the other way round, as some programs export, the later mail still counts."""
-    names = tmp_path / "names.csv"
-    names.write_text("learner,email\njane,jane@u.edu\n")
-    first, last = (
-        _box(_mail("jane@u.edu", x__ipynb=A)),
-        _box(_mail("jane@u.edu", x__ipynb=B), at="Tue Nov 17 08:00:00 2026"),
-    )
-    collecting(last + first, "class.mbox", names=names)
-    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": B}
-
-
-@pytest.mark.parametrize(
-    "box",
-    [
-        b"",
-        b"\0\xff" * 999,
-        b"From \n" * 3000,
-        b"From a\nFrom: b\nContent-Type: multipart/mixed; boundary=a\n\n--a\n" * 50,
-    ],
-)
-def test_a_hostile_mailbox_is_listed_and_its_neighbours_are_taken(
-    box: bytes, collecting: Collecting, course: Path
-) -> None:
-    collected = collecting({"m/x.mbox": box, "jane/x.ipynb": A})
-    assert [line.status for line in collected.needs_person] == ["no notebook"]
-    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": A}
-
-
-def test_a_mail_within_an_lms_download_is_the_lmss_learners(
-    collecting: Collecting, course: Path, tmp_path: Path
-) -> None:
-    names = tmp_path / "names.csv"
-    names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
-    collecting({"bob_1_5_mail.eml": _mail("jane@u.edu", x__ipynb=A)}, names=names)
-    assert everything(course / "submitted") == {"bob/01_first/01_first.ipynb": A}
-
-
-@pytest.mark.parametrize(
-    ("mail", "status"),
-    [
-        (_mail("jane@u.edu"), "no notebook"), (b"", "no notebook"), (b"\0\xff" * 999, "no notebook"),
-        (b"Content-Type: multipart/mixed; boundary=a\n\n" + b"--a\nContent-Type: multipart/mixed; boundary=a\n\n" * 5000,
-         None),
-        (_mail("a@b", **{"..": A}), "no notebook"),
-        (_mail("a@b", big__ipynb=b"\0" * 10), "no learner known"),
-    ],
-)  # fmt: skip
-def test_a_hostile_mail_is_listed_and_its_neighbours_are_taken(
-    mail: bytes, status: str | None, collecting: Collecting, course: Path
-) -> None:
-    collected = collecting({"m/x.eml": mail, "jane/x.ipynb": A})
-    assert status is None or status in {line.status for line in collected.needs_person}
-    assert (course / "submitted/jane/01_first/01_first.ipynb").read_bytes() == A
-    assert [path.name for path in (course / "submitted").iterdir()] == ["jane"]
-
-
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_about_the_lessons_is_none(name: str) -> None:
     assert not LessonBook(ROOT).guess(ROOT / name).lesson
@@ -512,7 +358,6 @@ def test_a_table_of_a_few_names_is_added_to_the_class(collecting: Collecting, co
     collected = collecting(files, names=nicks)
     assert not collected.needs_person
     assert {path.name for path in (course / "submitted").iterdir()} == {"jd1", "br2", "zz3"}
-    assert collected.missing == (), "nothing is expected of those whom the table does not name"
 
 
 def test_a_learner_gets_other_names_by_hand(collecting: Collecting, course: Path) -> None:

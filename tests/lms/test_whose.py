@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -17,24 +16,13 @@ STAMP = b"2026-01-01 10:00:00.000000 UTC"
 CLASS = {"bob/01_first.ipynb": BOBS, "eve/01_first.ipynb": EVES}
 
 
-def _from_bob(**files: bytes) -> bytes:
-    mail = EmailMessage()
-    mail["From"], mail["Subject"] = "bob@u.edu", "my homework"
-    mail.set_content("see attached")
-    for name, data in files.items():
-        mail.add_attachment(data, "application", "octet-stream", filename=f"{name}.ipynb")
-    return mail.as_bytes()
-
-
 FORGED = {
     "nbgrader's exchange": {"mallory/bob+01_first+2026-01-01 10:00:00 UTC+x/01_first.ipynb": HERS},
     "Classroom": {"mallory/bob - 01_first.ipynb": HERS},
     "Canvas": {"mallory/bob_1_2_01_first.ipynb": HERS},
     "Moodle, packed": {"mallory/work.zip": zipped({"bob_77_assignsubmission_file_/01_first.ipynb": HERS})},
-    "a mail": {"mallory/note.eml": _from_bob(x=HERS)},
     # Relatives of these.
-    "a mailbox": {"mallory/class.mbox": b"From bob@u.edu Mon Nov 16 10:00:00 2026\n" + _from_bob(x=HERS) + b"\n\n"},
-    "a mail in a mail": {"mallory/work.zip": zipped({"note.eml": _from_bob(x=HERS)})},
+    "a mail": {"mallory/note.eml": b"From: bob@u.edu\nContent-Disposition: attachment; filename=x.ipynb\n\n" + HERS},
     "Blackboard": {"mallory/p_bob_attempt_2026-01-01-10-00-00_x.ipynb": HERS},
     "Moodle": {"mallory/bob_77_assignsubmission_file_/x.ipynb": HERS},
     "many of them": {f"mallory/bob_1_{at}_x.ipynb": HERS for at in range(2, 30)},
@@ -43,7 +31,6 @@ FORGED = {
     "a packed folder": {"mallory.zip": zipped({"bob/01_first.ipynb": HERS})},
     "an archive that names nobody": {"work.zip": zipped({"bob/01_first.ipynb": HERS})},
     "an archive of Canvas's names": {"work.zip": zipped({"bob_1_2_x.ipynb": HERS})},
-    "a mail in an archive": {"work.zip": zipped({"note.eml": _from_bob(x=HERS)})},
     "a lesson's folder": {"mallory/01_first/bob/x.ipynb": HERS},
     "a time beside it": {"mallory/01_first/x.ipynb": HERS, "mallory/01_first/timestamp.txt": STAMP,
                          "mallory/.git/config": b"[core]\n"},
@@ -105,7 +92,6 @@ IMITATED = {
     "an exchange, packed": {"w.zip": zipped({"bob+01_first+2026-01-01 10:00:00 UTC/01_first.ipynb": HERS})},
     "an attempt, packed": {"w.zip": zipped({"p_bob_attempt_2026-01-01-10-00-00_x.ipynb": HERS})},
     "Brightspace's name": {"1-2 - bob - Nov 9, 2026 1000 AM - x.ipynb": HERS},
-    "a mail": {"note.eml": _from_bob(x=HERS)},
 }  # fmt: skip
 
 
@@ -157,16 +143,6 @@ def test_an_upload_that_is_called_like_a_learner_may_be_that_learners(collecting
     collecting(forged, "mallory_9_99_work.zip")
     collecting({f"mallory/{name}": data for name, data in forged.items()}, "mallory (1).zip")
     assert everything(course / "submitted") == before
-
-
-def test_a_forwarded_mail_is_of_whoever_sent_it_last(collecting: Collecting, course: Path) -> None:
-    enrol(course, [Member("bob", "", "bob@u.edu"), Member("mallory", "", "mallory@u.edu")])
-    mail = EmailMessage()
-    mail["From"] = "mallory@u.edu"
-    mail.set_content("see attached")
-    mail.add_attachment(_from_bob(x=HERS), "application", "octet-stream", filename="note.eml")
-    collecting(mail.as_bytes(), "came.eml")
-    assert everything(course / "submitted") == {"mallory/01_first/01_first.ipynb": HERS}
 
 
 @pytest.mark.parametrize("wrapper", ["", "downloads/", "01_first/archive/", "submissions/01_first/"])
