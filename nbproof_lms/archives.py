@@ -6,6 +6,7 @@ in pieces, until a limit. An entry that would do harm is reported, and the rest 
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import io
@@ -16,9 +17,10 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -26,19 +28,21 @@ __all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries", "packing_of"]
 
 MB = 1 << 20
 _PIECE = 1 << 16
+_A_LINK = "a link or device in the archive: ask for the file itself"
+_LOCKED = "it needs a password: ask for it without one"
 
 
 class NotUnpacked(Exception):
-    """Why something was not unpacked: ``status`` as in ``outcome.STATUSES``, and a sentence."""
+    """Why something was not unpacked: a sentence, and a ``status`` as in ``outcome.STATUSES``."""
 
-    def __init__(self, status: str, why: str) -> None:
+    def __init__(self, why: str, status: str = "not read") -> None:
         super().__init__(why)
-        self.status, self.why = status, why
+        self.why, self.status = why, status
 
 
 @dataclass
 class Budget:
-    """What one upload may still unpack. ``sub`` is what one learner's archive within it may take."""
+    """What one upload may still unpack. ``inner_...`` is what one learner's archive within it may take."""
 
     entry: int = 64 * MB
     total: int = 8192 * MB
@@ -48,93 +52,82 @@ class Budget:
     depth: int = 3
     table: int = 8 * MB
     """Bytes of a zip's table of contents: it is read as a whole."""
+    outer: Budget | None = None
 
     def inner(self) -> Budget:
-        """The budget of an archive within this one: a bomb in it takes nothing from the neighbours."""
-        return Budget(
-            self.entry,
-            min(self.total, self.inner_total),
-            min(self.files, self.inner_files),
-            self.inner_total,
-            self.inner_files,
-            self.depth - 1,
-            self.table,
-        )
+        """The budget of an archive within this one: a bomb in it takes little from the neighbours."""
+        return replace(self, total=self.inner_total, files=self.inner_files, depth=self.depth - 1, outer=self)
 
-    def took(self, other: Budget, before: tuple[int, int]) -> None:
-        """Take off what an archive within this one used."""
-        self.total -= before[0] - other.total
-        self.files -= before[1] - other.files
+    def spend(self, size: int) -> None:
+        """Take off so many bytes, here and in what is around. Raises NotUnpacked if there are not so many left."""
+        self.total -= size
+        if self.outer is not None:
+            self.outer.spend(size)
+        if self.total < 0:
+            raise NotUnpacked("the archive holds more than may be unpacked in all")
+
+    def spend_file(self) -> bool:
+        """Take off one file, here and in what is around; whether there was one left."""
+        self.files -= 1
+        left = self.outer is None or self.outer.spend_file()
+        return left and self.files >= 0
 
 
-@dataclass
+@dataclass(frozen=True)
 class ArchiveEntry:
     """One entry of an archive: its name in parts; ``problem`` if it is not to be unpacked."""
 
     parts: tuple[str, ...]
     time: datetime | None = None
     problem: NotUnpacked | None = None
-    _open: IO[bytes] | None = field(default=None, repr=False)
-    _budget: Budget | None = field(default=None, repr=False)
-
-    @property
-    def name(self) -> str:
-        """As in the archive, with slashes."""
-        return "/".join(self.parts)
-
-    def pieces(self) -> Iterator[bytes]:
-        """The bytes, piece by piece. Raises NotUnpacked if they are too many or broken."""
-        assert self._open is not None
-        assert self._budget is not None
-        read = 0
-        with _damage():
-            while piece := self._open.read(_PIECE):
-                read += len(piece)
-                self._budget.total -= len(piece)
-                if read > self._budget.entry:
-                    raise NotUnpacked("not read", f"more than {self._budget.entry // MB} MB when unpacked")
-                if self._budget.total < 0:
-                    raise NotUnpacked("not read", "the archive holds more than may be unpacked in all")
-                yield piece
+    pieces: Iterable[bytes] = ()
+    """The bytes. Raises NotUnpacked if they are too many or broken."""
 
 
-class _damage:
+@contextlib.contextmanager
+def _damage() -> Iterator[None]:
     """Turn what the unpackers raise for broken bytes into NotUnpacked."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise NotUnpacked(_LOCKED if "password" in str(error) else _broken(error)) from None
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        ValueError,
+        OverflowError,
+        struct.error,
+        MemoryError,
+    ) as error:
+        raise NotUnpacked(_broken(error)) from None
+    except OSError as error:
+        # Of a disk's troubles, not of the bytes', the system says the number.
+        if error.errno is not None:
+            raise
+        raise NotUnpacked(_broken(error)) from None
 
-    def __enter__(self) -> None:
-        return None
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, RuntimeError) and "password" in str(error):
-            raise NotUnpacked("not read", "it needs a password: ask for it without one") from None
-        broken = (
-            zipfile.BadZipFile,
-            tarfile.TarError,
-            zlib.error,
-            lzma.LZMAError,
-            EOFError,
-            ValueError,
-            OverflowError,
-            struct.error,
-            MemoryError,
-            RuntimeError,
-            gzip.BadGzipFile,
-        )
-        if isinstance(error, broken) or (isinstance(error, OSError) and error.errno is None):
-            raise NotUnpacked("not read", f"broken bytes ({str(error)[:80] or type(error).__name__})") from None
+def _broken(error: BaseException) -> str:
+    return f"broken bytes ({str(error)[:80] or type(error).__name__})"
+
+
+_STARTS = (
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),
+    (b"PK\x07\x08", "zip"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\xfd7zXZ\0", "xz"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+    (b"Rar!\x1a\x07", "rar"),
+)
 
 
 def packing_of(head: bytes) -> str:
     """What the first 512 bytes say: zip, tar, gzip, xz, bzip2, 7z, rar, or nothing that is known."""
-    for start, kind in (
-        (b"PK\x03\x04", "zip"),
-        (b"PK\x05\x06", "zip"),
-        (b"PK\x07\x08", "zip"),
-        (b"\x1f\x8b", "gzip"),
-        (b"\xfd7zXZ\0", "xz"),
-        (b"7z\xbc\xaf\x27\x1c", "7z"),
-        (b"Rar!\x1a\x07", "rar"),
-    ):
+    for start, kind in _STARTS:
         if head.startswith(start):
             return kind
     if re.match(rb"BZh[1-9]1AY&SY", head):
@@ -146,10 +139,10 @@ def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
     """Every entry of an archive but its folders. Raises NotUnpacked if it is none, or cannot be looked into."""
     with path.open("rb") as file:
         for entry in _entries(file, path.name, budget):
-            budget.files -= 1
-            if budget.files < 0:
-                problem = NotUnpacked("not read", "the archive holds too many files")
-                yield ArchiveEntry((entry.name[:80], "..."), problem=problem)
+            if not budget.spend_file():
+                yield ArchiveEntry(
+                    (entry.parts[0][:80], "..."), problem=NotUnpacked("the archive holds too many files")
+                )
                 return
             yield entry
 
@@ -158,46 +151,52 @@ def _entries(file: IO[bytes], name: str, budget: Budget) -> Iterator[ArchiveEntr
     kind = packing_of(file.read(512))
     file.seek(0)
     if kind == "zip":
-        yield from _zip(file, budget)
-    elif kind == "tar":
-        yield from _tar(file, budget)
-    elif kind in {"gzip", "xz", "bzip2"}:
-        yield from _packed(file, kind, name, budget)
-    elif kind:
-        raise NotUnpacked("not read", f"a .{kind} archive cannot be unpacked here: ask for a zip")
-    else:
-        raise NotUnpacked("not read", "it is no archive")
+        return _zip(file, budget)
+    if kind == "tar":
+        return _tar(file, budget)
+    if kind in _UNPACKERS:
+        return _packed(file, kind, name, budget)
+    raise NotUnpacked(f"a .{kind} archive cannot be unpacked here: ask for a zip" if kind else "it is no archive")
+
+
+def _pieces(opened: Callable[[], IO[bytes] | None], budget: Budget) -> Iterator[bytes]:
+    read = 0
+    with _damage():
+        file = opened()
+        assert file is not None
+        with file:
+            while piece := file.read(_PIECE):
+                read += len(piece)
+                if read > budget.entry:
+                    raise NotUnpacked(f"more than {budget.entry // MB} MB when unpacked")
+                budget.spend(len(piece))
+                yield piece
 
 
 def _zip(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
     if _table_size(file) > budget.table:
-        raise NotUnpacked("not read", f"its table of contents has more than {budget.table // MB} MB")
+        raise NotUnpacked(f"its table of contents has more than {budget.table // MB} MB")
     with _damage():
         archive = zipfile.ZipFile(file)
     with archive:
         for info in archive.infolist():
             if info.is_dir() and not info.file_size:
                 continue
-            name = _zip_name(info)
-            parts, problem = _parts(name)
-            mode = info.external_attr >> 16
-            if problem is None and stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
-                problem = NotUnpacked("not read", "a link or device in the archive: ask for the file itself")
-            if problem is None and info.flag_bits & 1:
-                problem = NotUnpacked("not read", "it needs a password: ask for it without one")
-            if problem is None and info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-                # zipfile unpacks the others without a limit: forty bytes of bzip2 become 46 MB at one go.
-                problem = NotUnpacked("not read", "packed in an unusual way: ask for an ordinary zip")
-            entry = ArchiveEntry(parts, _zip_time(info), problem, None, budget)
-            if problem is None:
-                try:
-                    with _damage():
-                        entry._open = archive.open(info)
-                except NotUnpacked as broken:
-                    entry.problem = broken
-            yield entry
-            if entry._open is not None:
-                entry._open.close()
+            parts, problem = _parts(_zip_name(info))
+            pieces = _pieces(partial(archive.open, info), budget)
+            yield ArchiveEntry(parts, _zip_time(info), problem or _why_not(info), pieces)
+
+
+def _why_not(info: zipfile.ZipInfo) -> NotUnpacked | None:
+    """Why an entry of a zip is not to be unpacked, if its own record says so."""
+    if stat.S_IFMT(info.external_attr >> 16) not in {0, stat.S_IFREG}:
+        return NotUnpacked(_A_LINK)
+    if info.flag_bits & 1:
+        return NotUnpacked(_LOCKED)
+    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        # zipfile unpacks the others without a limit: forty bytes of bzip2 become 46 MB at one go.
+        return NotUnpacked("packed in an unusual way: ask for an ordinary zip")
+    return None
 
 
 def _table_size(file: IO[bytes]) -> int:
@@ -210,8 +209,6 @@ def _table_size(file: IO[bytes]) -> int:
     if at < 0 or len(tail) < at + 22:
         return 0
     told: int = struct.unpack_from("<I", tail, at + 12)[0]
-    if told == 0xFFFFFFFF:
-        return size
     return min(told, size)
 
 
@@ -226,17 +223,35 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
 
 def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
     """The entry's time, as UTC; None if it is the zero of DOS."""
-    try:
+    with contextlib.suppress(ValueError):
         return datetime(*info.date_time, tzinfo=UTC) if info.date_time[0] > 1980 else None
-    except ValueError:
-        return None
+    return None
 
 
 def _parts(name: str) -> tuple[tuple[str, ...], NotUnpacked | None]:
     """A name in parts, and why it is not to be followed."""
     parts = tuple(part for part in name.replace("\\", "/").split("/") if part not in {"", "."})
     unsafe = name.startswith(("/", "\\")) or ".." in parts or re.match(r"[A-Za-z]:", name) or "\0" in name or not parts
-    return parts or ("?",), NotUnpacked("unsafe path", "its name leads out of the archive") if unsafe else None
+    return parts or ("?",), NotUnpacked("its name leads out of the archive", "unsafe path") if unsafe else None
+
+
+_UNPACKERS: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
+    "gzip": lambda file: gzip.GzipFile(fileobj=file),  # type: ignore[dict-item, return-value]
+    "xz": lambda file: lzma.LZMAFile(file),  # type: ignore[dict-item, return-value]  # noqa: SIM115
+    "bzip2": lambda file: bz2.BZ2File(file),  # type: ignore[dict-item, return-value]
+}
+
+
+def _packed(file: IO[bytes], kind: str, name: str, budget: Budget) -> Iterator[ArchiveEntry]:
+    """A file packed by gzip, xz or bzip2: a tar, or one file."""
+    with _damage():
+        head = _UNPACKERS[kind](file).read(512)
+    file.seek(0)
+    if packing_of(head) == "tar":
+        yield from _tar(_UNPACKERS[kind](file), budget)
+        return
+    inner = re.sub(r"\.(gz|xz|bz2)$", "", name, flags=re.IGNORECASE)
+    yield ArchiveEntry((inner,), pieces=_pieces(partial(_UNPACKERS[kind], file), budget))
 
 
 class _Counted(io.RawIOBase):
@@ -250,31 +265,10 @@ class _Counted(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if size < 0 or size > self._budget.entry + MB:
-            raise NotUnpacked("not read", "a part of it is longer than may be read at one time")
+            raise NotUnpacked("a part of it is longer than may be read at one time")
         data = self._inner.read(size)
-        self._budget.total -= len(data)
-        if self._budget.total < 0:
-            raise NotUnpacked("not read", "it holds more than may be unpacked in all")
+        self._budget.spend(len(data))
         return data
-
-
-def _packed(file: IO[bytes], kind: str, name: str, budget: Budget) -> Iterator[ArchiveEntry]:
-    """A file packed by gzip, xz or bzip2: a tar, or one file."""
-    import bz2
-
-    def unpacked() -> IO[bytes]:
-        file.seek(0)
-        if kind == "gzip":
-            return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
-        return lzma.LZMAFile(file) if kind == "xz" else bz2.BZ2File(file)  # type: ignore[return-value]
-
-    with _damage():
-        head = unpacked().read(512)
-    if packing_of(head) == "tar":
-        yield from _tar(unpacked(), budget)
-        return
-    inner = re.sub(r"\.(gz|xz|bz2)$", "", name, flags=re.IGNORECASE)
-    yield ArchiveEntry((inner,), None, None, unpacked(), budget)
 
 
 def _tar(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
@@ -289,16 +283,17 @@ def _tar(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
                 member = archive.next()
             if member is None:
                 return
-            if member.isdir():
-                continue
-            parts, problem = _parts(member.name)
-            if problem is None and not member.isreg():
-                problem = NotUnpacked("not read", "a link or device in the archive: ask for the file itself")
-            if problem is None and member.size > budget.entry:
-                problem = NotUnpacked("not read", f"more than {budget.entry // MB} MB when unpacked")
-            try:
-                time = datetime.fromtimestamp(member.mtime, UTC) if member.mtime > 0 else None
-            except (ValueError, OverflowError, OSError):
-                time = None
-            opened = None if problem else archive.extractfile(member)
-            yield ArchiveEntry(parts, time, problem, opened, free)
+            if not member.isdir():
+                yield _tar_entry(archive, member, free)
+
+
+def _tar_entry(archive: tarfile.TarFile, member: tarfile.TarInfo, budget: Budget) -> ArchiveEntry:
+    parts, problem = _parts(member.name)
+    if problem is None and not member.isreg():
+        problem = NotUnpacked(_A_LINK)
+    if problem is None and member.size > budget.entry:
+        problem = NotUnpacked(f"more than {budget.entry // MB} MB when unpacked")
+    time = None
+    with contextlib.suppress(ValueError, OverflowError, OSError):
+        time = datetime.fromtimestamp(member.mtime, UTC) if member.mtime > 0 else None
+    return ArchiveEntry(parts, time, problem, _pieces(partial(archive.extractfile, member), budget))

@@ -6,14 +6,17 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from nbproof_lms.archives import ArchiveEntry, Budget, NotUnpacked, entries, packing_of
 
-__all__ = ["Arrivals", "ArrivedPiece", "fingerprint", "is_junk", "safe_name"]
+__all__ = ["Arrived", "ArrivedPiece", "Step", "is_junk", "safe_name", "take_in"]
+
+Step = Callable[[int, int, str], None]
+"""Called with how many are done, of how many, and what is at hand."""
 
 _PIECE = 1 << 16
 _MOST_KEPT = 1 << 30
@@ -40,11 +43,9 @@ class ArrivedPiece:
     size: int = 0
     sha256: str = ""
     time: datetime | None = None
-    """Of the file, or of the archive that it came in."""
+    """Of an upload that is an archive: that of the entry that it came in."""
     changed: datetime | None = None
     """Its last change, by the innermost archive that tells: it puts a learner's copies in order, and dates nothing."""
-    packed: bool = False
-    """Whether ``time`` is that of an entry of the upload, not of a file on this disk."""
     problem: NotUnpacked | None = None
     archive: bool = False
     """It was unpacked: its files are pieces of their own."""
@@ -60,6 +61,23 @@ class ArrivedPiece:
         return self.problem is None or self.problem.status != "unsafe path"
 
 
+@dataclass(frozen=True)
+class Arrived:
+    """One upload, and the folder that its copies lie in."""
+
+    name: str
+    folder: Path
+    pieces: tuple[ArrivedPiece, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same bytes under the same names, whatever one file that is all of it is called."""
+        told = [(piece.name, piece.sha256 or str(piece.problem)) for piece in self.pieces]
+        if self.pieces and self.pieces[0].parts == (self.name,):
+            told[0] = ("", told[0][1])
+        return hashlib.sha256(repr(told).encode(errors="surrogatepass")).hexdigest()
+
+
 def is_junk(parts: tuple[str, ...]) -> bool:
     """Whether a system made this file, not a learner."""
     name = parts[-1]
@@ -68,81 +86,66 @@ def is_junk(parts: tuple[str, ...]) -> bool:
     return name.casefold() in _MADE_FILES or (name.startswith(".") and ".ipynb" not in name.casefold())
 
 
-def fingerprint(paths: list[Path]) -> str:
-    """The same for the same bytes under the same names; links count by what they say."""
-    seen = hashlib.sha256()
+def take_in(paths: Sequence[Path], folder: Path, step: Step, budget: Budget | None = None) -> Arrived:
+    """Copy an upload into ``folder``: folders, archives, files. Raises OSError only for what cannot be written."""
+    folder.mkdir()
+    name = (paths[0].name or paths[0].resolve().name) if len(paths) == 1 else "files"
+    arrivals = _Arrivals(folder, budget or Budget(), step)
     for path in paths:
-        if len(paths) > 1:
-            seen.update(path.name.encode(errors="surrogateescape") + b"\0")
-        for name, file in _walk(path):
-            seen.update("/".join(name).encode(errors="surrogateescape") + b"\0")
-            try:
-                info = file.lstat()
-                if stat.S_ISREG(info.st_mode):
-                    with file.open("rb") as opened:
-                        seen.update(hashlib.file_digest(opened, "sha256").digest())
-            except OSError as error:
-                seen.update(str(error.errno).encode())
-    return seen.hexdigest()
+        arrivals.take(path)
+    return Arrived(name, folder, tuple(arrivals.pieces))
 
 
 def _walk(path: Path) -> Iterator[tuple[tuple[str, ...], Path]]:
     """(name in parts, path) of every file, link and other thing that is no folder; follows no link but ``path`` itself."""
-    if not path.is_dir():
-        yield (), path
-        return
     for place, folders, files in os.walk(path, followlinks=False):
         folders.sort()
         here = Path(place)
-        for name in sorted(folders):
-            if (here / name).is_symlink():
-                yield (*here.relative_to(path).parts, name), here / name
-        for name in sorted(files):
+        links = [name for name in folders if (here / name).is_symlink()]
+        for name in (*links, *sorted(files)):
             yield (*here.relative_to(path).parts, name), here / name
 
 
 @dataclass
-class Arrivals:
-    """Copies what came into ``folder``. Raises OSError only for what cannot be written."""
-
+class _Arrivals:
     folder: Path
-    budget: Budget = field(default_factory=Budget)
-    step: Callable[[int, int, str], None] = lambda done, of, name: None
+    budget: Budget
+    step: Step
     pieces: list[ArrivedPiece] = field(default_factory=list)
     _copies: int = 0
 
     def take(self, path: Path) -> None:
-        """Take in a folder, an archive, or one file."""
+        if not path.is_dir():
+            self._file((path.name,), path, alone=True)
+            return
         found = list(_walk(path))
         for done, (parts, file) in enumerate(found, 1):
-            self.step(done, len(found), "/".join(parts) or path.name)
-            self._file(parts or (path.name,), file, alone=not parts)
+            self.step(done, len(found), "/".join(parts))
+            self._file(parts, file, alone=False)
 
     def _file(self, parts: tuple[str, ...], file: Path, *, alone: bool) -> None:
         try:
             info = file.stat() if alone else file.lstat()
         except OSError as error:
-            self.pieces.append(
-                ArrivedPiece(parts, problem=NotUnpacked("not read", error.strerror or "it cannot be read"))
-            )
+            self.pieces.append(ArrivedPiece(parts, problem=NotUnpacked(error.strerror or "it cannot be read")))
             return
+        why = ""
         if not stat.S_ISREG(info.st_mode):
-            what = "a link: ask for the file itself" if stat.S_ISLNK(info.st_mode) else "no regular file"
-            self.pieces.append(ArrivedPiece(parts, problem=NotUnpacked("not read", what)))
+            why = "a link: ask for the file itself" if stat.S_ISLNK(info.st_mode) else "no regular file"
+        elif info.st_size > _MOST_KEPT:
+            why = f"{info.st_size >> 20} MB; it stays where it is"
+        if why:
+            self.pieces.append(ArrivedPiece(parts, problem=NotUnpacked(why)))
             return
-        if info.st_size > _MOST_KEPT:
-            problem = NotUnpacked("not read", f"{info.st_size >> 20} MB; it stays where it is")
-            self.pieces.append(ArrivedPiece(parts, size=info.st_size, problem=problem))
-            return
-        time = datetime.fromtimestamp(info.st_mtime, UTC)
-        self._keep(ArrivedPiece(parts, time=time, changed=time), _read(file), self.budget, top=alone)
+        changed = datetime.fromtimestamp(info.st_mtime, UTC)
+        self._keep(ArrivedPiece(parts, changed=changed), _read(file), self.budget, top=alone)
 
-    def _keep(self, told: ArrivedPiece, data: Iterator[bytes], budget: Budget, *, top: bool = False) -> None:
+    def _keep(self, told: ArrivedPiece, data: Iterable[bytes], budget: Budget, *, top: bool = False) -> None:
         """Write one file down, and unpack it if it is an archive. ``told``: what is known of it before."""
-        parts = told.parts
+        name = told.parts[-1]
         # A folder for each: names that learners gave meet nowhere, on no system.
         self._copies += 1
-        kept = f"upload/{safe_name(parts[-1])}" if top else f"files/{self._copies}/{safe_name(parts[-1])}"
+        kept = f"upload/{safe_name(name)}" if top else f"files/{self._copies}/{safe_name(name)}"
         path = self.folder / kept
         try:
             size, digest, head = _write(path, data)
@@ -151,53 +154,43 @@ class Arrivals:
             self.pieces.append(replace(told, problem=problem))
             return
         piece = replace(told, kept=kept, size=size, sha256=digest)
-        kind = packing_of(head)
-        name = parts[-1]
-        if is_junk(parts):
-            self.pieces.append(piece)
-        elif kind in {"7z", "rar"} or (kind and _PACKED.search(name)):
+        if _is_to_be_unpacked(told.parts, packing_of(head)):
             self._unpack(piece, path, budget, top)
-        elif not kind and _CALLED_ARCHIVE.search(name):
-            none = NotUnpacked("not read", "it is called an archive, and is none")
-            self.pieces.append(replace(piece, problem=none))
         else:
             self.pieces.append(piece)
 
     def _unpack(self, piece: ArrivedPiece, path: Path, budget: Budget, top: bool) -> None:
         at = len(self.pieces)
         # A plain archive on this disk is an upload, and its entries have times of their own; one within it is a learner's.
-        within = () if top else piece.parts
         inner = budget if top else budget.inner()
-        before = inner.total, inner.files
         problem = None
-        if inner.depth < 0:
-            problem = NotUnpacked("not read", "archives within archives within archives")
-        else:
-            try:
-                for entry in entries(path, inner):
-                    self._entry(within, entry, inner, piece, top)
-            except NotUnpacked as found:
-                problem = found
-        if inner is not budget:
-            budget.took(inner, before)
+        try:
+            if inner.depth < 0:
+                raise NotUnpacked("archives within archives within archives")
+            for entry in entries(path, inner):
+                self._entry(entry, inner, piece, top)
+        except NotUnpacked as found:
+            problem = found
         self.pieces.insert(at, replace(piece, problem=problem, archive=True))
 
-    def _entry(
-        self, within: tuple[str, ...], entry: ArchiveEntry, budget: Budget, archive: ArrivedPiece, top: bool
-    ) -> None:
-        parts = (*within, *entry.parts)
+    def _entry(self, entry: ArchiveEntry, budget: Budget, archive: ArrivedPiece, top: bool) -> None:
+        parts = entry.parts if top else (*archive.parts, *entry.parts)
         self.step(len(self.pieces), len(self.pieces) + 1, "/".join(parts))
-        piece = ArrivedPiece(
-            parts,
-            time=entry.time if top else archive.time,
-            changed=entry.time or archive.changed,
-            packed=top or archive.packed,
-            problem=entry.problem,
-        )
+        time = entry.time if top else archive.time
+        piece = ArrivedPiece(parts, time=time, changed=entry.time or archive.changed, problem=entry.problem)
         if entry.problem is not None:
             self.pieces.append(piece)
-            return
-        self._keep(piece, entry.pieces(), budget)
+        else:
+            self._keep(piece, entry.pieces, budget)
+
+
+def _is_to_be_unpacked(parts: tuple[str, ...], packing: str) -> bool:
+    """Whether it is an archive, or is called one and has other bytes: that is a problem to be told."""
+    if is_junk(parts):
+        return False
+    if not packing:
+        return _CALLED_ARCHIVE.search(parts[-1]) is not None
+    return packing in {"7z", "rar"} or _PACKED.search(parts[-1]) is not None
 
 
 def safe_name(part: str) -> str:
@@ -218,10 +211,10 @@ def _read(file: Path) -> Iterator[bytes]:
             while piece := opened.read(_PIECE):
                 yield piece
     except OSError as error:
-        raise NotUnpacked("not read", error.strerror or "it cannot be read") from None
+        raise NotUnpacked(error.strerror or "it cannot be read") from None
 
 
-def _write(path: Path, data: Iterator[bytes]) -> tuple[int, str, bytes]:
+def _write(path: Path, data: Iterable[bytes]) -> tuple[int, str, bytes]:
     """Size, digest and first 512 bytes of what was written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     seen, size, head = hashlib.sha256(), 0, b""
@@ -230,6 +223,5 @@ def _write(path: Path, data: Iterator[bytes]) -> tuple[int, str, bytes]:
             file.write(piece)
             seen.update(piece)
             size += len(piece)
-            if len(head) < 512:
-                head += piece[: 512 - len(head)]
+            head = head or piece[:512]
     return size, seen.hexdigest(), head

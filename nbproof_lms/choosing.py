@@ -1,112 +1,217 @@
-"""Which of several copies counts: the last. Where nothing says which is the last, none does before a person has decided."""
+"""Which of several copies counts: the last. Where nothing says which is the last, none does before a person has decided.
+
+Data files go where the notebook goes that they came with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-__all__ = ["Copy", "CopyOrder", "choose", "later"]
+from nbproof_lms.arrivals import ArrivedPiece, safe_name
+from nbproof_lms.contents import LessonBook
+from nbproof_lms.earlier import Key
+from nbproof_lms.filing import Item, Kind
+from nbproof_lms.outcome import STANDS, Line
+from nbproof_lms.placing import Desk, same_bytes
 
+__all__ = ["attach", "choose", "later"]
 
-@dataclass(frozen=True)
-class CopyOrder:
-    """What says when a copy was handed in; 0 if nothing is known. Times are seconds since 1970."""
+_HELD = -1
+"""The place, among copies that came, of the one in submitted/."""
 
-    said: float = 0.0
-    """By an LMS: the time of handing in."""
-    number: int = 0
-    """The LMS's number of what was handed in, which grows."""
-    disk: float = 0.0
-    """The time of the file's last change, on this disk or in the archive."""
-
-
-@dataclass(frozen=True)
-class Copy:
-    """One copy of a learner's notebook. ``key`` is what the caller knows it by."""
-
-    key: int
-    sha256: str
-    order: CopyOrder
-    tier: int = 0
-    """0: a notebook of this lesson. 1: of this lesson, no notebook. 2: Jupyter's own copy. 3: it cannot be told what it is."""
-    here: bool = False
-    """It is what lies in submitted/ now."""
-    untouched: bool = False
-    """Nothing is filled in."""
-    system: str = ""
-    """Who handed it over: ``Canvas``, ``Moodle`` ...; empty for a plain folder, and for what a person put there."""
+Copies = dict[int, Item]
+"""By their place in the list of all that came."""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The copy that counts, and what became of the others (key -> status, sentence)."""
+def choose(items: Sequence[Item], desk: Desk, book: LessonBook, *, by_hand: bool) -> list[Item]:
+    """What becomes of each copy of a lesson. ``by_hand``: a person named what came, if it is one, as the learner's."""
+    groups: dict[Key, Copies] = defaultdict(dict)
+    for at, item in enumerate(items):
+        if item.is_answer:
+            groups[item.line.key][at] = item
+    found = dict(enumerate(items))
+    for key, copies in groups.items():
+        found |= _of_one(key, copies, desk, book, by_hand)
+    return [item for at, item in found.items() if at != _HELD]
 
-    chosen: Copy | None
-    """None if nothing says which is the last, and none of them lies in submitted/: a person decides."""
-    others: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+def _of_one(key: Key, copies: Copies, desk: Desk, book: LessonBook, by_hand: bool) -> Copies:
+    """A learner's copies of one lesson, each with its end."""
+    if why := desk.why_not(*key):
+        return {at: item.ended("not read", why) for at, item in copies.items()}
+    done: Copies = {}
+    held = desk.held(key)
+    if held is not None:
+        settled = set() if by_hand else desk.settled(key, held.sha256)
+        known = {at: item for at, item in copies.items() if item.line.sha256 in settled}
+        done = {at: item.ended("earlier copy", "a person chose the copy in submitted/") for at, item in known.items()}
+        copies = {at: item for at, item in copies.items() if at not in known}
+        copies[_HELD] = _held(held, desk, book)
+    same, copies = _distinct(copies, by_hand)
+    last = _last(copies, by_hand)
+    chosen = last[0] if len(last) == 1 else None
+    if chosen is None and held is not None:
+        chosen = _HELD
+    for at, item in copies.items():
+        best = copies[chosen] if chosen is not None else None
+        done[at] = _taken(item, held, by_hand) if at == chosen else _left(item, best, held, at in last)
+    return done | same
 
 
-def later(one: Copy, other: Copy) -> bool:
+def _held(line: Line, desk: Desk, book: LessonBook) -> Item:
+    """What lies in submitted/, as if it came once more."""
+    path = desk.notebook(line.key)
+    guess = book.guess(path)
+    kind = Kind.NOTEBOOK if guess.lesson == line.lesson else Kind.UNKNOWN
+    return Item(replace(line, status=""), ArrivedPiece(path.parts), path, kind=kind, guess=guess)
+
+
+def later(one: Line, other: Line) -> bool:
     """Whether a copy is known to be the later; what says nothing about handing in decides nothing between two systems."""
-    mine, theirs = one.order, other.order
-    if mine.said and theirs.said and mine.said != theirs.said:
-        return mine.said > theirs.said
+    if one.time and other.time and one.time != other.time:
+        return one.time > other.time
     if one.system != other.system:
         return False
-    if mine.number and theirs.number:
-        return mine.number > theirs.number
+    if one.number and other.number:
+        return one.number > other.number
     # To two seconds, as archives and some disks note it.
-    return bool(mine.disk and theirs.disk) and mine.disk // 2 > theirs.disk // 2
+    return bool(one.changed and other.changed) and one.changed // 2 > other.changed // 2
 
 
-def choose(copies: Sequence[Copy], *, by_hand: bool = False) -> Choice:
-    """Choose among a learner's copies of one lesson. ``by_hand``: a person named what came, if it is one, as theirs."""
-    others: dict[int, tuple[str, str]] = {}
-    distinct = _distinct(copies, others)
-    able = _able(distinct)
-    last = [copy for copy in able if not any(later(other, copy) for other in able)]
-    came = [copy for copy in able if not copy.here]
-    if by_hand and len(came) == 1:
-        last = came
-    chosen = last[0] if len(last) == 1 else next((copy for copy in distinct if copy.here), None)
-    for copy in distinct:
-        if copy is not chosen:
-            others[copy.key] = _ending(copy, chosen, copy in last)
-    return Choice(chosen, others)
-
-
-def _able(copies: Sequence[Copy]) -> list[Copy]:
-    """Those that may count: the best of what came."""
-    best = min(copy.tier for copy in copies)
-    able = [copy for copy in copies if copy.tier == best]
-    # What was handed out and came back with nothing filled in replaces no work, however late it came.
-    return [copy for copy in able if not copy.untouched] or able
-
-
-def _ending(copy: Copy, chosen: Copy | None, may_be_last: bool) -> tuple[str, str]:
-    if chosen is None and may_be_last:
-        return "waits", "nothing says whether it came later than another copy"
-    if may_be_last:
-        return "waits", "nothing says whether it came later than the one in submitted/, which stays"
-    if chosen is not None and copy.tier == 3 and later(copy, chosen):
-        return "waits", "it came later, and cannot be read as this lesson; the copy before it counts meanwhile"
-    return "earlier copy", ""
-
-
-def _distinct(copies: Sequence[Copy], others: dict[int, tuple[str, str]]) -> list[Copy]:
-    """One copy for the same bytes: the latest of them, the one in submitted/ where it is among them."""
-    groups: dict[str, list[Copy]] = {}
-    for copy in copies:
-        groups.setdefault(copy.sha256, []).append(copy)
-    found = []
+def _distinct(copies: Copies, by_hand: bool) -> tuple[Copies, Copies]:
+    """Those of the same bytes as another one, with their end; and one copy of each, the latest."""
+    groups: dict[str, Copies] = defaultdict(dict)
+    for at, item in copies.items():
+        groups[item.line.sha256][at] = item
+    same: Copies = {}
+    left: Copies = {}
     for group in groups.values():
-        latest = group[0]
-        for copy in group[1:]:
-            if copy.tier < latest.tier or (copy.tier == latest.tier and later(copy, latest)):
-                latest = copy
-        here = next((copy for copy in group if copy.here), None)
-        keep = replace(latest, key=here.key, here=True) if here else latest
-        found.append(keep)
-        ending = ("already there", "") if here else ("earlier copy", "the same bytes came twice")
-        others.update({copy.key: ending for copy in group if copy.key != keep.key})
+        latest = _latest(group)
+        keep = _HELD if _HELD in group else latest
+        left[keep] = group[latest]
+        for at in group.keys() - {keep}:
+            item = group[at]
+            late = "late" if item.line.late else ""
+            same[at] = item.ended("earlier copy", "the same bytes came twice")
+            if keep == _HELD:
+                same[at] = item.ended("already there", late, by_hand=by_hand)
+    return same, left
+
+
+def _latest(group: Mapping[int, Item]) -> int:
+    latest = min(group, key=lambda at: group[at].rank)
+    for at, item in group.items():
+        if item.rank == group[latest].rank and later(item.line, group[latest].line):
+            latest = at
+    return latest
+
+
+def _last(copies: Copies, by_hand: bool) -> list[int]:
+    """Those of the best of what came of which none is known to be later."""
+    if not copies:
+        return []
+    came = [at for at in copies if at != _HELD]
+    if by_hand and len(came) == 1:
+        return came
+    best = min(item.rank for item in copies.values())
+    able = {at: item for at, item in copies.items() if item.rank == best}
+    # What was handed out and came back with nothing filled in replaces no work, however late it came.
+    able = {at: item for at, item in able.items() if not item.guess.untouched} or able
+    return [at for at, item in able.items() if not any(later(other.line, item.line) for other in able.values())]
+
+
+def _left(item: Item, chosen: Item | None, held: Line | None, may_be_last: bool) -> Item:
+    if may_be_last:
+        than = "the one in submitted/, which stays" if held is not None else "another copy"
+        return item.ended("waits", f"nothing says whether it came later than {than}")
+    if chosen is not None and item.rank is Kind.UNKNOWN and later(item.line, chosen.line):
+        return item.ended(
+            "waits", "it came later, and cannot be read as this lesson; the copy before it counts meanwhile"
+        )
+    return item.ended("earlier copy")
+
+
+def _taken(item: Item, held: Line | None, by_hand: bool) -> Item:
+    """The copy that counts goes to submitted/."""
+    before = f" of {held.time:%Y-%m-%d %H:%M}" if held is not None and held.time else ""
+    remarks = {
+        f"replaces the copy{before or ' that was there'}": held is not None,
+        "late": item.line.late,
+        "its content is of no lesson: is it damaged?": item.rank is Kind.UNKNOWN,
+        "only Jupyter's own copy came": item.rank is Kind.CHECKPOINT,
+        "nothing was filled in": item.guess.untouched,
+    }
+    why = "; ".join(remark for remark, is_so in remarks.items() if is_so)
+    return item.ended("taken", why, look=item.rank is Kind.UNKNOWN, by_hand=by_hand)
+
+
+_NAME_TAKEN = "another file beside the notebook has its name: put the right one there yourself"
+_DEEPEST = 8
+"""Folders in which a data file may lie beside its notebook."""
+
+
+def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
+    """What becomes of whatever has no end yet, and of scripts that came with a notebook."""
+    notebooks: dict[tuple[int, str], list[Item]] = defaultdict(list)
+    for item in items:
+        if item.line.status in STANDS | {"waits"}:
+            notebooks[item.upload, item.line.learner].append(item)
+    names: dict[Key, list[str]] = defaultdict(list)
+    found = []
+    for item in items:
+        owner = _notebook_of(item, notebooks[item.upload, item.line.learner]) if _is_data(item) else None
+        if owner is not None:
+            item = _beside(item, owner, names[owner.line.key], desk)
+            names[owner.line.key].append(item.line.beside)
+        elif not item.line.status:
+            item = item.ended("no notebook") if item.line.learner else item.ended("no learner known", item.line.why)
+        found.append(item)
     return found
+
+
+def _is_data(item: Item) -> bool:
+    own = {Kind.DATA: {""}, Kind.SCRIPT: {"earlier copy"}}
+    return bool(item.line.learner) and item.line.status in own.get(item.kind, set())
+
+
+def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:
+    """The notebook in whose folder it lies; else the only one that came."""
+    near = [one for one in mine if item.piece.parts[: len(one.piece.parts) - 1] == one.piece.parts[:-1]]
+    deepest = max((len(one.piece.parts) for one in near), default=0)
+    found = [one for one in near if len(one.piece.parts) == deepest] or mine
+    waiting = [one for one in found if one.line.status == "waits"]
+    if waiting or len(found) == 1:
+        return (*waiting, *found)[0]
+    return None
+
+
+def _beside(item: Item, notebook: Item, names: Sequence[str], desk: Desk) -> Item:
+    """``names``: of data files that lie there already."""
+    line = notebook.line
+    if line.status == "waits":
+        return item.ended("waits", f"it came with {line.name}", lesson="")
+    own = desk.notebook(line.key)
+    depth = len(notebook.piece.parts) - 1
+    inside = item.piece.parts[:depth] == notebook.piece.parts[:-1] and depth + 1 < len(item.piece.parts)
+    parts = item.piece.parts[depth:] if inside else (item.called,)
+    name = "/".join(safe_name(part) for part in parts[-_DEEPEST:])
+    target = own.parent / name
+    if any(_meet(name, other) for other in (own.name, "timestamp.txt", *names)):
+        return item.ended("no notebook", _NAME_TAKEN, lesson=line.lesson)
+    if line.status == "taken":
+        return item.ended("data file", lesson=line.lesson, beside=name)
+    if same_bytes(item.path, target):
+        return item.ended("data file", lesson=line.lesson)
+    if os.path.lexists(target) or any(place.is_file() for place in target.parents):
+        return item.ended("no notebook", _NAME_TAKEN, lesson=line.lesson)
+    return item.ended("data file", lesson=line.lesson, beside=name)
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether two names cannot lie beside each other: they are one, or one is a file where the other needs a folder."""
+    mine, theirs = one.casefold().split("/"), other.casefold().split("/")
+    length = min(len(mine), len(theirs))
+    return mine[:length] == theirs[:length]

@@ -113,16 +113,11 @@ def _which(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[
         return
     yield "waits: open the copies, then say which one counts; what waits has no mark:"
     for line in lines[:_SHOWN]:
-        path = shlex.quote(str(_kept(line, root)))
+        path = shlex.quote(str(root / line.place))
         choice = f"collect {path} --learner {shlex.quote(line.learner)} --lesson {line.lesson}"
         yield f"  {course_command(choice, root)}"
     if len(lines) > _SHOWN:
         yield f"  and {len(lines) - _SHOWN} more in the same way; list.json names them"
-
-
-def _kept(line: Line, root: Path) -> Path:
-    """Where the copy of a file that came lies; what its upload was called if nothing is kept."""
-    return root / "collected" / line.folder / line.kept if line.folder else Path(line.upload)
 
 
 def _whose(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[str]:
@@ -134,7 +129,7 @@ def _whose(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[
         )
     unsaid = [line for line in lines if line.kept and line.why != HIDDEN]
     if unsaid:
-        one = course_command(f"collect {shlex.quote(str(_kept(unsaid[0], root)))} --learner NAME", root)
+        one = course_command(f"collect {shlex.quote(str(root / unsaid[0].place))} --learner NAME", root)
         if collected.dry_run:
             # Nothing lies anywhere by itself yet.
             one = "collect them without --dry-run"

@@ -7,14 +7,27 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from nbproof.files import replace_file
 from nbproof.text import printable
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, KeptUpload, Line
 
-__all__ = ["Key", "Undecided", "Useless", "digest_in", "facts_in", "late_by_word", "lists_in", "undecided", "useless"]
+__all__ = [
+    "Key",
+    "Undecided",
+    "Useless",
+    "digest_in",
+    "late_by_word",
+    "lines_in",
+    "undecided",
+    "uploads_in",
+    "useless",
+    "write_list",
+]
 
 Key = tuple[str, str]
 """(learner, lesson)."""
@@ -47,27 +60,42 @@ class Undecided:
     """Where each is kept, relative to the course's folder; the one that is graded first, if a list knows it."""
 
 
-def lists_in(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every upload's list, in the order in which they came; one that cannot be read is passed over."""
+def uploads_in(root: Path) -> Iterator[KeptUpload]:
+    """Every upload, in the order in which they came; one whose list cannot be read is passed over."""
 
     def number(path: Path) -> tuple[int, str]:
         return int(re.sub(r"\D.*", "", path.parent.name) or 0), path.parent.name
 
     for path in sorted((root / "collected").glob("*/list.json"), key=number):
+        folder = path.parent.name
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
-            yield path, {**told, "files": [one for one in told["files"] if isinstance(one, dict)]}
+            lines = tuple(_line(one, folder) for one in told["files"] if isinstance(one, dict))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
+        name, fingerprint, lesson = (str(told.get(word) or "") for word in ("upload", "fingerprint", "handed_in_for"))
+        yield KeptUpload(name, fingerprint, folder, lesson, lines)
 
 
-def facts_in(root: Path) -> Iterator[tuple[Key, dict[str, Any]]]:
-    """Every file that ever came, with whose and for which lesson it was (empty if nothing said so)."""
-    for path, told in lists_in(root):
-        for one in told["files"]:
-            place = str((path.parent / str(one.get("kept") or "")).relative_to(root))
-            key = (str(one.get("learner") or ""), str(one.get("lesson") or ""))
-            yield key, {"handed_in_for": told.get("handed_in_for"), **one, "place": place}
+_KINDS: dict[str, Any] = {one.name: type(one.default) for one in fields(Line)}
+
+
+def _line(told: dict[str, Any], folder: str) -> Line:
+    """A line of a list; what it does not say as it should is left out."""
+    known = {name: value for name, value in told.items() if name in _KINDS and isinstance(value, _KINDS[name])}
+    time = datetime.fromisoformat(told["time"]) if told.get("time") else None
+    return replace(Line(**known), time=time, folder=folder)
+
+
+def write_list(root: Path, upload: KeptUpload) -> None:
+    """Write an upload's list, whole or not at all. Raises OSError."""
+    replace_file(root / "collected" / upload.folder / "list.json", json.dumps(upload.as_dict(), indent=1))
+
+
+def lines_in(root: Path) -> Iterator[Line]:
+    """Every file that ever came."""
+    for upload in uploads_in(root):
+        yield from upload.lines
 
 
 def digest_in(root: Path, learner: str, lesson: str) -> str:
@@ -81,47 +109,44 @@ def digest_in(root: Path, learner: str, lesson: str) -> str:
 
 def late_by_word(root: Path) -> frozenset[Key]:
     """(learner, lesson) of what an LMS calls late without saying when it came, and lies in ``submitted/`` now."""
-    late: dict[Key, dict[str, bool]] = defaultdict(dict)
-    for key, one in facts_in(root):
-        if all(key):
-            late[key][str(one.get("sha256"))] = bool(one.get("late")) and not one.get("time")
-    return frozenset(
-        (learner, lesson)
-        for (learner, lesson), digests in late.items()
-        if any(digests.values())
-        and not (root / "submitted" / learner / lesson / "timestamp.txt").exists()
-        and digests.get(digest_in(root, learner, lesson))
-    )
+    told = {(line.key, line.sha256): line.late and line.time is None for line in lines_in(root) if all(line.key)}
+    late = {key for (key, _), is_late in told.items() if is_late}
+    dated = {key for key in late if (root / "submitted" / key[0] / key[1] / "timestamp.txt").exists()}
+    return frozenset(key for key in late - dated if told.get((key, digest_in(root, *key))))
 
 
 def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
     """The last of what learners handed in for a lesson of which ``handed_in`` (learner, lesson) has nothing from them."""
     found: dict[Key, Useless] = {}
     there = {learner for learner, _ in handed_in}
-    for (learner, lesson), one in facts_in(root):
-        lesson, status = lesson or str(one["handed_in_for"] or ""), str(one.get("status"))
-        # Without a lesson waits what came with a notebook that waits.
-        known = (learner, lesson) in handed_in or (not lesson and (learner in there or status == "waits"))
-        if learner and not known and status not in NEEDS_NOBODY:
-            name = str(one.get("name", "")).rsplit("/", 1)[-1][:120]
-            why = f"{status}, {one['why']}" if status != "no notebook" and one.get("why") else status
-            found[learner, lesson] = Useless(learner, lesson, printable(name), why[:200], status)
+    for upload in uploads_in(root):
+        for line in upload.lines:
+            key = line.learner, line.lesson or upload.handed_in_for
+            # Without a lesson waits what came with a notebook that waits.
+            known = key in handed_in or (not key[1] and (line.learner in there or line.status == "waits"))
+            if line.learner and not known and line.status not in NEEDS_NOBODY:
+                found[key] = _useless(line, key)
     return tuple(one for _, one in sorted(found.items()))
 
 
-def undecided(root: Path, keys: Collection[Key]) -> tuple[Undecided, ...]:
-    """Of these (learner, lesson): where a copy that is not in ``submitted/`` may be the last, until a person names one."""
+def _useless(line: Line, key: Key) -> Useless:
+    name = line.name.rsplit("/", 1)[-1][:120]
+    why = f"{line.status}, {line.why}" if line.status != "no notebook" and line.why else line.status
+    return Useless(*key, printable(name), why[:200], line.status)
+
+
+def undecided(root: Path, handed_in: Collection[Key]) -> tuple[Undecided, ...]:
+    """Of what ``handed_in`` (learner, lesson) has: where another copy may be the last, until a person names one."""
     waiting: dict[Key, dict[str, str]] = defaultdict(dict)
     known: dict[Key, dict[str, str]] = defaultdict(dict)
-    for key, one in facts_in(root):
-        if key not in keys or not one.get("kept"):
+    for line in lines_in(root):
+        if line.key not in handed_in or not line.kept:
             continue
-        digest = str(one.get("sha256"))
-        if one.get("by_hand") and one.get("status") in STANDS:
-            waiting.pop(key, None)
-        known[key][digest] = one["place"]
-        if one.get("status") == "waits":
-            waiting[key][digest] = one["place"]
+        if line.by_hand and line.status in STANDS:
+            waiting.pop(line.key, None)
+        known[line.key][line.sha256] = line.place
+        if line.status == "waits":
+            waiting[line.key][line.sha256] = line.place
     found = []
     for key, copies in sorted(waiting.items()):
         graded = digest_in(root, *key)

@@ -26,8 +26,8 @@ from nbproof.feedback.page_task import page_path
 from nbproof.files import replace_file, written_whole
 from nbproof.report.findings import csv_of
 from nbproof.report.records import ClassRecords, Person
-from nbproof_lms.earlier import Key, facts_in
-from nbproof_lms.outcome import STANDS
+from nbproof_lms.earlier import Key, lines_in
+from nbproof_lms.outcome import STANDS, Line
 from nbproof_lms.system import LmsEntry, System, systems
 
 __all__ = ["Address", "HandedBack", "Parcel", "addresses", "hand_back", "systems_of"]
@@ -43,12 +43,13 @@ def addresses(root: Path, system: System) -> dict[Key, Address]:
     What came last counts: Canvas numbers every attempt anew. A number that two learners would have is nobody's.
     """
     found: dict[Key, tuple[tuple[bool, int], str, Address]] = {}
-    for key, fact in facts_in(root):
-        entry = _entry(fact, system)
+    for line in lines_in(root):
+        key = line.key
+        entry = _entry(line, system)
         start = system.feedback_start(entry) if entry is not None and all(key) else ""
         if entry is None or not start:
             continue
-        when = (fact.get("status") in STANDS, entry.number)
+        when = (line.status in STANDS, entry.number)
         if key not in found or found[key][0] <= when:
             found[key] = (when, entry.account, start)
     taken = Counter((lesson, account) for (_, lesson), (_, account, _) in found.items())
@@ -58,18 +59,18 @@ def addresses(root: Path, system: System) -> dict[Key, Address]:
 def systems_of(root: Path) -> dict[str, set[str]]:
     """Learner -> the LMSs, such as ``Moodle`` and ``Canvas``, that their work came from, by what was collected."""
     found: dict[str, set[str]] = defaultdict(set)
-    for (learner, _), fact in facts_in(root):
-        if learner and fact.get("account"):
-            found[learner].add(str(fact.get("system")))
+    for line in lines_in(root):
+        if line.learner and line.account:
+            found[line.learner].add(line.system)
     return found
 
 
-def _entry(fact: Mapping[str, Any], system: System) -> LmsEntry | None:
+def _entry(line: Line, system: System) -> LmsEntry | None:
     """What the LMS called the file. Whose number it is was settled when it was collected; the outermost name with it counts."""
-    parts = [part for part in str(fact.get("name", "")).split("/") if part]
+    parts = [part for part in line.name.split("/") if part]
     for at, part in enumerate(parts):
         entry = system.read(part, at + 1 < len(parts))
-        if entry is not None and f"{system.name}:{entry.account}" == fact.get("account"):
+        if entry is not None and f"{system.name}:{entry.account}" == line.account:
             return entry
     return None
 

@@ -38,14 +38,14 @@ NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "junk"}
 class Line:
     """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it."""
 
-    upload: str
-    name: str
-    status: str
+    upload: str = ""
+    name: str = ""
+    status: str = ""
     why: str = ""
     learner: str = ""
     lesson: str = ""
     time: datetime | None = None
-    """When it was handed in, UTC, if that is known."""
+    """When it was handed in, UTC, if an LMS says it."""
     late: bool = False
     """Whether the LMS calls it late."""
     look: bool = False
@@ -53,16 +53,30 @@ class Line:
     sha256: str = ""
     kept: str = ""
     """Where the byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it."""
-    order: tuple[float, ...] = ()
-    """What says which of two copies is the later one: ``choosing.CopyOrder``."""
+    number: int = 0
+    """The LMS's number of what was handed in, which grows; 0 if there is none."""
+    changed: float = 0.0
+    """The file's last change, on a disk or in an archive, in seconds since 1970; 0 if that is not known."""
     account: str = ""
     """The LMS and its own number of the learner: ``Canvas:123``."""
     system: str = ""
     """The LMS that handed it over, if it was one."""
     by_hand: bool = False
     """A person named it as the learner's, so it counts where nothing else tells."""
+    beside: str = ""
+    """Of a data file: its name beside the notebook."""
     folder: str = ""
     """Name of the folder in collected/ that keeps the upload; empty in a dry run."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """(learner, lesson)."""
+        return self.learner, self.lesson
+
+    @property
+    def place(self) -> str:
+        """Where the copy lies, relative to the course's folder; the upload's name if nothing is kept."""
+        return f"collected/{self.folder}/{self.kept}" if self.folder else self.upload
 
     @property
     def needs_person(self) -> bool:
@@ -71,21 +85,32 @@ class Line:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        told = asdict(self)
         time = self.time and self.time.isoformat()
-        return told | {"time": time, "order": list(self.order), "needs_person": self.needs_person}
+        return {**asdict(self), "time": time, "needs_person": self.needs_person}
 
 
 @dataclass(frozen=True)
 class KeptUpload:
-    """One thing that was collected, and the folder in collected/ that keeps it."""
+    """One thing that was collected, and what became of each file of it."""
 
-    path: str
+    upload: str
+    """What it was called."""
     fingerprint: str
     folder: str
-    """Name of the folder in collected/; empty in a dry run."""
-    known: bool
-    """Whether the same bytes were collected before."""
+    """Name of the folder in collected/ that keeps it; empty in a dry run."""
+    handed_in_for: str = ""
+    """The lesson that a person named; empty if none."""
+    lines: tuple[Line, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        files = [line.as_dict() for line in self.lines]
+        return {
+            "upload": self.upload,
+            "fingerprint": self.fingerprint,
+            "handed_in_for": self.handed_in_for,
+            "files": files,
+        }
 
 
 @dataclass(frozen=True)
@@ -93,9 +118,13 @@ class Collected:
     """What a call of ``collect`` did. ``notes`` are sentences for the person who called it."""
 
     uploads: tuple[KeptUpload, ...]
-    lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
     dry_run: bool = False
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """Every file that came."""
+        return tuple(line for upload in self.uploads for line in upload.lines)
 
     @property
     def placed(self) -> tuple[Line, ...]:
@@ -119,7 +148,7 @@ class Collected:
             "dry_run": self.dry_run,
             "counts": self.counts,
             "needs_person": len(self.needs_person),
-            "uploads": [asdict(upload) for upload in self.uploads],
+            "uploads": [upload.folder or upload.upload for upload in self.uploads],
             "notes": list(self.notes),
             "files": [line.as_dict() for line in self.lines],
         }

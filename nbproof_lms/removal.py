@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from nbproof.errors import CourseError
 from nbproof.feedback.handed_back import forget_handed_back
-from nbproof.files import replace_file
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.run.journal import RunState, forget_problems
-from nbproof_lms.earlier import lists_in
+from nbproof_lms.earlier import uploads_in, write_list
 from nbproof_lms.handed_out import pages_of, take_out_pages
+from nbproof_lms.outcome import Line
 from nbproof_lms.roster import members_of, strike_off
 
 __all__ = ["Traces", "remove", "traces"]
@@ -57,9 +56,9 @@ def traces(root: Path, learners: Sequence[str]) -> list[Traces]:
         one.on_roster = learner in roster
         one.folders = [f"{name}/{learner}" for name in FOLDERS if _folder(root, name, learner) is not None]
         one.folders += [f"their pages in {path}" for path in pages_of(root, {learner})]
-    for path, told in lists_in(root):
-        for learner in {str(one.get("learner") or "") for one in told["files"]} & (set(found) - {""}):
-            found[learner].uploads.append(path.parent.name)
+    for upload in uploads_in(root):
+        for learner in {line.learner for line in upload.lines} & (set(found) - {""}):
+            found[learner].uploads.append(upload.folder)
     with opened_gradebook(root) as book:
         if book is not None:
             for one in found.values():
@@ -134,32 +133,35 @@ def _delete(path: Path) -> None:
 
 def _out_of_lists(root: Path, gone: set[str], with_uploads: bool) -> list[str]:
     staying = []
-    for path, told in lists_in(root):
-        mine = [one for one in told["files"] if one.get("learner") in gone]
+    for upload in uploads_in(root):
+        mine = [line for line in upload.lines if line.learner in gone]
+        folder = root / "collected" / upload.folder
         if not mine:
             continue
-        if with_uploads and all(one in mine or one.get("status") == "junk" for one in told["files"]):
-            shutil.rmtree(path.parent)
+        if with_uploads and all(line in mine or line.status == "junk" for line in upload.lines):
+            shutil.rmtree(folder)
             continue
         if with_uploads:
-            _delete_files(path.parent, mine, gone)
-            staying += [str(one.relative_to(root)) for one in sorted(path.parent.glob("upload/*"))]
-        for one in mine:
-            # Beside its file the name stays: it is what the upload calls it. Whose it was does not.
-            if with_uploads:
-                one["name"] = ""
-            one |= {"learner": "", "lesson": "", "status": "removed", "why": "", "account": ""}
-        replace_file(path, json.dumps(told, indent=1).encode())
+            _delete_files(folder, mine, gone)
+            staying += [str(one.relative_to(root)) for one in sorted(folder.glob("upload/*"))]
+        lines = (_nobodys(line, with_uploads) if line in mine else line for line in upload.lines)
+        write_list(root, replace(upload, lines=tuple(lines)))
     return staying
 
 
-def _delete_files(upload: Path, facts: Sequence[dict[str, Any]], learners: Collection[str]) -> None:
+def _nobodys(line: Line, nameless: bool) -> Line:
+    """What a list says of a removed learner's file. Beside its file the name stays: it is what the upload calls it."""
+    name = "" if nameless else line.name
+    return replace(line, name=name, learner="", lesson="", status="removed", why="", account="", beside="")
+
+
+def _delete_files(upload: Path, lines: Sequence[Line], learners: Collection[str]) -> None:
     """Delete what an upload keeps of these learners."""
     for learner in learners:
         if (replaced := _folder(upload, "replaced", learner)) is not None:
             _delete(replaced)
-    for one in facts:
-        kept = upload / str(one.get("kept") or "")
+    for line in lines:
+        kept = upload / line.kept
         if kept.is_file() and kept.resolve().is_relative_to(upload.resolve()):
             kept.unlink()
             # An empty folder may be called by the learner's name.

@@ -18,11 +18,11 @@ from nbproof.errors import UsageError
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, in_utc, printable, some_of
-from nbproof_lms.attendance import attend, lines_of, people_of
+from nbproof.text import counted, in_utc, printable
+from nbproof_lms.attendance import attend, people_of, undecided_lines
+from nbproof_lms.collecting import only_collect
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
 from nbproof_lms.earlier import late_by_word
-from nbproof_lms.gathering import only_collect
 from nbproof_lms.members import Member
 from nbproof_lms.names import plain, why_no_learner
 from nbproof_lms.removal import Traces, remove, traces

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from nbproof_lms import Collected, keeping
+from nbproof_lms import Collected
 from nbproof_lms.archives import Budget, NotUnpacked, entries
-from nbproof_lms.arrivals import Arrivals
+from nbproof_lms.arrivals import take_in
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, notebook, tarred, zipped
 
@@ -121,7 +121,7 @@ def test_a_harmful_entry_harms_nobody(name: str, collecting: Collecting, course:
 def test_the_same_bomb_in_learners_archives_harms_nobody(
     collecting: Collecting, course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "Arrivals", functools.partial(Arrivals, budget=Budget(entry=1 << 20)))
+    monkeypatch.setattr("nbproof_lms.collecting.take_in", functools.partial(take_in, budget=Budget(entry=1 << 20)))
     zeros = b"\0" * ((1 << 20) + 1)
     inner = zipped({"a.ipynb": zeros, "b.ipynb": zeros})
     deep = GOOD
@@ -155,7 +155,7 @@ def test_the_budget_of_all_entries_counts_what_is_read(tmp_path: Path) -> None:
     budget, read = Budget(total=4500), 0
     for entry in entries(path, budget):
         try:
-            read += sum(len(piece) for piece in entry.pieces())
+            read += sum(len(piece) for piece in entry.pieces)
         except NotUnpacked as problem:
             assert problem.status == "not read"
     assert read == 4000
@@ -175,7 +175,7 @@ def test_a_file_packed_by_bzip2_alone_is_unpacked_in_pieces(tmp_path: Path) -> N
     path = tmp_path / "x.ipynb.bz2"
     path.write_bytes(bz2.compress(b"\0" * (20 << 20)))
     for entry in entries(path, Budget(entry=1 << 20)):
-        pieces = entry.pieces()
+        pieces = iter(entry.pieces)
         assert len(next(pieces)) <= 1 << 16
         with pytest.raises(NotUnpacked, match="1 MB"):
             list(pieces)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import zipfile
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ import pytest
 from nbproof.cli.main import main
 from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import attend, lines_of, people_of
-from nbproof_lms.choosing import Copy, CopyOrder, choose, later
+from nbproof_lms.choosing import later
 from nbproof_lms.collected_table import MANY
-from nbproof_lms.earlier import late_by_word, useless
+from nbproof_lms.earlier import useless
+from nbproof_lms.outcome import Line
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, folder_of, notebook, zipped
 
@@ -304,29 +306,20 @@ def test_two_lmss_that_say_when_are_compared(course: Path, tmp_path: Path) -> No
 
 
 def test_the_order_of_two_copies_is_the_same_from_both_sides() -> None:
-    orders = [
-        CopyOrder(),
-        CopyOrder(said=10.0),
-        CopyOrder(disk=11.0),
-        CopyOrder(number=5),
-        CopyOrder(number=9, disk=50.0),
-        CopyOrder(said=10.0, number=7),
+    time = datetime(2026, 11, 1, tzinfo=UTC)
+    lines = [
+        Line(),
+        Line(time=time),
+        Line(changed=11.0),
+        Line(number=5),
+        Line(number=9, changed=50.0),
+        Line(time=time, number=7),
     ]
-    copies = [Copy(key, "", order, system=system) for key, order in enumerate(orders) for system in ("", "Canvas")]
+    copies = [replace(line, system=system) for line in lines for system in ("", "Canvas")]
     for one in copies:
         assert not later(one, one)
         for other in copies:
             assert not (later(one, other) and later(other, one))
-
-
-def test_choosing_leaves_no_copy_without_an_ending() -> None:
-    start = datetime(2026, 11, 1, tzinfo=UTC)
-    times = [(start + timedelta(hours=key)).timestamp() for key in range(12)]
-    copies = [Copy(key, str(key // 2), CopyOrder(said=time), key % 4) for key, time in enumerate(times)]
-    choice = choose(copies)
-    assert choice.chosen is not None
-    assert {choice.chosen.key, *choice.others} == set(range(12))
-    assert choice.chosen.tier == 0
 
 
 CLASS = [f"learner{number:03d}" for number in range(MANY + 5)]

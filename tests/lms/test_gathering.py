@@ -175,7 +175,7 @@ def test_several_uploads_and_loose_files_at_once(course: Path, tmp_path: Path) -
         {"a.zip": zipped({"jane/x.ipynb": A}), "b/jane/y.ipynb": OTHER, "bob.ipynb": B, "eve.ipynb": A},
     )
     collected = collect(course, [came / "a.zip", came / "b", came / "bob.ipynb", came / "eve.ipynb"])
-    assert [upload.folder for upload in collected.uploads] == ["0001-a.zip", "0002-b", "0003-bob.ipynb"]
+    assert [upload.folder for upload in collected.uploads] == ["0001-a.zip", "0002-b", "0003-files"]
     assert sorted(str(path.relative_to(course / "submitted")) for path in (course / "submitted").glob("*/*")) == [
         "bob/01_first", "eve/01_first", "jane/01_first", "jane/02_other",
     ]  # fmt: skip

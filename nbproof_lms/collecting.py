@@ -6,26 +6,32 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import shlex
+import shutil
 import stat
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import UsageError
 from nbproof_lms.archives import packing_of
+from nbproof_lms.arrivals import Arrived, Step, take_in
+from nbproof_lms.choosing import attach, choose
 from nbproof_lms.contents import LessonBook
-from nbproof_lms.filing import file_uploads
-from nbproof_lms.keeping import Stage
+from nbproof_lms.earlier import uploads_in, write_list
+from nbproof_lms.filing import Item, file_uploads
+from nbproof_lms.members import Roster
 from nbproof_lms.names import why_no_learner
-from nbproof_lms.outcome import Collected
-from nbproof_lms.placing import Desk
+from nbproof_lms.outcome import Collected, KeptUpload
+from nbproof_lms.placing import Desk, place
 from nbproof_lms.roster import enrol, joined, kept_roster, read_names
 from nbproof_lms.system import systems
 
 __all__ = ["collect", "only_collect"]
 
-Step = Callable[[int, int, str], None]
 _OWN = ("submitted", "autograded", "feedback", "source", "release", "lessons", ".course", "demo")
 
 
@@ -58,22 +64,78 @@ def collect(
     came = read_names(names) if names is not None else None
     if came is not None:
         roster = joined(roster, came)
-    with _disk(root), only_collect(root, dry_run), Stage(root, dry_run) as stage:
-        arrived = [stage.take(path, step) for path in asked]
-        desk = Desk(root, dry_run)
-        told = file_uploads(arrived, book, desk, roster, lesson=lesson, learner=learner, step=step)
-        collected = stage.finish(told, roster, desk, lesson)
+    with _disk(root), only_collect(root, dry_run), _waiting_room(root, dry_run) as room:
+        arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
+        desk = Desk(root)
+        items = file_uploads(arrived, book, desk, roster, lesson=lesson, learner=learner, step=step)
+        items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
+        collected = _kept(root, arrived, items, lesson or "", dry_run)
         if came is not None and not dry_run:
             enrol(root, came.members)
-        return collected
+    return collected if roster is None else _held_against(roster, collected)
+
+
+@contextlib.contextmanager
+def _waiting_room(root: Path, dry_run: bool) -> Iterator[Path]:
+    """Where uploads wait until all have come whole: nothing half-copied ever lies under its final name."""
+    if dry_run:
+        with tempfile.TemporaryDirectory(prefix="collect-") as folder:
+            yield Path(folder)
+        return
+    room = root / "collected" / ".coming"
+    # What a run that was cut off left behind; nobody else is at work here.
+    shutil.rmtree(room, ignore_errors=True)
+    room.mkdir(parents=True)
+    try:
+        yield room
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: str, dry_run: bool) -> Collected:
+    """Give the uploads their folders and lists, and put into submitted/ what counts."""
+    known = {upload.fingerprint: upload.folder for upload in uploads_in(root)}
+    uploads, notes = [], []
+    for at, upload in enumerate(arrived):
+        lines = [item.line for item in items if item.upload == at]
+        changed = any(line.status == "taken" or line.beside for line in lines)
+        folder, here = known.get(upload.fingerprint, ""), upload.folder
+        if folder:
+            notes.append(f"{upload.name}: the same upload came before, as collected/{folder}")
+            notes[-1] += "" if changed else "; nothing changed"
+        elif not dry_run:
+            folder = _next_folder(root, upload.name)
+            here = root / "collected" / folder
+            os.rename(upload.folder, here)
+        lines = [replace(line, folder=folder) for line in lines]
+        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked, tuple(lines))
+        if not dry_run and (changed or upload.fingerprint not in known):
+            # Facts first: what follows may be cut off, and a second run then knows what came.
+            write_list(root, kept)
+            place(root, lines, here, root / "collected" / folder / "replaced")
+        uploads.append(kept)
+    return Collected(tuple(uploads), tuple(notes), dry_run)
+
+
+def _next_folder(root: Path, name: str) -> str:
+    """The name of a folder in collected/, with the next number."""
+    taken = (re.match(r"\d{4,}", one.name) for one in (root / "collected").glob("*"))
+    number = max((int(found[0]) for found in taken if found), default=0) + 1
+    plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60]
+    return f"{number:04d}-{plain or 'upload'}"
+
+
+def _held_against(roster: Roster, done: Collected) -> Collected:
+    """What came, with who is not on the roster."""
+    notes = [*done.notes, *roster.notes]
+    strangers = sorted({line.learner for line in done.lines} - {"", *roster.learners})
+    if strangers and not roster.strict:
+        notes.append(f"not on the roster: {', '.join(strangers)}; {course_command('roster add NAME')} puts one there")
+    return replace(done, notes=tuple(notes))
 
 
 def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
     """What is collected together: each folder and archive by itself, loose files as one upload. Raises UsageError."""
-    if not paths:
-        raise UsageError(
-            "there is nothing to collect", "no PATH", f"name a folder or a zip: {course_command('collect PATH')}"
-        )
     own = {(root / name).resolve() for name in _OWN}
     for path in paths:
         _refuse_unfit(root, path, own)
@@ -86,15 +148,13 @@ def _refuse_unfit(root: Path, path: Path, own: set[Path]) -> None:
     """Raise UsageError for what is no upload."""
     name_it = "name the folder or zip that came"
     try:
-        place = path.resolve()
-        is_folder = path.is_dir()
-        is_file = path.is_file()
+        place, is_folder, is_file = path.resolve(), path.is_dir(), path.is_file()
     except (OSError, ValueError, RuntimeError):
         raise UsageError("the upload cannot be read", str(path), name_it) from None
     if not is_folder and not is_file:
         fact = "the upload is neither a folder nor a file" if path.exists() else "there is no such upload"
         raise UsageError(fact, str(path.absolute()), "name the folder or zip that your LMS handed over")
-    if place == root.resolve() or own & {place, *place.parents} or place == (root / "collected").resolve():
+    if own & {place, *place.parents} or place in {root.resolve(), (root / "collected").resolve()}:
         raise UsageError("this folder is the course's own: there is nothing to collect in it", str(place), name_it)
     if is_folder and place in root.resolve().parents:
         raise UsageError("this folder holds the course itself", str(place), name_it)
@@ -109,17 +169,16 @@ def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
     """
     if os.name != "posix":
         return
-    for path in paths:
-        for folder in (Path(place) for place, _, _ in os.walk(path.resolve(), followlinks=False)):
-            if not systems()["nbgrader"].read(folder.name, True):
-                continue
-            if folder.lstat().st_uid != os.getuid() or folder.parent.stat().st_mode & stat.S_IWOTH:
-                raise UsageError(
-                    "this is nbgrader's exchange, in which everybody can hand in under any name",
-                    str(folder.parent),
-                    f"let nbgrader collect it, which goes by who made a folder: cd {shlex.quote(str(root.resolve()))} && "
-                    f"{nbgrader_command(f'collect {lesson}')}, then {course_command('grade')}",
-                )
+    walks = (os.walk(path.resolve(), followlinks=False) for path in paths)
+    folders = (Path(place) for walk in walks for place, _, _ in walk)
+    for folder in (one for one in folders if systems()["nbgrader"].read(one.name, True)):
+        if folder.lstat().st_uid != os.getuid() or folder.parent.stat().st_mode & stat.S_IWOTH:
+            raise UsageError(
+                "this is nbgrader's exchange, in which everybody can hand in under any name",
+                str(folder.parent),
+                f"let nbgrader collect it, which goes by who made a folder: cd {shlex.quote(str(root.resolve()))} && "
+                f"{nbgrader_command(f'collect {lesson}')}, then {course_command('grade')}",
+            )
 
 
 def _head(path: Path) -> str:
