@@ -81,7 +81,7 @@ def _packed(done: HandedBack) -> Iterator[str]:
         told = f"to hand back: {counted(len(keys), 'page')} for {_people(sorted({learner for learner, _ in keys}))}"
     yield f"{told}; {before}" if done.unchanged else told
     for parcel in done.parcels:
-        yield f"  {parcel.path}  {counted(len(parcel.keys), 'page')}, {max(1, parcel.size // 1000):,} kB"
+        yield f"  {parcel.path}  {counted(len(parcel.keys), 'page')}"
     if done.parcels and done.target == "folder":
         yield f"next: {_MAIL}"
     elif done.parcels:
@@ -116,11 +116,9 @@ def _notes(done: HandedBack, records: ClassRecords) -> Iterator[str]:
     elsewhere = {(others[0], learner) for (learner, _), others in done.nowhere.items() if others}
     for option, count in sorted(Counter(option for option, _ in elsewhere).items()):
         yield f"note: {counted(count, 'learner')} came by another LMS: {course_command(f'feedback --for {option}')}"
-    if done.without_email:
+    if done.target == "folder" and (without := sorted({learner for learner, _ in keys} - addresses_of(records).keys())):
         table = course_command("roster import CSV")
-        yield f"note: no e-mail address of {_people(done.without_email)}: {table} takes a table of them"
-    if done.record_lost:
-        yield "note: handback/record.json could not be read: so everything counts as new"
+        yield f"note: no e-mail address of {_people(without)}: {table} takes a table of them"
 
 
 def _people(learners: Iterable[str]) -> str:
