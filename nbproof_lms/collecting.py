@@ -23,11 +23,11 @@ from nbproof_lms.choosing import attach, choose
 from nbproof_lms.contents import LessonBook
 from nbproof_lms.earlier import uploads_in, write_list
 from nbproof_lms.filing import Item, file_uploads
-from nbproof_lms.members import Roster
+from nbproof_lms.members import Roster, read_names
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected, KeptUpload
 from nbproof_lms.placing import Desk, place
-from nbproof_lms.roster import enrol, joined, kept_roster, read_names
+from nbproof_lms.roster import enrol, joined, kept_roster
 from nbproof_lms.system import systems
 
 __all__ = ["collect", "only_collect"]

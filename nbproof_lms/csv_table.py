@@ -71,8 +71,8 @@ class Sheet:
         return out.getvalue().encode(self.encoding, "replace")
 
 
-def read_sheet(path: Path, what: str, option: str, least: int = 2) -> Sheet:
-    """Read a table of so many rows or more. Raises UsageError, with ``what`` it is and the ``option`` that named it."""
+def read_sheet(path: Path, what: str, option: str) -> Sheet:
+    """Read a table with a head and rows. Raises UsageError, with ``what`` it is and the ``option`` that named it."""
     again = f"save it as CSV (UTF-8), and name that file: {option} FILE"
     try:
         with path.open("rb") as file:
@@ -96,7 +96,7 @@ def read_sheet(path: Path, what: str, option: str, least: int = 2) -> Sheet:
     except csv.Error as error:
         raise UsageError(f"{what} cannot be read as CSV: {error}", str(path), again) from None
     rows = [row for row in rows if any(cell.strip() for cell in row)]
-    if len(rows) < least:
+    if len(rows) < 2:
         raise UsageError(
             f"the file of {what} {'holds no learner' if rows else 'is empty: it holds no learner'}", str(path), again
         )

@@ -1,20 +1,36 @@
-"""The class: its members, and the names and numbers that stand for each of them."""
+"""The class: its members, the names and numbers that stand for each of them, and the tables that say so.
+
+A table is a hand-made one (a column ``learner``, every other column holds names that stand for that learner), Canvas's export of
+its gradebook, and Moodle's list of participants or grading worksheet, in any of its languages. Every id that an export has of a
+person is a name of theirs: the same person may come in another system's export.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
-from nbproof_lms.names import bare, plain
+from nbproof.errors import UsageError
+from nbproof_lms.csv_table import read_sheet, unquoted
+from nbproof_lms.names import bare, plain, why_no_learner
+from nbproof_lms.sheet_columns import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled
 
-__all__ = ["AN_ID", "Member", "Roster", "roster_of"]
+__all__ = ["SEPARATOR", "Member", "Roster", "read_names"]
 
-AN_ID = re.compile(r"id (\d+)", re.IGNORECASE)
+SEPARATOR = "|"
+"""Between the names of the column ``also``."""
+
+_AN_ID = re.compile(r"id (\d+)", re.IGNORECASE)
 _PARTICIPANT = re.compile(r"participant (\d+)", re.IGNORECASE)
-_SHARED = 5
-"""Names of several learners that are told one by one."""
+_NUMBERS = {"lms user id", "canvas id", "moodle id", "user id"}
+"""Columns that hold the number by which an LMS calls the learner in file names."""
+_SAID = {"name", "full name", "student", FIRST, LAST, "email address", "also", "learner"}
+"""Columns that hold no other name."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +49,10 @@ class Member:
         """All that they are called."""
         yield from (self.learner, self.name, self.email, self.email.partition("@")[0])
         for one in self.also:
-            if found := AN_ID.fullmatch(one):
+            if found := _AN_ID.fullmatch(one):
                 yield found[1]
-            elif not one.isdecimal() and not _PARTICIPANT.fullmatch(one):
-                yield one
-                yield one.partition("@")[0]
+            elif one not in self.numbers:
+                yield from (one, one.partition("@")[0])
 
     @property
     def turned(self) -> Iterator[str]:
@@ -46,9 +61,18 @@ class Member:
         yield from (" ".join((*words[at:], *words[:at])) for at in range(1, min(len(words), 5)))
 
     @property
-    def numbers(self) -> Iterator[str]:
+    def numbers(self) -> list[str]:
         """What LMSs call them: digits alone, or ``participant`` with digits."""
-        yield from (plain(one) for one in self.also if one.isdecimal() or _PARTICIPANT.fullmatch(one))
+        return [one for one in self.also if one.isdecimal() or _PARTICIPANT.fullmatch(one)]
+
+    @property
+    def ids(self) -> set[str]:
+        """What is one person's alone: id, address, numbers, and names with a digit in them, which no parents give."""
+        ids = {plain(self.learner), plain(self.email)} - {""}
+        ids |= {f"number {one}" for one in self.numbers if one.isdecimal()}
+        ids |= {found[1] for one in self.also if (found := _AN_ID.fullmatch(one))}
+        words = (one for one in self.also if " " not in one and not one.isdecimal())
+        return ids | {plain(one) for one in words if "@" in one or re.search(r"\d", one)}
 
 
 @dataclass(frozen=True)
@@ -56,9 +80,6 @@ class Roster:
     """Names and numbers, and the learners that they stand for."""
 
     members: tuple[Member, ...] = ()
-    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Plain and bare forms of every name."""
-    numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     strict: bool = True
     """Whether a name that is not in it is nobody's; else that name is read as if there were no roster."""
@@ -68,56 +89,108 @@ class Roster:
         """Their ids, in the order of the file."""
         return tuple(member.learner for member in self.members)
 
+    @cached_property
+    def _names(self) -> Mapping[str, set[str]]:
+        """Plain and bare forms of every name, and whose it is."""
+        found: dict[str, set[str]] = defaultdict(set)
+        turned: dict[str, set[str]] = defaultdict(set)
+        for member in self.members:
+            for name in member.names:
+                found[plain(name)].add(member.learner)
+                found[bare(name)].add(member.learner)
+            for name in member.turned:
+                turned[bare(name)].add(member.learner)
+        # Only where it is nobody's name as it stands: Anna Maria is not Maria Anna. A learner's own id is nobody else's.
+        own = {plain(learner): {learner} for learner in self.learners}
+        return {**turned, **found, **own, "": set()}
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for member in self.members:
+            for number in member.numbers:
+                found[plain(number)].add(member.learner)
+        return dict(found)
+
     def who(self, name: str, number: str = "", system: str = "") -> frozenset[str]:
         """The learners that a name, and the LMS's number with it, may mean. Several: it is not clear. None: nobody."""
-        by_number = self.numbers.get(number, frozenset())
+        by_number = self._numbers.get(number, set())
         if number.isdecimal() and system != "Canvas":
             # What Moodle itself calls a participant says more than another LMS's number that is equal.
-            by_number = self.numbers.get(f"participant {int(number)}", by_number)
-        by_name = self.names.get(plain(name)) or self.names.get(bare(name)) or frozenset()
-        if by_number and by_name:
-            # The number settles which of two that share a name; where the two contradict each other, nobody is chosen.
-            return by_number & by_name or by_number | by_name
-        return by_number or by_name
+            by_number = self._numbers.get(f"participant {int(number)}", by_number)
+        by_name = self._names.get(plain(name)) or self._names.get(bare(name)) or set()
+        # The number settles which of two that share a name; where the two contradict each other, nobody is chosen.
+        return frozenset(by_number & by_name or by_number | by_name)
 
 
-def roster_of(members: Sequence[Member], place: str, notes: Iterable[str] = ()) -> Roster:
-    """The roster that these members are; ``place``: what it is called in notes."""
-    names: dict[str, set[str]] = defaultdict(set)
-    numbers: dict[str, set[str]] = defaultdict(set)
-    turned: dict[str, set[str]] = defaultdict(set)
-    for member in members:
-        for name in member.names:
-            names[plain(name)].add(member.learner)
-            names[bare(name)].add(member.learner)
-        for name in member.turned:
-            turned[bare(name)].add(member.learner)
-        for number in member.numbers:
-            numbers[number].add(member.learner)
-    for name, whose in turned.items():
-        # Only where it is nobody's name as it stands: Anna Maria is not Maria Anna.
-        names.setdefault(name, whose)
-    for member in members:
-        # A learner's own id is nobody else's.
-        names[plain(member.learner)] = {member.learner}
-    names.pop("", None)
-    found = (*notes, *_shared(place, {**names, **numbers}))
-    return Roster(tuple(members), _frozen(names), _frozen(numbers), found)
+def read_names(path: Path, option: str = "--names") -> Roster:
+    """Read a CSV of names, which ``option`` has named. Raises UsageError if it cannot be used."""
+    sheet = read_sheet(path, "the names", option)
+    rows = [[unquoted(cell.strip()) for cell in row] for row in sheet.rows]
+    heads = heads_of(rows)
+    columns = _learner_columns(heads, rows)
+    if not columns:
+        raise UsageError(
+            "no column of the names says which learner it is",
+            f"{path}, whose first line is {', '.join(rows[0])[:120]!r}",
+            "name one column 'learner'; every other column holds names that stand for that learner",
+        )
+    members: dict[str, Member] = {}
+    notes: list[str] = []
+    for line, row in enumerate(rows[1:], 2):
+        cells = dict(zip(heads, row, strict=False))
+        if plain(cells.get("student", "-")) in {"points possible", "student, test", ""}:
+            continue
+        learner = _learner(cells, columns)
+        if why := why_no_learner(learner):
+            notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
+        else:
+            members.setdefault(learner, _member(learner, cells))
+    if not members:
+        raise UsageError("the names hold no learner", str(path), "; ".join(notes[:3]) or "add a line for each learner")
+    return Roster(tuple(members.values()), tuple(notes))
 
 
-def _frozen(table: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
-    return {name: frozenset(whose) for name, whose in table.items()}
+def _learner_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
+    """The column whose value becomes the learner's id, and those that do where it is empty; the names, if there is none."""
+    if {"id", FIRST, LAST} <= set(heads):
+        return ("id",)  # as nbgrader's own list of students
+    filled = [name for name in LEARNER if name in heads and is_filled(rows, heads.index(name))]
+    # Without any id first and last name together are one: ``_full_name``.
+    return filled or [head for head in (LAST,) if {FIRST, LAST} <= set(heads)]
 
 
-def _shared(file: str, names: Mapping[str, set[str]]) -> Iterator[str]:
-    """A sentence for each group of learners that names stand for together: of all its spellings the one to read."""
-    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for alias, whose in names.items():
-        groups[tuple(sorted(whose))].append(alias)
-    shared = {whose: aliases for whose, aliases in groups.items() if len(whose) > 1}
-    several = sorted((max(aliases, key=lambda one: (" " in one, one)), whose) for whose, aliases in shared.items())
-    for alias, learners in several[:_SHARED]:
-        told = " and ".join(learners) if len(learners) < 4 else f"{len(learners)} learners"
-        yield f"{file}: {alias!r} stands for {told}: a file that bears only this name is not taken"
-    if len(several) > _SHARED:
-        yield f"{file}: and {len(several) - _SHARED} more names that stand for several learners"
+def _learner(cells: Mapping[str, str], columns: Sequence[str]) -> str:
+    said = (cells[head] for head in columns if head != LAST and cells.get(head))
+    return unicodedata.normalize("NFC", next(said, _full_name(cells)))
+
+
+def _full_name(cells: Mapping[str, str]) -> str:
+    name = f"{cells.get(FIRST, '')} {cells.get(LAST, '')}".strip()
+    return name or next((cells[head] for head in ("name", "full name", "student") if cells.get(head)), "")
+
+
+def _member(learner: str, cells: Mapping[str, str]) -> Member:
+    name = _full_name(cells)
+    email = cells.get("email address") or next((cell for cell in cells.values() if "@" in cell and " " not in cell), "")
+    said = {bare(learner), bare(name), bare(email), ""}
+    written = [part.strip() for part in cells.get("also", "").split(SEPARATOR)]
+    others = [*written, *(_other_name(head, cell, cells) for head, cell in cells.items())]
+    also = dict.fromkeys(one for one in others if bare(one.removeprefix("id ")) not in said or one.isdecimal())
+    also.pop(learner, None)
+    return Member(learner, name, email, tuple(also))
+
+
+def _other_name(head: str, cell: str, heads: Collection[str]) -> str:
+    """What a cell says that else stands for the learner of its row, as the column ``also`` writes it; empty if nothing."""
+    if not cell or head in _SAID:
+        return ""
+    number = re.sub(r"^.*?(\d*)$", r"\1", cell)
+    if head == IDENTIFIER:
+        return f"participant {int(number)}" if number else ""
+    if head in _NUMBERS or (head == "id" and "student" in heads):
+        return number
+    if head in LEARNER:
+        return f"id {cell}" if cell.isdecimal() else cell
+    is_export = {"student", IDENTIFIER, FIRST} & set(heads)
+    return cell if "learner" in heads or not is_export else ""

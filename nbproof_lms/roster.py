@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,22 +17,10 @@ from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import replace_file
 from nbproof_lms.csv_table import quoted
-from nbproof_lms.members import AN_ID, Member, Roster, roster_of
-from nbproof_lms.name_table import also_cell, read_names
+from nbproof_lms.members import SEPARATOR, Member, Roster, read_names
 from nbproof_lms.names import plain
 
-__all__ = [
-    "ROSTER",
-    "Enrolment",
-    "enrol",
-    "is_class_known",
-    "joined",
-    "kept_roster",
-    "members_of",
-    "read_names",
-    "strike_off",
-]
-
+__all__ = ["ROSTER", "Enrolment", "enrol", "is_class_known", "joined", "kept_roster", "members_of", "strike_off"]
 
 ROSTER = "roster.csv"
 _COLUMNS = ("learner", "name", "email", "also")
@@ -41,7 +29,7 @@ _COLUMNS = ("learner", "name", "email", "also")
 def kept_roster(root: Path) -> Roster | None:
     """The roster that is kept, which names whom it knows and leaves others alone. Raises UsageError if it is broken."""
     path = root / ROSTER
-    if not path.is_file() or len(path.read_bytes().split(b"\n", 1)[-1].strip()) == 0:
+    if not path.is_file() or not path.read_bytes().partition(b"\n")[2].strip():
         return None
     return replace(read_names(path), strict=False)
 
@@ -65,50 +53,54 @@ class Enrolment:
     """Everybody, afterwards."""
     ids: dict[str, str]
     """The ids of those who came, and theirs on the roster."""
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    merged: tuple[str, ...] = ()
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    merged: tuple[str, ...]
     """Who was on the roster, and is somebody else there."""
-    doubles: tuple[tuple[str, str], ...] = ()
-    """Two learners each who have a name or an id in common: who was there before, and who came or is known by what came."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """A sentence on each two who may be one person, with the command that makes them one."""
-        names = {member.learner: member.name for member in self.members}
-        return tuple(
-            f"{there} and {came} may be one person ({names[came] or names[there]}). If they are: "
-            f"{course_command(f'roster add {shlex.quote(there)} --also {shlex.quote(came)}')}"
-            for there, came in self.doubles
-        )
+    notes: tuple[str, ...]
+    """A sentence on each two who may be one person, with the command that makes them one."""
 
 
 def enrolled(kept: Sequence[Member], came: Sequence[Member], by_hand: bool = False) -> Enrolment:
     """The roster with those who came. ``by_hand``: a person said that the other names are the learner's, ids of others too."""
-    there = {member.learner: member for member in kept}
+    before = {member.learner: member for member in kept}
+    there = dict(before)
     claimed = {plain(member.learner) for member in came}
     ids: dict[str, str] = {}
-    added, changed, merged, doubles = [], [], [], []
+    doubles: dict[tuple[str, str], None] = {}
     for one in came:
-        others = [name for name in one.also if by_hand and name in there and name != one.learner]
-        merged += others
-        for other in others:
-            gone = there.pop(other)
-            one = _together(one, replace(gone, also=(other, *gone.also)))
-        alike = [member.learner for member in kept if member.learner in there and _ids(one) & _ids(member)]
-        learner = one.learner
-        if learner not in there and len(alike) == 1 and plain(alike[0]) not in claimed:
-            learner = alike[0]
+        for other in one.also if by_hand else ():
+            if other in there and other != one.learner:
+                one = _together(one, replace(there.pop(other), also=(other, *before[other].also)))
+        alike = [name for name in before if name in there and one.ids & before[name].ids]
+        learner = _on_the_roster(one, there, alike, claimed)
         ids[one.learner] = learner
-        doubles += [(other, learner) for other in alike if other != learner]
-        before = there.get(learner)
-        there[learner] = one if before is None else _together(before, _renamed(one, learner))
-        if before is None:
-            added.append(learner)
-        elif there[learner] != before:
-            changed.append(learner)
-    asked = dict.fromkeys((*doubles, *_namesakes(there, kept, added)))
-    return Enrolment(tuple(there.values()), ids, tuple(added), tuple(changed), tuple(merged), tuple(asked))
+        doubles |= dict.fromkeys((other, learner) for other in alike if other != learner)
+        known = there.get(learner)
+        there[learner] = one if known is None else _together(known, _renamed(one, learner))
+    added = [name for name in there if name not in before]
+    doubles |= dict.fromkeys(_namesakes(there, before, added))
+    return Enrolment(
+        tuple(there.values()),
+        ids,
+        tuple(added),
+        tuple(name for name, member in there.items() if name in before and member != before[name]),
+        tuple(name for name in before if name not in there),
+        tuple(_may_be_one(*two, there) for two in doubles),
+    )
+
+
+def _on_the_roster(one: Member, there: Collection[str], alike: Sequence[str], claimed: Collection[str]) -> str:
+    """The id on the roster of somebody who came: that of the one with whom an id is shared, unless it is somebody else's."""
+    if one.learner not in there and len(alike) == 1 and plain(alike[0]) not in claimed:
+        return alike[0]
+    return one.learner
+
+
+def _may_be_one(there: str, came: str, members: dict[str, Member]) -> str:
+    name = members[came].name or members[there].name
+    command = course_command(f"roster add {shlex.quote(there)} --also {shlex.quote(came)}")
+    return f"{there} and {came} may be one person ({name}). If they are: {command}"
 
 
 def _renamed(member: Member, learner: str) -> Member:
@@ -121,35 +113,20 @@ def _renamed(member: Member, learner: str) -> Member:
 
 def _together(one: Member, other: Member) -> Member:
     """One member with the names of both; where the two say something else, what came last counts."""
-    also = dict.fromkeys((*one.also, *other.also))
-    if one.email and other.email and plain(one.email) != plain(other.email):
-        also[one.email] = None
-    known = {plain(text) for text in (one.learner, other.name or one.name, other.email or one.email)}
-    left = tuple(name for name in also if plain(name) not in known)
-    return replace(one, name=other.name or one.name, email=other.email or one.email, also=left)
+    name, email = other.name or one.name, other.email or one.email
+    known = {plain(text) for text in (one.learner, name, email)}
+    # An address that is no longer the one to write to is a name of theirs still.
+    also = dict.fromkeys((*one.also, *other.also, *([one.email] if one.email else [])))
+    return replace(one, name=name, email=email, also=tuple(text for text in also if plain(text) not in known))
 
 
-def _ids(member: Member) -> set[str]:
-    """What is one person's alone: id, address, numbers, and names with a digit in them, which no parents give."""
-    ids = {plain(member.learner), plain(member.email)} - {""}
-    for name in member.also:
-        if found := AN_ID.fullmatch(name):
-            ids.add(found[1])
-        elif name.isdecimal():
-            ids.add(f"number {name}")
-        elif " " not in name and ("@" in name or any(sign.isdigit() for sign in name)):
-            ids.add(plain(name))
-    return ids
-
-
-def _namesakes(there: dict[str, Member], kept: Sequence[Member], added: Sequence[str]) -> list[tuple[str, str]]:
+def _namesakes(there: dict[str, Member], before: dict[str, Member], added: Sequence[str]) -> Iterable[tuple[str, str]]:
     """Who was added under the name of somebody who was there before."""
-    before: dict[tuple[str, ...], str] = {}
-    for member in kept:
-        if member.learner in there and member.name:
-            before.setdefault(_words(member.name), member.learner)
-    news = [(before.get(_words(there[learner].name)), learner) for learner in added if there[learner].name]
-    return [(old, new) for old, new in news if old is not None]
+    named = {_words(member.name): name for name, member in reversed(before.items()) if name in there}
+    for learner in added:
+        words = _words(there[learner].name)
+        if words and words in named:
+            yield named[words], learner
 
 
 def _words(name: str) -> tuple[str, ...]:
@@ -169,15 +146,15 @@ def joined(kept: Roster | None, came: Roster) -> Roster:
     if kept is None:
         return came
     done = enrolled(kept.members, came.members)
-    return roster_of(done.members, ROSTER, (*came.notes, *done.notes))
+    return Roster(done.members, (*came.notes, *done.notes))
 
 
-def strike_off(root: Path, learners: Iterable[str]) -> None:
+def strike_off(root: Path, learners: Collection[str]) -> None:
     """Take learners off the roster. Raises UsageError."""
-    gone = set(learners)
     before = members_of(root)
-    if any(member.learner in gone for member in before):
-        _write(root, [member for member in before if member.learner not in gone])
+    left = [member for member in before if member.learner not in learners]
+    if len(left) < len(before):
+        _write(root, left)
 
 
 def _write(root: Path, members: Sequence[Member]) -> None:
@@ -185,16 +162,13 @@ def _write(root: Path, members: Sequence[Member]) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for one in members:
-        writer.writerow([quoted(cell) for cell in (one.learner, one.name, one.email, also_cell(one))])
+        also = f" {SEPARATOR} ".join(part.replace(SEPARATOR, " ") for part in one.also)
+        writer.writerow([quoted(cell) for cell in (one.learner, one.name, one.email, also)])
     path = root / ROSTER
     data = text.getvalue().encode("utf-8", "backslashreplace")
     try:
-        if path.is_file() and path.read_bytes() == data:
-            return
-        replace_file(path, data)
+        if not path.is_file() or path.read_bytes() != data:
+            replace_file(path, data)
     except OSError as error:
-        raise UsageError(
-            f"the roster cannot be written: {error.strerror}",
-            str(path.absolute()),
-            "free some space, or let your user write there",
-        ) from None
+        then = "free some space, or let your user write there"
+        raise UsageError(f"the roster cannot be written: {error.strerror}", str(path.absolute()), then) from None

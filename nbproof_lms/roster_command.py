@@ -23,10 +23,10 @@ from nbproof_lms.attendance import attend, people_of, undecided_lines
 from nbproof_lms.collecting import only_collect
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
 from nbproof_lms.earlier import late_by_word
-from nbproof_lms.members import Member
+from nbproof_lms.members import Member, read_names
 from nbproof_lms.names import plain, why_no_learner
 from nbproof_lms.removal import Traces, remove, traces
-from nbproof_lms.roster import ROSTER, enrol, members_of, read_names
+from nbproof_lms.roster import ROSTER, enrol, members_of
 
 __all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
 
