@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from nbproof_lms.members import Roster
@@ -20,7 +20,6 @@ from nbproof_lms.system import LmsEntry, System
 __all__ = ["HIDDEN", "FilePlace", "Upload", "Whose", "lesson_named", "owners"]
 
 HIDDEN = "the LMS hides whose it is (anonymous grading)"
-_SAY = "say so with --names"
 _DEEPEST = 8
 
 Parts = tuple[str, ...]
@@ -87,16 +86,27 @@ class Upload:
         return found or (frozenset({known}) if known else frozenset())
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """The depth at which names of learners stand, and what stands there: by the path down to it."""
+
+    depth: int
+    entries: Mapping[Parts, LmsEntry]
+    system: System | None = None
+    """The LMS that gave the names; None if people arranged the files."""
+    around: str = ""
+    """A name that lies around all of an LMS's download, and may be that of whoever packed it."""
+
+
 def owners(upload: Upload) -> list[Whose]:
     """The owner of each file, in the order of the files."""
     counted = [place.parts for place in upload.places if place.counted]
     folders = {parts[:at] for parts in counted for at in range(1, len(parts))}
     # An archive that was unpacked counts by what is in it; the upload's own is no folder of it at all.
-    counted = [parts for parts in counted if parts in folders or parts not in upload.archives]
-    layout = (
-        _LmsLayout.found(upload, counted, folders) or _LmsLayout.alone(upload) or _Folders(upload, counted, folders)
-    )
-    return [layout.owner(place) for place in upload.places]
+    paths = [parts for parts in counted if parts in folders or parts not in upload.archives]
+    layout = _lms_layout(upload, paths, folders) or _alone(upload) or _arranged(upload, paths, folders)
+    names = _Names(upload, layout)
+    return [names.owner(place) for place in upload.places]
 
 
 def lesson_named(name: str, lessons: Iterable[str]) -> str:
@@ -105,126 +115,37 @@ def lesson_named(name: str, lessons: Iterable[str]) -> str:
     return next((lesson for lesson in lessons if bare(lesson) == asked), "")
 
 
-def _listed(names: Collection[str]) -> str:
-    shown = sorted(names)
-    return " or ".join(shown[:3]) + (f" or {len(shown) - 3} more" if len(shown) > 3 else "")
+def _heads(paths: Iterable[Parts], depth: int) -> list[Parts]:
+    """The beginnings of these paths, down to this depth."""
+    return list(dict.fromkeys(parts[: depth + 1] for parts in paths if len(parts) > depth))
 
 
-class _Names:
-    """Whom a name means in this upload: a learner of the class, or a new one whose id it is as it stands."""
-
-    def __init__(self, upload: Upload, names: Iterable[str]) -> None:
-        self._upload, self._people = upload, upload.people
-        self._alike: dict[str, set[str]] = defaultdict(set)
-        self._spelled: dict[str, str] = {}
-        for name in (*self._people.values(), *names):
-            self._alike[bare(name)].add(plain(name))
-            self._spelled.setdefault(plain(name), unicodedata.normalize("NFC", name))
-
-    def owner(self, name: str, entry: LmsEntry | None = None, system: str = "") -> Whose:
-        """Whose it is, or why that cannot be told."""
-        upload = self._upload
-        if name != name.strip():
-            return Whose(why=f"to some systems the folder {name!r} is the same as {name.strip()!r}")
-        number = entry.account if entry is not None else ""
-        if upload.roster is not None and (found := upload.roster.who(name, number, system)):
-            return Whose(min(found)) if len(found) == 1 else Whose(why=f"it may belong to {_listed(found)}")
-        if entry is not None and entry.hidden:
-            return Whose(why=HIDDEN)
-        if upload.strict:
-            told = f" and no number {number}" if number else ""
-            return Whose(why=f"the table of names has no learner {name!r}{told}")
-        if len(self._alike[bare(name)]) > 1:
-            return Whose(why=f"it may belong to {_listed(self._alike[bare(name)])}")
-        learner = self._people.get(plain(name)) or self._spelled.get(plain(name), name)
-        if why := why_no_learner(learner):
-            return Whose(why=f"{learner[:60]!r} cannot be the name of a learner's folder: {why}")
-        return Whose(learner)
-
-    def unless_around(self, owner: Whose, around: str) -> Whose:
-        """The owner, unless what lies around all of it bears the name of another: that one may have packed it."""
-        upload = self._upload
-        others = upload.who(around) or upload.who(without_copy_marks(upload.name))
-        if around and not others and not upload.strict:
-            others = frozenset({around})
-        if not owner.learner or not others or owner.learner in others:
-            return owner
-        called = around or upload.name
-        return Whose(
-            why=f"names within say {owner.learner!r}, what is around them {called!r}: if that is nobody, collect what is in it"
-        )
+def _lms_layout(upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]) -> _Layout | None:
+    """The LMS as whose names most can be read, at the first depth at which any can."""
+    whole = _alone(upload)
+    around = whole.entries[()].name if whole is not None else ""
+    for depth in range(_DEEPEST):
+        heads = _heads(paths, depth)
+        system, entries = _best(upload, heads, folders)
+        others = [head for head in heads if head not in entries and not is_nobody(head[-1], upload.lessons)]
+        if entries and len(entries) >= len(others):
+            all_heads = _heads((place.parts for place in upload.places), depth)
+            return _Layout(depth, _read(system, all_heads, folders, upload.lessons), system, around)
+        inner = [head for head in heads if head in folders and head not in upload.archives]
+        if entries or len(others) > 1 or not inner:
+            return None
+        around = others[0][-1] if others and not around else around
+        paths = [parts for parts in paths if parts[: depth + 1] not in upload.archives]
+    return None
 
 
-class _LmsLayout:
-    """An LMS's download: at one depth stand names that it gave."""
-
-    def __init__(
-        self, upload: Upload, system: System, depth: int, around: str, entries: Mapping[Parts, LmsEntry]
-    ) -> None:
-        self._upload, self._system, self._depth, self._entries = upload, system, depth, entries
-        whole = _read_upload(upload)
-        self._around = around or (whole[1].name if whole is not None else "")
-        self._names = _Names(upload, [entry.name for entry in entries.values()])
-        self._numbers: dict[tuple[Parts, str], set[str]] = defaultdict(set)
-        for head, entry in entries.items():
-            if entry.account:
-                self._numbers[self._where(head), plain(entry.name)].add(entry.account)
-        for (name, learner), number in upload.accounts.items():
-            if name == system.name and system.lasting_numbers:
-                self._numbers[(), plain(learner)].add(number)
-
-    @classmethod
-    def found(cls, upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]) -> _LmsLayout | None:
-        """The LMS as whose names most can be read, at the first depth at which any can."""
-        around = ""
-        for depth in range(_DEEPEST):
-            heads = list(dict.fromkeys(parts[: depth + 1] for parts in paths if len(parts) > depth))
-            system, entries = _best(upload, heads, folders)
-            others = [head for head in heads if head not in entries and not is_nobody(head[-1], upload.lessons)]
-            if entries:
-                return cls(upload, system, depth, around, entries) if len(entries) >= len(others) else None
-            inner = [head for head in heads if head in folders and head not in upload.archives]
-            if len(others) > 1 or not inner:
-                return None
-            if others:
-                around = around or others[0][-1]
-            paths = [parts for parts in paths if parts[: depth + 1] not in upload.archives]
-        return None
-
-    @classmethod
-    def alone(cls, upload: Upload) -> _LmsLayout | None:
-        """One learner's archive by itself, as an LMS calls it."""
-        whole = _read_upload(upload)
-        return None if whole is None else cls(upload, whole[0], -1, "", {(): whole[1]})
-
-    def _where(self, head: Parts) -> Parts:
-        """Where a number means something: everywhere, or in one download."""
-        return () if self._system.lasting_numbers else (*head[:-1], "")
-
-    def owner(self, place: FilePlace) -> Whose:
-        head = place.parts[: self._depth + 1]
-        below = (head,) if len(place.parts) > len(head) else ()
-        entry = self._entries.get(head) or _read(self._system, [head], below, self._upload.lessons).get(head)
-        if entry is None and place.parts[self._depth :] in self._system.own_files:
-            return Whose(made=True)
-        if entry is None:
-            why = f"it is not called as {self._system.name} calls what it hands over, and all around it is"
-            return Whose(why=why, file=place.parts[-1])
-        owner = self._names.owner(entry.name, entry, self._system.name)
-        numbers = self._numbers[self._where(head), plain(entry.name)]
-        roster = self._upload.roster
-        told_apart = roster is not None and roster.who("", entry.account, self._system.name)
-        if owner.learner and len(numbers) > 1 and not told_apart:
-            owner = Whose(why=f"{len(numbers)} learners are called {entry.name!r} ({_listed(numbers)})")
-        owner = self._names.unless_around(owner, self._around)
-        file = place.parts[-1] if len(place.parts) > len(head) or not entry.file else entry.file
-        return Whose(owner.learner, owner.why, entry, self._system.name, file)
-
-
-def _read_upload(upload: Upload) -> tuple[System, LmsEntry] | None:
-    """What the upload's own name says, if an LMS gave it: with a number or a time, for people write the rest as well."""
-    found = ((one, one.read(upload.name, True)) for one in upload.systems)
-    return next(((one, entry) for one, entry in found if entry and (entry.account or entry.when)), None)
+def _alone(upload: Upload) -> _Layout | None:
+    """One learner's archive by itself, as an LMS calls it: with a number or a time, for people write the rest as well."""
+    for system in upload.systems:
+        entry = system.read(upload.name, True)
+        if entry and (entry.account or entry.when):
+            return _Layout(-1, {(): entry}, system)
+    return None
 
 
 def _best(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> tuple[System, dict[Parts, LmsEntry]]:
@@ -238,70 +159,151 @@ def _read(
 ) -> dict[Parts, LmsEntry]:
     """What a system reads of these names; a lesson, or a word that is nobody's, is no learner's name."""
     found = {head: system.read(head[-1], head in folders) for head in heads}
-    return {head: entry for head, entry in found.items() if entry and not is_nobody(_no_number(entry), lessons)}
+    return {head: entry for head, entry in found.items() if entry and not _is_nobodys(entry, lessons)}
 
 
-def _no_number(entry: LmsEntry) -> str:
-    """The name alone; one that was hidden is made of a word that is nobody's and a number."""
-    return "hidden" if entry.hidden or entry.name.endswith(entry.account or "\0") else entry.name
+def _is_nobodys(entry: LmsEntry, lessons: Sequence[str]) -> bool:
+    """One that was hidden is made of a word that is nobody's and a number, and stands for somebody."""
+    is_hidden = entry.hidden or bool(entry.account and entry.name.endswith(entry.account))
+    return not is_hidden and is_nobody(entry.name, lessons)
 
 
-class _Folders:
+def _arranged(upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]) -> _Layout:
     """As people arrange them: a folder, an archive or a file for each learner, in folders of lessons or of nobody's name."""
+    is_folder = {parts for parts in folders if parts not in upload.archives}
+    depth = _depth_of(upload, paths, is_folder)
+    heads = _heads((place.parts for place in upload.places), depth)
+    named = {head: learner_in(head[-1], upload.lessons, head in is_folder) for head in heads}
+    beside: dict[str, set[str]] = defaultdict(set)
+    for place in upload.places:
+        name, _ = named.get(place.parts[: depth + 1], ("", False))
+        if place.lesson and name:
+            beside[place.lesson].add(plain(name))
+    # A name that stands beside another one's is one.
+    known = set(upload.people).union(*(names for names in beside.values() if len(names) > 1))
+    entries = {}
+    for head, (name, sure) in named.items():
+        if name and (sure or head in is_folder or plain(name) in known or upload.who(name)):
+            entries[head] = LmsEntry(name)
+    return _Layout(depth, entries)
 
-    def __init__(self, upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]) -> None:
-        self._upload, self._folders = upload, folders
-        self._depth = self._depth_of(paths)
-        self._heads = {parts[: self._depth + 1] for parts in paths}
+
+def _depth_of(upload: Upload, paths: Sequence[Parts], is_folder: set[Parts]) -> int:
+    """The first depth at which anything may be called like a learner; with a table of all learners, like one of them."""
+    for depth in range(_DEEPEST):
+        heads = _heads(paths, depth)
+        may_be = (upload.who(head[-1]) if upload.strict else not is_nobody(head[-1], upload.lessons) for head in heads)
+        if not is_folder.issuperset(heads) or any(may_be):
+            return depth
+    return _DEEPEST
+
+
+class _Names:
+    """Whom the names of a layout mean: a learner of the class, or a new one whose id the name is as it stands."""
+
+    def __init__(self, upload: Upload, layout: _Layout) -> None:
+        self._upload, self._layout = upload, layout
+        self._system = layout.system.name if layout.system is not None else ""
+        self._lasting = layout.system is not None and layout.system.lasting_numbers
+        self._alike: dict[str, set[str]] = defaultdict(set)
+        self._called: dict[str, dict[Parts, LmsEntry]] = defaultdict(dict)
+        for head, entry in layout.entries.items():
+            self._called[plain(entry.name)][head] = entry
+        for name in (*upload.people, *self._called):
+            self._alike[bare(name)].add(name)
         self._groups: dict[tuple[Parts, str], set[str]] = defaultdict(set)
-        beside: dict[str, set[str]] = defaultdict(set)
         for place in upload.places:
-            head, below = place.parts[: self._depth + 1], place.parts[self._depth + 1 : -1]
+            head, below = place.parts[: layout.depth + 1], place.parts[layout.depth + 1 : -1]
             if place.lesson and below and head not in upload.archives:
                 self._groups[head, place.lesson].add(without_copy_marks(below[0]))
-            if place.lesson and (name := self._name(head)[0]):
-                beside[place.lesson].add(plain(name))
-        self._sure = set(upload.people).union(*(names for names in beside.values() if len(names) > 1))
-        self._names = _Names(upload, [name for head in self._heads if (name := self._name(head)[0])])
-
-    def _depth_of(self, paths: Sequence[Parts]) -> int:
-        """The first depth at which anything may be called like a learner; with a table of all learners, like one of them."""
-        depth = 0
-        for depth in range(_DEEPEST):
-            heads = {parts[: depth + 1] for parts in paths if len(parts) > depth}
-            inner = [head for head in heads if head in self._folders and head not in self._upload.archives]
-            if len(inner) < len(heads) or any(self._may_be_a_learner(head[-1]) for head in heads):
-                break
-        return depth
-
-    def _may_be_a_learner(self, name: str) -> bool:
-        if self._upload.strict:
-            return bool(self._upload.who(name))
-        return not is_nobody(name, self._upload.lessons)
-
-    def _name(self, head: Parts) -> tuple[str, bool]:
-        """The learner whom it is called by, and whether that is sure where nothing else is called so."""
-        is_folder = head in self._folders and head not in self._upload.archives
-        if len(head) <= self._depth:
-            return "", False
-        name, beside = learner_in(head[-1], self._upload.lessons, is_folder)
-        return name, beside or is_folder
 
     def owner(self, place: FilePlace) -> Whose:
-        head = place.parts[: self._depth + 1]
-        name, sure = self._name(head)
-        owner = Whose(why="neither a folder nor the file's name says whose it is")
-        if name and (sure or plain(name) in self._sure or self._upload.who(name)):
-            owner = self._names.owner(name)
-        others = self._groups[head, place.lesson] if len(self._groups[head, place.lesson]) > 1 else set()
-        others = others | {part for part in place.parts[len(head) : -1] if self._upload.who(part)}
-        if owner.learner and others and not self._upload.who(name):
-            owner = Whose(why=f"which is the learner, {name!r} or {min(others)!r}? {_SAY}")
-        whole = self._upload.who(without_copy_marks(self._upload.name))
-        if not name and len(whole) == 1:
-            owner = Whose(min(whole))
-        owner = self._names.unless_around(owner, "")
-        return Whose(owner.learner, owner.why, file=place.parts[-1])
+        """Whose a file is, or why that cannot be told."""
+        head = place.parts[: self._layout.depth + 1]
+        entry = self._layout.entries.get(head)
+        if entry is None:
+            return self._unnamed(place)
+        found = self._meant(entry)
+        if learner := found.learner:
+            why = self._several(head, entry, learner) or self._group(place, entry) or self._around(learner)
+            found = Whose(why=why) if why else found
+        file = entry.file if entry.file and place.parts == head else place.parts[-1]
+        return replace(found, entry=entry if self._system else None, system=self._system, file=file)
+
+    def _unnamed(self, place: FilePlace) -> Whose:
+        """The owner of what is not called as the rest of its upload is."""
+        file, system = place.parts[-1], self._layout.system
+        if system is None:
+            whole = self._upload.who(without_copy_marks(self._upload.name))
+            if len(whole) == 1:
+                return Whose(min(whole), file=file)
+            return Whose(why="neither a folder nor the file's name says whose it is", file=file)
+        if place.parts[self._layout.depth :] in system.own_files:
+            return Whose(made=True)
+        return Whose(why=f"it is not called as {system.name} calls what it hands over, and all around it is", file=file)
+
+    def _meant(self, entry: LmsEntry) -> Whose:
+        """Whom a name means, and the LMS's number with it."""
+        upload, name = self._upload, entry.name
+        if name != name.strip():
+            return Whose(why=f"to some systems the folder {name!r} is the same as {name.strip()!r}")
+        found: Collection[str] = ()
+        if upload.roster is not None:
+            found = upload.roster.who(name, entry.account, self._system)
+        if not found and entry.hidden:
+            return Whose(why=HIDDEN)
+        if not found and upload.strict:
+            told = f" and no number {entry.account}" if entry.account else ""
+            return Whose(why=f"the table of names has no learner {name!r}{told}")
+        found = found or self._alike[bare(name)]
+        if len(found) > 1:
+            return Whose(why=f"it may belong to {_listed(found)}")
+        if (learner := min(found)) in upload.people.values():
+            return Whose(learner)
+        first = next(iter(self._called[plain(name)].values()))
+        learner = upload.people.get(learner, unicodedata.normalize("NFC", first.name))
+        why = why_no_learner(learner)
+        return Whose(why=f"{learner[:60]!r} cannot be the name of a learner's folder: {why}") if why else Whose(learner)
+
+    def _several(self, head: Parts, entry: LmsEntry, learner: str) -> str:
+        """Whether an LMS has several learners of this name, whom the roster does not tell apart: in words, or empty.
+
+        A number means something everywhere, or in one download.
+        """
+        called = self._called[plain(entry.name)].items()
+        numbers = {other.account for at, other in called if self._lasting or at[:-1] == head[:-1]}
+        numbers |= {self._upload.accounts.get((self._system, learner), "")} if self._lasting else set()
+        roster = self._upload.roster
+        numbers -= {""}
+        if len(numbers) < 2 or (roster is not None and roster.who("", entry.account, self._system)):
+            return ""
+        return f"{len(numbers)} learners are called {entry.name!r} ({_listed(numbers)})"
+
+    def _group(self, place: FilePlace, entry: LmsEntry) -> str:
+        """Whether folders in a folder that is not known as a learner's may be those of learners: in words, or empty."""
+        upload, depth = self._upload, self._layout.depth
+        if self._system or upload.who(entry.name):
+            return ""
+        group = self._groups[place.parts[: depth + 1], place.lesson]
+        others = {part for part in place.parts[depth + 1 : -1] if upload.who(part)}
+        others |= group if len(group) > 1 else set()
+        return f"which is the learner, {entry.name!r} or {min(others)!r}? say so with --names" if others else ""
+
+    def _around(self, learner: str) -> str:
+        """Whether what lies around all of it bears the name of another, who may have packed it: in words, or empty."""
+        upload, around = self._upload, self._layout.around
+        others = upload.who(around) or upload.who(without_copy_marks(upload.name))
+        if around and not others and not upload.strict:
+            others = frozenset({around})
+        if not others or learner in others:
+            return ""
+        called = around or upload.name
+        return f"names within say {learner!r}, what is around them {called!r}: if that is nobody, collect what is in it"
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = sorted(names)
+    return " or ".join(shown[:3]) + (f" or {len(shown) - 3} more" if len(shown) > 3 else "")
 
 
 def learner_in(name: str, lessons: Iterable[str], is_folder: bool) -> tuple[str, bool]:
