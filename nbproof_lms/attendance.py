@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +14,52 @@ from nbproof.report.lateness import some
 from nbproof.report.records import Known, Person, people_in
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.text import printable
-from nbproof_lms.earlier import Undecided, Useless, late_by_word, undecided, useless
 from nbproof_lms.members import Member
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, Key, Line, digest_in, lines_in, uploads_in
 from nbproof_lms.roster import members_of
 
-__all__ = ["Attendance", "attend", "known_of", "lines_of", "people_of"]
+__all__ = [
+    "Attendance",
+    "Undecided",
+    "Useless",
+    "attend",
+    "known_of",
+    "late_by_word",
+    "lines_of",
+    "people_of",
+    "undecided",
+    "undecided_lines",
+    "useless",
+]
 
 _SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Useless:
+    """What somebody handed in, of which nothing could be graded. ``lesson`` is empty if nothing says for which it was."""
+
+    learner: str
+    lesson: str
+    file: str
+    why: str
+    status: str = ""
+    """One of ``outcome.STATUSES``."""
+
+    def __str__(self) -> str:
+        if self.status == "waits":
+            return f"{self.file} and another copy wait for you to say which one counts"
+        return f"only {self.file} came: {self.why}"
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A learner's copies of which nothing says which is the last, while one of them lies in ``submitted/`` and is graded."""
+
+    learner: str
+    lesson: str
+    copies: tuple[str, ...]
+    """Where each is kept, relative to the course's folder; the one that is graded first, if a list knows it."""
 
 
 @dataclass(frozen=True)
@@ -121,3 +161,52 @@ def _first_and_last(name: str) -> tuple[str, str]:
     """A name as a roster has it; Canvas turns it round: "Doe, Jane"."""
     last, comma, first = (part.strip() for part in name.partition(","))
     return (first, last) if comma and first and last and "," not in first else (name, "")
+
+
+def late_by_word(root: Path) -> frozenset[Key]:
+    """(learner, lesson) of what an LMS calls late without saying when it came, and lies in ``submitted/`` now."""
+    told = {(line.key, line.sha256): line.late and line.time is None for line in lines_in(root) if all(line.key)}
+    late = {key for (key, _), is_late in told.items() if is_late}
+    dated = {key for key in late if (root / "submitted" / key[0] / key[1] / "timestamp.txt").exists()}
+    return frozenset(key for key in late - dated if told.get((key, digest_in(root, *key))))
+
+
+def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
+    """The last of what learners handed in for a lesson of which ``handed_in`` (learner, lesson) has nothing from them."""
+    found: dict[Key, Useless] = {}
+    there = {learner for learner, _ in handed_in}
+    for upload in uploads_in(root):
+        for line in upload.lines:
+            key = line.learner, line.lesson or upload.handed_in_for
+            # Without a lesson waits what came with a notebook that waits.
+            known = key in handed_in or (not key[1] and (line.learner in there or line.status == "waits"))
+            if line.learner and not known and line.status not in NEEDS_NOBODY:
+                found[key] = _useless(line, key)
+    return tuple(one for _, one in sorted(found.items()))
+
+
+def _useless(line: Line, key: Key) -> Useless:
+    name = line.name.rsplit("/", 1)[-1][:120]
+    why = f"{line.status}, {line.why}" if line.status != "no notebook" and line.why else line.status
+    return Useless(*key, printable(name), why[:200], line.status)
+
+
+def undecided(root: Path, handed_in: Collection[Key]) -> tuple[Undecided, ...]:
+    """Of what ``handed_in`` (learner, lesson) has: where another copy may be the last, until a person names one."""
+    waiting: dict[Key, dict[str, str]] = defaultdict(dict)
+    known: dict[Key, dict[str, str]] = defaultdict(dict)
+    for line in lines_in(root):
+        if line.key not in handed_in or not line.kept:
+            continue
+        if line.by_hand and line.status in STANDS:
+            waiting.pop(line.key, None)
+        known[line.key][line.sha256] = line.place
+        if line.status == "waits":
+            waiting[line.key][line.sha256] = line.place
+    found = []
+    for key, copies in sorted(waiting.items()):
+        graded = digest_in(root, *key)
+        if graded not in copies:
+            first = [known[key][graded]] if graded in known[key] else []
+            found.append(Undecided(*key, (*first, *copies.values())))
+    return tuple(found)

@@ -21,16 +21,15 @@ from nbproof_lms.archives import packing_of
 from nbproof_lms.arrivals import Arrived, Step, take_in
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.contents import LessonBook
-from nbproof_lms.earlier import uploads_in, write_list
 from nbproof_lms.filing import Item, file_uploads
 from nbproof_lms.members import Roster, read_names
 from nbproof_lms.names import why_no_learner
-from nbproof_lms.outcome import Collected, KeptUpload
+from nbproof_lms.outcome import Collected, KeptUpload, uploads_in, write_list
 from nbproof_lms.placing import Desk, place
 from nbproof_lms.roster import enrol, joined, kept_roster
 from nbproof_lms.system import systems
 
-__all__ = ["collect", "only_collect"]
+__all__ = ["collect"]
 
 _OWN = ("submitted", "autograded", "feedback", "source", "release", "lessons", ".course", "demo")
 
@@ -49,6 +48,7 @@ def collect(
 
     ``lesson``: the assignment that the upload belongs to; without it content decides. ``names``: a CSV (``roster``),
     whose learners are put on the roster that is kept, as for this upload. ``learner``: whose all of it is.
+    Two at a time would judge by what the other is about to replace: a caller holds the course's lock (``only_run``).
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     book = LessonBook(root)
@@ -64,7 +64,7 @@ def collect(
     came = read_names(names) if names is not None else None
     if came is not None:
         roster = joined(roster, came)
-    with _disk(root), only_collect(root, dry_run), _waiting_room(root, dry_run) as room:
+    with _disk(root), _waiting_room(root, dry_run) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)
         items = file_uploads(arrived, book, desk, roster, lesson=lesson, learner=learner, step=step)
@@ -186,47 +186,14 @@ def _head(path: Path) -> str:
         return packing_of(file.read(512))
 
 
-_FULL = ("the disk is full; what was not finished was taken back", "free some space, then run the same command again")
-_NOT_OURS = ("the course's folder cannot be written", "let your user write there, then run the same command again")
-_TROUBLE = {
-    errno.ENOSPC: _FULL,
-    errno.EDQUOT: _FULL,
-    errno.EACCES: _NOT_OURS,
-    errno.EPERM: _NOT_OURS,
-    errno.EROFS: _NOT_OURS,
-}
-
-
 @contextlib.contextmanager
 def _disk(root: Path) -> Iterator[None]:
     """What cannot be written, as fact, place and next command."""
     try:
         yield
     except OSError as error:
+        fact, then = f"the course's folder cannot be written: {error.strerror or error}", "mend that"
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            fact, then = "the disk is full; what was not finished was taken back", "free some space"
         place = str(error.filename or root / "collected")
-        fact, then = _TROUBLE.get(
-            error.errno or 0,
-            (f"the upload cannot be kept ({error.strerror or error})", "mend that, then run the same command again"),
-        )
-        raise UsageError(fact, place, then) from None
-
-
-@contextlib.contextmanager
-def only_collect(root: Path, dry_run: bool = False) -> Iterator[None]:
-    """One collect at a time: two would take the same number, and judge by what the other is about to replace."""
-    if dry_run or os.name != "posix":
-        yield
-        return
-    import fcntl
-
-    (root / "collected").mkdir(exist_ok=True)
-    with (root / "collected" / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(
-                "another `collect` is running in this course",
-                str(root / "collected"),
-                "wait until it has ended, then run the same command again",
-            ) from None
-        yield
+        raise UsageError(fact, place, f"{then}, then run the same command again") from None

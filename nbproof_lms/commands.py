@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,13 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _collect(arguments: argparse.Namespace) -> int:
+    from nbproof.run.lock import only_run
     from nbproof.terminal import progress
     from nbproof_lms import collect
     from nbproof_lms.collected_table import print_collected
 
-    with progress("collecting") as step:
+    lock = contextlib.nullcontext() if arguments.dry_run else only_run(arguments.course)
+    with lock, progress("collecting") as step:
         collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
     print_collected(collected, arguments.course, arguments.all)
     return 1 if collected.needs_person else 0

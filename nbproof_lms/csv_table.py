@@ -1,10 +1,12 @@
-"""Somebody else's table: a CSV in whatever encoding, with whatever between its cells, written again as it came."""
+"""Somebody else's table: a CSV in whatever encoding, with whatever between its cells, written again as it came; and which of its
+columns is which, by what stands above it, in the languages that Moodle has most."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +14,24 @@ from pathlib import Path
 from nbproof.errors import UsageError
 from nbproof_lms.names import bare
 
-__all__ = ["Sheet", "number_in", "quoted", "read_sheet", "unquoted"]
+__all__ = [
+    "COMMENTS",
+    "FIRST",
+    "GRADE",
+    "IDENTIFIER",
+    "LAST",
+    "LEARNER",
+    "MAXIMUM",
+    "Sheet",
+    "heads_of",
+    "is_filled",
+    "is_percentage",
+    "item_of",
+    "number_in",
+    "quoted",
+    "read_sheet",
+    "unquoted",
+]
 
 
 _LARGEST = 32 << 20
@@ -117,3 +136,152 @@ def _decoded(data: bytes) -> tuple[str, str]:
         except UnicodeDecodeError:
             continue
     return "\0", ""
+
+
+FIRST, LAST, IDENTIFIER = "first name", "last name", "identifier"
+GRADE, MAXIMUM, COMMENTS = "grade", "maximum grade", "feedback comments"
+
+LEARNER = (
+    "learner",
+    "student id",
+    "sis login id",
+    "login id",
+    "username",
+    "login",
+    "sis user id",
+    "integration id",
+    "id number",
+    "email address",
+    "id",
+    "student",
+    "name",
+    "full name",
+)
+"""Columns whose value becomes the learner's id, the best first."""
+
+_WORDS = {
+    FIRST: """
+        firstname; given name; vorname; prénom; nombre; nome; primeiro nome; voornaam; imię; jméno; křestní jméno; meno;
+        förnamn; fornavn; etunimi; adı; ad; ime; eesnimi; vardas; prenume; keresztnév; имя; ім'я; όνομα; 名
+    """,
+    LAST: """
+        lastname; surname; family name; nachname; nom; nom de famille; apellido; apellidos; apellido(s); cognome; cognoms;
+        apelido; apelidos; apelido(s); sobrenome; último nome; achternaam; nazwisko; příjmení; priezvisko; efternamn;
+        efternavn; etternavn; sukunimi; soyadı; soyad; prezime; priimek; perekonnanimi; pavardė; nume; vezetéknév;
+        фамилия; прізвище; επώνυμο; 姓
+    """,
+    "full name": """
+        vollständiger name; nom complet; nombre completo; nome completo; volledige naam; pełna nazwa; imię i nazwisko;
+        celé jméno; fullständigt namn; fulde navn; fullt navn; koko nimi; tam adı; полное имя; 氏名
+    """,
+    "username": """
+        user name; anmeldename; benutzername; nom d'utilisateur; nombre de usuario; nome utente; nome de utilizador;
+        nome de usuário; gebruikersnaam; nazwa użytkownika; uživatelské jméno; používateľské meno; användarnamn;
+        brugernavn; brukernavn; käyttäjätunnus; kullanıcı adı; nom d'usuari; логин; имя пользователя; 用户名; ユーザ名
+    """,
+    "id number": """
+        idnumber; id-nummer; idnummer; numéro d'identification; numéro d'étudiant; número de id; número id;
+        número de identificación; codice identificativo; numero id; número de identificação; numer id;
+        numer identyfikacyjny; numer identyfikacyjny (id); identifikační číslo; id číslo; identifikačné číslo;
+        tunnistenumero; id-numara; kimlik numarası; número d'identificació; идентификационный номер; 学号
+    """,
+    "email address": """
+        email; e-mail; mail; e-mail-adresse; courriel; adresse de courriel; correo; correo electrónico; dirección de correo;
+        indirizzo email; endereço de email; e-mailadres; adres e-mail; e-mailová adresa; e-postadress; e-mailadresse;
+        e-postadresse; sähköpostiosoite; e-posta adresi; adreça electrònica; адрес электронной почты; メールアドレス; 电子邮件地址
+    """,
+    GRADE: """
+        bewertung; note; calificación; valutazione; voto; nota; beoordeling; cijfer; ocena; hodnocení; známka; hodnotenie;
+        betyg; karakter; arvosana; not; qualificació; оценка; оцінка; βαθμός; 評点; 成绩
+    """,
+    MAXIMUM: """
+        max grade; bestwertung; höchstbewertung; note maximale; calificación máxima; valutazione massima; voto massimo;
+        punteggio massimo; nota máxima; maximum cijfer; maximumcijfer; maximale beoordeling; ocena maksymalna;
+        maksymalna ocena; maximální známka; maximální hodnocení; maxbetyg; maksimumkarakter;
+        maksimal karakter; suurin arvosana; en yüksek not; qualificació màxima; максимальная оценка; максимальна оцінка;
+        最大評点; 最高成绩
+    """,
+    COMMENTS: """
+        feedback als kommentar; feedback par commentaires; commentaires de feedback; comentarios de retroalimentación;
+        comentarios de la retroalimentación; commenti di feedback; comentários de feedback; feedback opmerkingen
+    """,
+    IDENTIFIER: "identifikator; teilnehmer/in; identifiant; identificador; identificativo; identificatie; identyfikator",
+}
+"""What Moodle's languages call a column."""
+
+_NUMBERED = re.compile(r"(?P<word>[^\d@]{2,40}) \d+")
+"""What a grading worksheet calls somebody: ``Participant 123``, ``Deelnemer 123``."""
+
+
+_ITEM = re.compile(
+    r"^(?:assignment|aufgabe|tarea|devoir|compito|opdracht|tarefa|trabalho|zadanie|úkol|uppgift|opgave|oppgave|tehtävä|tasca)"
+    r"\s*:\s*",
+    re.IGNORECASE,
+)
+"""What an export of the gradebook writes before an assignment's name."""
+_PERCENTAGE = ("percentage", "prozent", "prozentsatz", "pourcentage", "porcentaje", "percentuale", "porcentagem", "%")
+_SHOWN_AS = re.compile(
+    r"\s*\((?:\d+|real|letter|punkte|reell|brut|brute|réel|réelle|lettre|letra|lettera|reale|reëel|echt|"
+    + "|".join(_PERCENTAGE)
+    + r")\)\s*$",
+    re.IGNORECASE,
+)
+"""What stands behind it: Canvas's number of it, or how Moodle shows the grade."""
+
+
+def item_of(cell: str) -> str:
+    """What a column of a gradebook is about, without what Canvas and Moodle put around its name."""
+    return _ITEM.sub("", _SHOWN_AS.sub("", cell.strip()))
+
+
+def is_percentage(cell: str) -> bool:
+    """Whether a column of Moodle's gradebook says so of its grades."""
+    return cell.strip().casefold().endswith(tuple(f"({word})" for word in _PERCENTAGE))
+
+
+def head_of(cell: str) -> str:
+    """A column's name, bare of punctuation and accents: ``ID number`` -> ``id number``, ``student_id`` -> ``student id``."""
+    letters = unicodedata.normalize("NFKD", cell.casefold().replace("ł", "l"))
+    bare_letters = (letter for letter in letters if not unicodedata.combining(letter))
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in bare_letters).split())
+
+
+_MEANT = {head_of(word): meant for meant, words in _WORDS.items() for word in words.split(";")}
+
+
+def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
+    """What the columns of a table are: ``LEARNER``, ``FIRST``, ``LAST``, ``IDENTIFIER``, or what stands above them."""
+    heads: list[str] = []
+    for cell in rows[0]:
+        head = _named(cell)
+        if head == LAST and LAST in heads and FIRST not in heads:
+            # "Nom" is the last name in French, and the first in Catalan, where another word follows.
+            heads[heads.index(LAST)] = FIRST
+        heads.append(head_of(cell) if head in heads else head)
+    alone = {FIRST, LAST} & set(heads)
+    if len(alone) == 1 and not {"name", "full name"} & set(heads):
+        heads[heads.index(alone.pop())] = "full name"
+    if not {"learner", IDENTIFIER} & set(heads) and _is_participants(rows):
+        heads[0] = IDENTIFIER
+    return heads
+
+
+def _is_participants(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first column of a grading worksheet says ``Participant 123``, in whatever language."""
+    found = [_NUMBERED.fullmatch(row[0].strip()) for row in rows[1:]]
+    return len({one["word"] for one in found if one}) == 1 and is_filled(rows, 0)
+
+
+def _named(cell: str) -> str:
+    """What a column is called, in English if some language of Moodle's calls it so."""
+    head = head_of(cell)
+    both = {_MEANT.get(head_of(part), head_of(part)) for part in cell.split("/")}
+    if both == {FIRST, LAST}:
+        return "full name"
+    return _MEANT.get(head, head)
+
+
+def is_filled(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Whether most rows say something in this column, and not the same twice."""
+    said = [cell for row in rows[1:] if (cell := row[column].strip())]
+    return bool(said) and len(said) * 2 >= len(rows) - 1 and len(set(said)) * 2 > len(said)

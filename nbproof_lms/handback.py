@@ -1,7 +1,7 @@
 """Feedback goes back to where the notebooks came from: zips that Moodle and Canvas take, or a folder for a mail merge.
 
-A second hand-back holds only what is new or has changed since (``handed_out``). Nothing that was written is ever overwritten,
-because it may not have been uploaded yet. Equal pages give equal zips.
+A second hand-back holds only what is new or has changed since, as ``handback/record.json`` says. Nothing that was written is ever
+overwritten, because it may not have been uploaded yet. Equal pages give equal zips.
 
 What a page's name must begin with follows from what was collected, and each system says it (``System.feedback_start``).
 """
@@ -9,13 +9,14 @@ What a page's name must begin with follows from what was collected, and each sys
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from nbproof.errors import CourseError
@@ -23,12 +24,20 @@ from nbproof.feedback.page_task import page_path
 from nbproof.files import replace_file, written_whole
 from nbproof.report.findings import csv_of
 from nbproof.report.records import ClassRecords, Person
-from nbproof_lms.earlier import Key, lines_in
-from nbproof_lms.handed_out import HandedOut, read_record, write_record
-from nbproof_lms.outcome import STANDS, Line
+from nbproof_lms.outcome import STANDS, Key, Line, lines_in
 from nbproof_lms.system import LmsEntry, System, systems
 
-__all__ = ["Address", "HandedBack", "Parcel", "addresses", "hand_back", "systems_of"]
+__all__ = [
+    "Address",
+    "HandedBack",
+    "Parcel",
+    "SentPage",
+    "addresses",
+    "hand_back",
+    "pages_of",
+    "systems_of",
+    "take_out_pages",
+]
 
 
 Address = str
@@ -161,7 +170,7 @@ def _noted(root: Path, target: str, pages: Mapping[Key, bytes], path: Path) -> P
     told = {(one.learner, one.lesson): one for one in record.get(target, ())}
     for key, page in pages.items():
         before = told[key].parcels if key in told else ()
-        told[key] = HandedOut(*key, _digest(page), (*before, path.name))
+        told[key] = SentPage(*key, _digest(page), (*before, path.name))
     write_record(root, {**record, target: [one for _, one in sorted(told.items())]})
     return Parcel(path, tuple(pages))
 
@@ -229,3 +238,65 @@ def _free(folder: Path, stem: str, ending: str) -> Path:
     )
     taken = [int(one[1]) for one in found if one]
     return folder / f"{stem}-{max(taken, default=0) + 1}{ending}"
+
+
+@dataclass(frozen=True)
+class SentPage:
+    """A page that was handed back, perhaps several times."""
+
+    learner: str
+    lesson: str
+    digest: str = ""
+    """Of what it said the last time."""
+    parcels: tuple[str, ...] = ()
+    """The names, in handback/, of what it lay in; the last one is the last."""
+
+
+Record = dict[str, list[SentPage]]
+"""By target."""
+_NAME = "record.json"
+
+
+def read_record(root: Path) -> Record:
+    """What was handed back; nothing, if that cannot be read: then everything goes back once more."""
+    try:
+        told = json.loads((root / "handback" / _NAME).read_text(encoding="utf-8"))
+        return {target: [_sent_page(**one) for one in entries] for target, entries in told.items()}
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _sent_page(learner: str, lesson: str, digest: str = "", parcels: Collection[str] = ()) -> SentPage:
+    return SentPage(learner, lesson, digest, tuple(Path(name).name for name in parcels))
+
+
+def write_record(root: Path, record: Record) -> None:
+    """Write it whole or not at all. Raises OSError."""
+    told = {target: [asdict(one) for one in entries] for target, entries in record.items()}
+    (root / "handback").mkdir(exist_ok=True)
+    replace_file(root / "handback" / _NAME, json.dumps(told, indent=1, sort_keys=True))
+
+
+def pages_of(root: Path, learners: Collection[str]) -> list[str]:
+    """What lies in handback/ and holds pages of these learners; relative to the course's folder."""
+    entries = [one for entries in read_record(root).values() for one in entries if one.learner in learners]
+    names = dict.fromkeys(name for one in entries for name in one.parcels)
+    there = [name for name in names if name and (root / "handback" / name).exists()]
+    return [f"handback/{name}" for name in (*there, _NAME)] if entries else []
+
+
+def take_out_pages(root: Path, learners: Collection[str]) -> None:
+    """Take away what holds pages of these learners, and forget what was in it: the others' is packed again. Raises OSError."""
+    gone = [root / name for name in pages_of(root, learners)]
+    names = {path.name for path in gone}
+    left = {}
+    for target, entries in read_record(root).items():
+        others = (one for one in entries if one.learner not in learners)
+        left[target] = [one for one in others if names.isdisjoint(one.parcels[-1:])]
+    for path in gone:
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != _NAME:
+            path.unlink()
+    if gone:
+        write_record(root, left)

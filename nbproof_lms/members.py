@@ -16,9 +16,8 @@ from functools import cached_property
 from pathlib import Path
 
 from nbproof.errors import UsageError
-from nbproof_lms.csv_table import read_sheet, unquoted
+from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet, unquoted
 from nbproof_lms.names import bare, plain, why_no_learner
-from nbproof_lms.sheet_columns import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled
 
 __all__ = ["SEPARATOR", "Member", "Roster", "read_names"]
 

@@ -1,13 +1,36 @@
-"""What became of every file of an upload."""
+"""What became of every file of an upload: in memory, and as the lists in ``collected/`` keep it."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-__all__ = ["NEEDS_NOBODY", "PLACED", "STANDS", "STATUSES", "Collected", "KeptUpload", "Line"]
+from nbproof.files import replace_file
+
+__all__ = [
+    "NEEDS_NOBODY",
+    "PLACED",
+    "STANDS",
+    "STATUSES",
+    "Collected",
+    "KeptUpload",
+    "Key",
+    "Line",
+    "digest_in",
+    "lines_in",
+    "uploads_in",
+    "write_list",
+]
+
+Key = tuple[str, str]
+"""(learner, lesson)."""
 
 STATUSES = {
     "taken": "in submitted/",
@@ -69,7 +92,7 @@ class Line:
     """Name of the folder in collected/ that keeps the upload; empty in a dry run."""
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> Key:
         """(learner, lesson)."""
         return self.learner, self.lesson
 
@@ -152,3 +175,50 @@ class Collected:
             "notes": list(self.notes),
             "files": [line.as_dict() for line in self.lines],
         }
+
+
+def uploads_in(root: Path) -> Iterator[KeptUpload]:
+    """Every upload, in the order in which they came; one whose list cannot be read is passed over."""
+
+    def number(path: Path) -> tuple[int, str]:
+        return int(re.sub(r"\D.*", "", path.parent.name) or 0), path.parent.name
+
+    for path in sorted((root / "collected").glob("*/list.json"), key=number):
+        folder = path.parent.name
+        try:
+            told = json.loads(path.read_text(encoding="utf-8"))
+            lines = tuple(_line(one, folder) for one in told["files"] if isinstance(one, dict))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue
+        name, fingerprint, lesson = (str(told.get(word) or "") for word in ("upload", "fingerprint", "handed_in_for"))
+        yield KeptUpload(name, fingerprint, folder, lesson, lines)
+
+
+_KINDS: dict[str, Any] = {one.name: type(one.default) for one in fields(Line)}
+
+
+def _line(told: dict[str, Any], folder: str) -> Line:
+    """A line of a list; what it does not say as it should is left out."""
+    known = {name: value for name, value in told.items() if name in _KINDS and isinstance(value, _KINDS[name])}
+    time = datetime.fromisoformat(told["time"]) if told.get("time") else None
+    return replace(Line(**known), time=time, folder=folder)
+
+
+def write_list(root: Path, upload: KeptUpload) -> None:
+    """Write an upload's list, whole or not at all. Raises OSError."""
+    replace_file(root / "collected" / upload.folder / "list.json", json.dumps(upload.as_dict(), indent=1))
+
+
+def lines_in(root: Path) -> Iterator[Line]:
+    """Every file that ever came."""
+    for upload in uploads_in(root):
+        yield from upload.lines
+
+
+def digest_in(root: Path, learner: str, lesson: str) -> str:
+    """The digest of the notebook in ``submitted/``; empty if there is none."""
+    path = root / "submitted" / learner / lesson / f"{lesson}.ipynb"
+    if path.is_symlink() or not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -12,8 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nbproof.files import written_whole
-from nbproof_lms.earlier import Key, digest_in, lines_in
-from nbproof_lms.outcome import Line
+from nbproof_lms.outcome import Key, Line, digest_in, lines_in
 from nbproof_lms.system import read_time
 
 __all__ = ["Desk", "place", "same_bytes"]

@@ -6,8 +6,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,55 +14,29 @@ from nbproof.errors import CourseError
 from nbproof.feedback.handed_back import forget_handed_back
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.run.journal import RunState, forget_problems
-from nbproof_lms.earlier import uploads_in, write_list
-from nbproof_lms.handed_out import pages_of, take_out_pages
-from nbproof_lms.outcome import Line
-from nbproof_lms.roster import members_of, strike_off
+from nbproof.text import counted, in_utc
+from nbproof_lms.handback import pages_of, take_out_pages
+from nbproof_lms.outcome import Line, uploads_in, write_list
+from nbproof_lms.roster import ROSTER, members_of, strike_off
 
-__all__ = ["Traces", "remove", "traces"]
+__all__ = ["remove", "traces"]
 
 FOLDERS = ("submitted", "autograded", "feedback")
 
 
-@dataclass
-class Traces:
-    """All that a course holds of one learner. Paths are relative to the course's folder."""
-
-    learner: str
-    folders: list[str] = field(default_factory=list)
-    on_roster: bool = False
-    lessons: int = 0
-    """Of which the gradebook has a submission."""
-    in_gradebook: bool = False
-    by_hand: int = 0
-    """Marks and comments that people gave, which nothing brings back."""
-    extensions: dict[str, datetime] = field(default_factory=dict)
-    """Lesson -> until when, which nothing brings back either."""
-    uploads: list[str] = field(default_factory=list)
-    """Folders in collected/ whose lists name the learner."""
-
-    @property
-    def anything(self) -> bool:
-        """Whether there is anything to remove."""
-        return bool(self.folders or self.on_roster or self.in_gradebook or self.uploads)
-
-
-def traces(root: Path, learners: Sequence[str]) -> list[Traces]:
-    """What there is of each. Raises CourseError if the gradebook or the roster cannot be read."""
-    found = {learner: Traces(learner) for learner in learners}
-    roster = {member.learner for member in members_of(root)}
-    for learner, one in found.items():
-        one.on_roster = learner in roster
-        one.folders = [f"{name}/{learner}" for name in FOLDERS if _folder(root, name, learner) is not None]
-        one.folders += [f"their pages in {path}" for path in pages_of(root, {learner})]
-    for upload in uploads_in(root):
-        for learner in {line.learner for line in upload.lines} & (set(found) - {""}):
-            found[learner].uploads.append(upload.folder)
+def traces(root: Path, learner: str, with_uploads: bool = False) -> list[str]:
+    """All that a course holds of a learner, in words; nothing if there is nothing. Raises CourseError if it cannot be read."""
+    found = [f"{name}/{learner}" for name in FOLDERS if _folder(root, name, learner) is not None]
+    found += [f"their pages in {path}" for path in pages_of(root, {learner})]
     with opened_gradebook(root) as book:
-        if book is not None:
-            for one in found.values():
-                _count(book, one.learner, one)
-    return list(found.values())
+        found += _in_gradebook(book, learner) if book is not None else []
+    if learner in {member.learner for member in members_of(root)}:
+        found.append(f"the line in {ROSTER}")
+    stays = "their files" if with_uploads else "their name in the lists; the files stay"
+    uploads = [
+        upload.folder for upload in uploads_in(root) if learner in {line.learner for line in upload.lines} - {""}
+    ]
+    return found + [f"in collected/{folder}: {stays}" for folder in uploads]
 
 
 def _folder(root: Path, name: str, learner: str) -> Path | None:
@@ -74,17 +47,26 @@ def _folder(root: Path, name: str, learner: str) -> Path | None:
     return path
 
 
-def _count(book: Any, learner: str, one: Traces) -> None:
+def _in_gradebook(book: Any, learner: str) -> list[str]:
+    """What the gradebook holds of a learner: marks, comments and extensions are what nothing brings back."""
     from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, SubmittedNotebook
 
-    one.in_gradebook = book.db.get(Student, learner) is not None
-    extensions = due_dates_in(book).extensions
-    one.extensions = {lesson: until for (whose, lesson), until in extensions.items() if whose == learner}
+    if book.db.get(Student, learner) is None:
+        return []
     own = book.db.query(SubmittedAssignment.id).filter(SubmittedAssignment.student_id == learner)
-    one.lessons = own.count()
     notebooks = [row.id for row in book.db.query(SubmittedNotebook.id).filter(SubmittedNotebook.assignment_id.in_(own))]
-    for kind, given in ((Grade, Grade.manual_score), (Comment, Comment.manual_comment)):
-        one.by_hand += book.db.query(kind.id).filter(kind.notebook_id.in_(notebooks), given.isnot(None)).count()
+    by_hand = sum(
+        book.db.query(kind.id).filter(kind.notebook_id.in_(notebooks), given.isnot(None)).count()
+        for kind, given in ((Grade, Grade.manual_score), (Comment, Comment.manual_comment))
+    )
+    given = f", with marks or comments given by hand: {by_hand}" if by_hand else ""
+    told = [f"the gradebook's {counted(own.count(), 'submission')}{given}"]
+    extensions = due_dates_in(book).extensions.items()
+    return told + [
+        f"their extension of {lesson}, until {in_utc(until)}"
+        for (whose, lesson), until in extensions
+        if whose == learner
+    ]
 
 
 def remove(root: Path, learners: Collection[str], with_uploads: bool = False) -> list[str]:

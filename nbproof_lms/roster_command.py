@@ -18,14 +18,12 @@ from nbproof.errors import UsageError
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, in_utc, printable
-from nbproof_lms.attendance import attend, people_of, undecided_lines
-from nbproof_lms.collecting import only_collect
+from nbproof.text import counted, printable
+from nbproof_lms.attendance import attend, late_by_word, people_of, undecided_lines
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
-from nbproof_lms.earlier import late_by_word
 from nbproof_lms.members import Member, read_names
 from nbproof_lms.names import plain, why_no_learner
-from nbproof_lms.removal import Traces, remove, traces
+from nbproof_lms.removal import remove, traces
 from nbproof_lms.roster import ROSTER, enrol, members_of
 
 __all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
@@ -98,21 +96,11 @@ def add_learner(root: Path, learner: str, name: str, email: str, also: Sequence[
     print(f"{called} {told}: {(root / ROSTER).resolve()}")
     for gone in done.merged:
         print(f"{gone} is {there} from now on, and has no line there any more")
-        before = traces(root, [gone])[0]
-        for lesson, until in before.extensions.items():
-            words = f"roster extend {shlex.quote(there)} {lesson} '{until:%Y-%m-%d %H:%M:%S}'"
-            print(f"note: the extension of {lesson} stays with {gone}. Next: {course_command(words, root)}")
-        if before.by_hand:
-            given = "1 mark or comment" if before.by_hand == 1 else f"{before.by_hand} marks and comments"
-            print(
-                f"note: {given} given by hand stay with {gone}, and go when it is removed: "
-                f"first give them to {there} in formgrader"
-            )
-        if (root / "submitted" / gone).is_dir():
-            print(
-                f"note: submitted/{gone} is as it was. Next: collect again what came as {gone}, then "
-                f"{course_command(f'roster remove {shlex.quote(gone)}', root)}"
-            )
+        print(
+            f"note: extensions, marks and comments given by hand, and submitted/{gone} stay with {gone}. Next: give {there} what "
+            f"is theirs, by `roster extend` and in formgrader; collect again what came as {gone}; then "
+            f"{course_command(f'roster remove {shlex.quote(gone)}', root)}, which says first what will go"
+        )
     for note in done.notes:
         print(f"note: {note}")
     return 0
@@ -137,43 +125,23 @@ def import_names(root: Path, file: Path) -> int:
 
 def remove_learners(root: Path, learners: Sequence[str], yes: bool, with_uploads: bool) -> int:
     """Say what will go, ask, remove. 1 if the answer was no. Raises CourseError."""
-    with only_run(root), only_collect(root):
-        found = [one for one in traces(root, list(dict.fromkeys(learners))) if one.anything]
-        unknown = [learner for learner in learners if learner not in {one.learner for one in found}]
-        if unknown:
+    with only_run(root):
+        found = {learner: traces(root, learner, with_uploads) for learner in learners}
+        if unknown := [learner for learner, told in found.items() if not told]:
             raise _unknown(root, unknown)
-        for one in found:
-            print(_told(one, with_uploads))
+        for learner, told in found.items():
+            print(f"{printable(learner)}: {'; '.join(told)}")
         if not yes and not _agreed(len(found)):
             print("nothing was removed")
             return 1
-        staying = remove(root, [one.learner for one in found], with_uploads)
-    print(f"removed: {', '.join(printable(one.learner) for one in found)}")
+        staying = remove(root, found, with_uploads)
+    print(f"removed: {', '.join(map(printable, found))}")
     for path in dict.fromkeys(staying):
         print(f"note: {path} stays: others are in it as well")
-    for folder in ("report", "report-anonymous"):
+    for folder, words in (("report", "report"), ("report-anonymous", "report --anonymous")):
         if (root / folder).is_dir():
-            words = "report --anonymous" if "anon" in folder else "report"
             print(f"next: {course_command(words, root)} writes {folder}/ without them")
     return 0
-
-
-def _told(one: Traces, with_uploads: bool) -> str:
-    parts = list(one.folders)
-    if one.in_gradebook:
-        hand = (
-            f", with {one.by_hand} {'mark or comment' if one.by_hand == 1 else 'marks and comments'} given by hand"
-            if one.by_hand
-            else ""
-        )
-        parts.append(f"the gradebook's {counted(one.lessons, 'submission')}{hand}")
-    parts += [f"their extension of {lesson}, until {in_utc(until)}" for lesson, until in one.extensions.items()]
-    if one.on_roster:
-        parts.append(f"the line in {ROSTER}")
-    if one.uploads:
-        stays = "their files" if with_uploads else "their name in the lists; the files stay"
-        parts.append(f"in {', '.join(f'collected/{name}' for name in one.uploads)}: {stays}")
-    return f"{printable(one.learner)}: {'; '.join(parts)}"
 
 
 def _agreed(count: int) -> bool:
@@ -188,9 +156,8 @@ def _agreed(count: int) -> bool:
 
 
 def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
-    known = list(people_of(root))
-    close = [name for name in known if plain(name) == plain(unknown[0])]
-    close += [name for name in difflib.get_close_matches(unknown[0], known, 3, 0.6) if name not in close]
+    known = {plain(name): name for name in people_of(root)}
+    close = [known[name] for name in difflib.get_close_matches(plain(unknown[0]), known, 3, 0.6)]
     then = f"did you mean {' or '.join(close)}?" if close else f"{course_command('roster', root)} shows everybody"
     return UsageError(f"no learner is called {', '.join(map(repr, unknown))}", str(root.resolve()), then)
 

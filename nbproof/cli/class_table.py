@@ -24,7 +24,7 @@ from nbproof_lms.attendance import Attendance, lines_of
 
 if TYPE_CHECKING:
     from nbproof_lms import Collected
-    from nbproof_lms.earlier import Useless
+    from nbproof_lms.attendance import Useless
 
 __all__ = ["MANY", "Told", "is_incomplete", "print_class", "print_failed_pages", "print_problems", "summary_line"]
 

@@ -35,9 +35,8 @@ from nbproof.run.lock import only_run
 from nbproof.run.plan import Selection, select
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.terminal import console_for_output, progress, say
-from nbproof_lms.attendance import Attendance, attend, people_of
+from nbproof_lms.attendance import Attendance, attend, late_by_word, people_of
 from nbproof_lms.commands import reading_of
-from nbproof_lms.earlier import late_by_word
 from nbproof_lms.roster import members_of
 
 if TYPE_CHECKING:

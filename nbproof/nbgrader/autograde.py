@@ -56,7 +56,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         from nbproof.run.batch import grade_class
         from nbproof.run.lock import only_run
         from nbproof.sandbox.isolation import isolation_or_refuse
-        from nbproof_lms.earlier import late_by_word
+        from nbproof_lms.attendance import late_by_word
 
         course = converter.coursedir
         root = Path(course.root)

@@ -10,9 +10,19 @@ from __future__ import annotations
 
 import re
 
-from nbproof_lms.csv_table import Sheet, number_in
+from nbproof_lms.csv_table import (
+    COMMENTS,
+    FIRST,
+    GRADE,
+    IDENTIFIER,
+    LAST,
+    MAXIMUM,
+    Sheet,
+    heads_of,
+    is_percentage,
+    number_in,
+)
 from nbproof_lms.names import bare, for_a_file
-from nbproof_lms.sheet_columns import COMMENTS, FIRST, GRADE, IDENTIFIER, LAST, MAXIMUM, heads_of, is_percentage
 from nbproof_lms.system import GradeTable, LmsEntry, System
 
 _NAME = r"(?P<name>.{1,200}%s)_(?P<account>\d{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<file>%s)"

@@ -24,7 +24,7 @@ from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
 from nbproof_lms import collect
-from nbproof_lms.earlier import late_by_word
+from nbproof_lms.attendance import late_by_word
 from tests import needs_isolation
 from tests.conftest import LESSON, RIGHT
 from tests.lms.uploads import zipped

@@ -13,10 +13,9 @@ import pytest
 
 from nbproof.cli.main import main
 from nbproof_lms import Collected, collect
-from nbproof_lms.attendance import attend, lines_of, people_of
+from nbproof_lms.attendance import attend, lines_of, people_of, useless
 from nbproof_lms.choosing import later
 from nbproof_lms.collected_table import MANY
-from nbproof_lms.earlier import useless
 from nbproof_lms.outcome import Line
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, folder_of, notebook, zipped

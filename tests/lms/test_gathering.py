@@ -13,6 +13,7 @@ import pytest
 from nbproof.cli.instructors import reading_of
 from nbproof.cli.main import course_parser, main
 from nbproof.errors import UsageError
+from nbproof.run.lock import only_run
 from nbproof_lms import collect, placing
 from nbproof_lms.outcome import STATUSES
 from tests.lms.conftest import Collecting
@@ -213,7 +214,8 @@ def test_a_read_only_course_is_told(collecting: Collecting, course: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("number", "fact"), [(errno.EROFS, "cannot be written"), (errno.ENOSPC, "disk is full"), (errno.EIO, "kept")]
+    ("number", "fact"),
+    [(errno.EROFS, "cannot be written"), (errno.ENOSPC, "disk is full"), (errno.EIO, "cannot be written")],
 )
 def test_what_cannot_be_written_is_told_and_taken_back(
     number: int, fact: str, collecting: Collecting, course: Path, monkeypatch: pytest.MonkeyPatch
@@ -228,14 +230,12 @@ def test_what_cannot_be_written_is_told_and_taken_back(
     assert everything(course) == before
 
 
-def test_two_at_once_do_not_meet(collecting: Collecting, course: Path) -> None:
-    import fcntl
-
-    (course / "collected").mkdir()
-    with (course / "collected/.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(UsageError, match="another"):
-            collecting(MIXED)
+def test_two_at_once_do_not_meet(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    upload = folder_of(tmp_path / "up", {"jane/x.ipynb": A})
+    with only_run(course):
+        assert main(["collect", str(upload), "--course", str(course)]) != 0
+    assert "another run" in capsys.readouterr().err
+    assert not (course / "submitted").exists()
 
 
 def _wrong(tmp_path: Path, course: Path) -> dict[str, tuple[list[str], str]]:

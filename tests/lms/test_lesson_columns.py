@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbproof_lms.lesson_columns import columns_of
+from nbproof_lms.grade_files import columns_of
 
 LESSONS = {
     "01_module_anatomy": "What an nn.Module is made of",
