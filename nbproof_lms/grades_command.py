@@ -53,17 +53,14 @@ def grade_files(
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
     titles = {lesson.slug: lesson.title for lesson in records.lessons}
     lesson = names[0] if len(names) == 1 else ""
-    # Whom another export knows by an id is no namesake in this one: so each is filled once more, knowing that.
-    for option in (*exports, *(exports if len(exports) > 1 else ())):
-        others = frozenset().union(*(file.by_id for other, file in made.items() if other != option))
-        elsewhere = _came_elsewhere(root, option) | others
+    for option, export in exports.items():
+        elsewhere = _came_elsewhere(root, option)
         try:
             made[option] = grade_file(
-                find_system(option), exports[option], grades, records.learners, titles, lesson, chosen, elsewhere
+                find_system(option), export, grades, records.learners, titles, lesson, chosen, elsewhere
             )
         except CourseError as error:
             refused.append(error)
-    refused = list({str(error): error for error in refused}.values())
     return made, refused or _unused(chosen, made, titles)
 
 
