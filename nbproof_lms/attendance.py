@@ -1,11 +1,11 @@
-"""Who of the class handed in what: who nothing, who only what cannot be graded, who late."""
+"""Who of the class handed in what: who nothing, who only what cannot be graded, who late; whose last copy nobody knows."""
 
 from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -15,7 +15,7 @@ from nbproof.report.records import Known, Person, people_in
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.text import printable
 from nbproof_lms.members import Member
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, Key, Line, digest_in, lines_in, uploads_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, Key, digest_in, lines_in, uploads_in
 from nbproof_lms.roster import members_of
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Undecided",
     "Useless",
     "attend",
+    "choice",
     "known_of",
     "late_by_word",
     "lines_of",
@@ -69,9 +70,7 @@ class Attendance:
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Lesson -> who handed in nothing for it."""
     useless: tuple[Useless, ...] = ()
-    """What came from learners of whom nothing could be graded."""
     undecided: tuple[Undecided, ...] = ()
-    """Of whom a copy that is not graded may be the last."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What people are called whose id does not say so."""
 
@@ -82,67 +81,63 @@ class Attendance:
 
 def people_of(root: Path) -> dict[str, Member]:
     """Everybody of the class: on the roster, in the gradebook, with a folder in ``submitted/``. Raises CourseError."""
-    found: dict[str, Member] = {}
     with opened_gradebook(root) as book:
-        for one in people_in(book) if book is not None else ():
-            found[one.id] = Member(one.id, one.name, one.email)
+        known = people_in(book) if book is not None else []
+    found = {one.id: Member(one.id, one.name, one.email) for one in known}
     for member in members_of(root):
         before = found.get(member.learner, member)
-        found[member.learner] = Member(
-            member.learner, member.name or before.name, member.email or before.email, member.also
-        )
-    for path in (root / "submitted").glob("*"):
-        if path.is_dir() and path.name[:1] != "." and path.name.isprintable():
+        found[member.learner] = replace(member, name=member.name or before.name, email=member.email or before.email)
+    for path in (root / "submitted").glob("[!.]*"):
+        if path.is_dir() and path.name.isprintable():
             found.setdefault(path.name, Member(path.name))
     return dict(sorted(found.items()))
 
 
 def attend(
-    root: Path, everybody: Mapping[str, Member], handed_in: Collection[tuple[str, str]], lessons: Sequence[str]
+    root: Path, everybody: Mapping[str, Member], handed_in: Collection[Key], lessons: Sequence[str]
 ) -> Attendance:
     """``handed_in``: (learner, lesson) of all that lies in ``submitted/``. ``lessons``: those that are asked about."""
     others = tuple(one for one in useless(root, handed_in) if one.lesson in {"", *lessons})
     told = {*handed_in, *((one.learner, one.lesson) for one in others)}
-    came = {lesson for _, lesson in told}
     people = sorted({*everybody, *(one.learner for one in others)})
+    came = {lesson for _, lesson in told}
     silent = {lesson: tuple(who for who in people if not {(who, lesson), (who, "")} & told) for lesson in lessons}
-    missing = {lesson: who for lesson, who in silent.items() if who and lesson in came}
-    names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
-    asked = undecided(root, {key for key in told if key[1] in lessons})
-    return Attendance(missing, others, asked, names)
+    return Attendance(
+        {lesson: who for lesson, who in silent.items() if who and lesson in came},
+        others,
+        undecided(root, {key for key in handed_in if key[1] in lessons}),
+        {who: one.name for who, one in everybody.items() if one.name not in {"", who}},
+    )
 
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
     """For a terminal: of each lesson who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
     called = attendance.called
     lines = [f"nothing handed in: {lesson}: {some([*map(called, who)])}" for lesson, who in attendance.missing.items()]
-    return (
-        lines
-        + [
-            f"! nothing that can be graded: {called(one.learner)}{': ' + one.lesson if one.lesson else ''}: {one}"
-            for one in attendance.useless
-        ]
-        + _undecided_lines(attendance.undecided, root, attendance.names)
-    )
+    for one in attendance.useless:
+        of = f"{called(one.learner)}: {one.lesson}" if one.lesson else called(one.learner)
+        lines.append(f"! nothing that can be graded: {of}: {one}")
+    return [*lines, *undecided_lines(attendance, root)]
 
 
-def _undecided_lines(waiting: Sequence[Undecided], root: Path, names: Mapping[str, str]) -> list[str]:
+def undecided_lines(attendance: Attendance, root: Path) -> Iterator[str]:
     """For a terminal: of whom nobody knows which copy is the last, with a command for each copy."""
-    lines = []
+    waiting = attendance.undecided
     for one in waiting[:_SHOWN]:
-        called = f"{one.learner} ({names[one.learner]})" if one.learner in names else one.learner
-        lines.append(
-            f"! another copy waits: {called}: {one.lesson}: nothing says which one came last. What lies in submitted/, if "
-            "anything does, is graded meanwhile. Say which one counts:"
+        yield printable(
+            f"! another copy waits: {attendance.called(one.learner)}: {one.lesson}: nothing says whether it came later than "
+            "the one in submitted/, which is graded. Say which one counts:"
         )
         for copy in one.copies:
-            words = (
-                f"collect {shlex.quote(str(root / copy))} --learner {shlex.quote(one.learner)} --lesson {one.lesson}"
-            )
-            lines.append(f"    {course_command(words, root)}")
+            yield printable(f"    {choice(root, copy, one.learner, one.lesson)}")
     if len(waiting) > _SHOWN:
-        lines.append(f"! another copy waits: and {len(waiting) - _SHOWN} more")
-    return [printable(line) for line in lines]
+        yield f"! another copy waits: and {len(waiting) - _SHOWN} more"
+
+
+def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
+    """The command that makes a copy count; ``copy``: where it is kept, relative to the course's folder."""
+    words = f"collect {shlex.quote(str(root / copy))} --learner {shlex.quote(learner)} --lesson {lesson}"
+    return course_command(words, root)
 
 
 def known_of(root: Path) -> Known:
@@ -159,8 +154,8 @@ def known_of(root: Path) -> Known:
 
 def _first_and_last(name: str) -> tuple[str, str]:
     """A name as a roster has it; Canvas turns it round: "Doe, Jane"."""
-    last, comma, first = (part.strip() for part in name.partition(","))
-    return (first, last) if comma and first and last and "," not in first else (name, "")
+    parts = [part.strip() for part in name.split(",")]
+    return (parts[1], parts[0]) if len(parts) == 2 and all(parts) else (name, "")
 
 
 def late_by_word(root: Path) -> frozenset[Key]:
@@ -175,38 +170,33 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
     """The last of what learners handed in for a lesson of which ``handed_in`` (learner, lesson) has nothing from them."""
     found: dict[Key, Useless] = {}
     there = {learner for learner, _ in handed_in}
-    for upload in uploads_in(root):
-        for line in upload.lines:
-            key = line.learner, line.lesson or upload.handed_in_for
-            # Without a lesson waits what came with a notebook that waits.
-            known = key in handed_in or (not key[1] and (line.learner in there or line.status == "waits"))
-            if line.learner and not known and line.status not in NEEDS_NOBODY:
-                found[key] = _useless(line, key)
+    all_lines = ((line, upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines)
+    for line, asked in all_lines:
+        key = line.learner, line.lesson or asked
+        # Without a lesson waits what came with a notebook that waits.
+        known = key in handed_in or (not key[1] and (line.learner in there or line.status == "waits"))
+        if line.learner and not known and line.status not in NEEDS_NOBODY:
+            name = printable(line.name.rsplit("/", 1)[-1][:120])
+            why = f"{line.status}, {line.why}" if line.status != "no notebook" and line.why else line.status
+            found[key] = Useless(*key, name, why[:200], line.status)
     return tuple(one for _, one in sorted(found.items()))
-
-
-def _useless(line: Line, key: Key) -> Useless:
-    name = line.name.rsplit("/", 1)[-1][:120]
-    why = f"{line.status}, {line.why}" if line.status != "no notebook" and line.why else line.status
-    return Useless(*key, printable(name), why[:200], line.status)
 
 
 def undecided(root: Path, handed_in: Collection[Key]) -> tuple[Undecided, ...]:
     """Of what ``handed_in`` (learner, lesson) has: where another copy may be the last, until a person names one."""
     waiting: dict[Key, dict[str, str]] = defaultdict(dict)
-    known: dict[Key, dict[str, str]] = defaultdict(dict)
+    known: dict[tuple[Key, str], str] = {}
     for line in lines_in(root):
-        if line.key not in handed_in or not line.kept:
-            continue
         if line.by_hand and line.status in STANDS:
             waiting.pop(line.key, None)
-        known[line.key][line.sha256] = line.place
-        if line.status == "waits":
+        if line.kept:
+            known[line.key, line.sha256] = line.place
+        if line.kept and line.status == "waits" and line.key in handed_in:
             waiting[line.key][line.sha256] = line.place
     found = []
     for key, copies in sorted(waiting.items()):
         graded = digest_in(root, *key)
         if graded not in copies:
-            first = [known[key][graded]] if graded in known[key] else []
+            first = [known[key, graded]] if (key, graded) in known else []
             found.append(Undecided(*key, (*first, *copies.values())))
     return tuple(found)

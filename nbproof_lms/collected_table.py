@@ -13,6 +13,7 @@ from rich.table import Table
 from nbproof.command import course_command
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
+from nbproof_lms.attendance import choice
 from nbproof_lms.outcome import PLACED, STATUSES, Collected, Line
 from nbproof_lms.roster import members_of
 from nbproof_lms.whose import HIDDEN
@@ -112,10 +113,7 @@ def _which(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[
         yield "waits: collect them without --dry-run, which prints a command for each copy"
         return
     yield "waits: open the copies, then say which one counts; what waits has no mark:"
-    for line in lines[:_SHOWN]:
-        path = shlex.quote(str(root / line.place))
-        choice = f"collect {path} --learner {shlex.quote(line.learner)} --lesson {line.lesson}"
-        yield f"  {course_command(choice, root)}"
+    yield from (f"  {choice(root, line.place, line.learner, line.lesson)}" for line in lines[:_SHOWN])
     if len(lines) > _SHOWN:
         yield f"  and {len(lines) - _SHOWN} more in the same way; list.json names them"
 

@@ -51,8 +51,10 @@ def show_roster(root: Path) -> int:
     notes += ["(l) late, as the LMS says"] if late else []
     notes += [f"* not in {ROSTER}"] if listed and set(people) - listed else []
     say(console, "; ".join(notes))
-    for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
-        say(console, printable(line))
+    for one in found.useless:
+        say(console, f"! {printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}")
+    for line in (*undecided_lines(found, root), *lines_of_due_dates(root)):
+        say(console, line)
     if listed:
         say(console, f"roster:    {(root / ROSTER).resolve()}")
     return 0
