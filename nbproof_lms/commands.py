@@ -85,7 +85,6 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
     gone = kinds.add_parser("remove", help=says, description=says)
     gone.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
     gone.add_argument("--yes", action="store_true", help="do not ask")
-    gone.add_argument("--with-uploads", action="store_true", help="delete their files in collected/ as well")
     for each in (one, table, *dates, gone):
         each.add_argument(
             "--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)"

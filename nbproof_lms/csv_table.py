@@ -15,7 +15,6 @@ from nbproof.errors import UsageError
 from nbproof_lms.names import bare
 
 __all__ = [
-    "COMMENTS",
     "FIRST",
     "GRADE",
     "IDENTIFIER",
@@ -139,7 +138,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
 
 
 FIRST, LAST, IDENTIFIER = "first name", "last name", "identifier"
-GRADE, MAXIMUM, COMMENTS = "grade", "maximum grade", "feedback comments"
+GRADE, MAXIMUM = "grade", "maximum grade"
 
 LEARNER = (
     "learner",
@@ -200,10 +199,6 @@ _WORDS = {
         maksymalna ocena; maximální známka; maximální hodnocení; maxbetyg; maksimumkarakter;
         maksimal karakter; suurin arvosana; en yüksek not; qualificació màxima; максимальная оценка; максимальна оцінка;
         最大評点; 最高成绩
-    """,
-    COMMENTS: """
-        feedback als kommentar; feedback par commentaires; commentaires de feedback; comentarios de retroalimentación;
-        comentarios de la retroalimentación; commenti di feedback; comentários de feedback; feedback opmerkingen
     """,
     IDENTIFIER: "identifikator; teilnehmer/in; identifiant; identificador; identificativo; identificatie; identyfikator",
 }

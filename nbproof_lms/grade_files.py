@@ -8,7 +8,6 @@ be meant, a person says which. Whoever has no grade here keeps what the LMS has.
 from __future__ import annotations
 
 import difflib
-import html
 import re
 import shlex
 from collections import Counter
@@ -19,7 +18,6 @@ from types import MappingProxyType
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.report.findings import safe_cell
 from nbproof.report.records import Person
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
 from nbproof_lms.names import TASK, bare, plain
@@ -34,7 +32,6 @@ class Grade:
 
     score: float
     max_score: float
-    comment: str = ""
 
 
 Grades = Mapping[tuple[str, str], Grade]
@@ -289,6 +286,4 @@ def _fill(
                 text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
                 sheet.rows[number][column] = text.replace(".", ",") if comma else text
                 count += 1
-            if grade and table.comments is not None:
-                sheet.rows[number][table.comments] = html.escape(str(safe_cell(grade.comment)), quote=False)
     return count, notes

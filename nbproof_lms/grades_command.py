@@ -8,9 +8,7 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
-from nbproof.marking.results import UNCERTAIN, Score
 from nbproof.report.records import ClassRecords
-from nbproof.text import some_of
 from nbproof_lms.grade_files import Grade, GradeFile, grade_file
 from nbproof_lms.handback import systems_of
 from nbproof_lms.system import find_system, systems
@@ -92,24 +90,5 @@ def _came_elsewhere(root: Path, option: str) -> frozenset[str]:
 
 def grades_of(records: ClassRecords) -> dict[tuple[str, str], Grade]:
     """What is graded. Who handed in nothing, or what could not be graded, has no grade: a person decides about zeros."""
-    titles = {one.id: one.title for lesson in records.lessons for one in lesson.exercises}
-    return {
-        key: Grade(work.score, records.lesson(work.lesson).max_score, _comment(work, titles))
-        for key, work in sorted(records.works.items())
-        if not work.problem
-    }
-
-
-def _comment(work: Score, titles: dict[str, str]) -> str:
-    """Feedback in a few words; the page has the rest."""
-    told = [f"{work.score:g} of {work.max_score:g} points."]
-    if work.penalty:
-        told.append(f"{work.penalty:g} points were taken off for being late.")
-    if work.pending:
-        told.append("An answer is still to be marked.")
-    # What is uncertain is a person's to mark, and perhaps right.
-    shown = [one for one in work.verdict.exercises if one.status != UNCERTAIN]
-    open_ones = [titles.get(one.id, one.id).replace("`", "") for one in shown if not one.is_whole]
-    if open_ones:
-        told.append(f"To work on: {some_of(open_ones, 5)}.")
-    return " ".join(told)
+    graded = [(key, work) for key, work in sorted(records.works.items()) if not work.problem]
+    return {key: Grade(work.score, records.lesson(work.lesson).max_score) for key, work in graded}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ __all__ = ["remove", "traces"]
 FOLDERS = ("submitted", "autograded", "feedback")
 
 
-def traces(root: Path, learner: str, with_uploads: bool = False) -> list[str]:
+def traces(root: Path, learner: str) -> list[str]:
     """All that a course holds of a learner, in words; nothing if there is nothing. Raises CourseError if it cannot be read."""
     found = [f"{name}/{learner}" for name in FOLDERS if _folder(root, name, learner) is not None]
     found += [f"their pages in {path}" for path in pages_of(root, {learner})]
@@ -32,11 +31,10 @@ def traces(root: Path, learner: str, with_uploads: bool = False) -> list[str]:
         found += _in_gradebook(book, learner) if book is not None else []
     if learner in {member.learner for member in members_of(root)}:
         found.append(f"the line in {ROSTER}")
-    stays = "their files" if with_uploads else "their name in the lists; the files stay"
-    uploads = [
-        upload.folder for upload in uploads_in(root) if learner in {line.learner for line in upload.lines} - {""}
-    ]
-    return found + [f"in collected/{folder}: {stays}" for folder in uploads]
+    for upload in uploads_in(root):
+        if learner and learner in {line.learner for line in upload.lines}:
+            found.append(f"their name in the list of collected/{upload.folder}, where their files stay")
+    return found
 
 
 def _folder(root: Path, name: str, learner: str) -> Path | None:
@@ -69,12 +67,10 @@ def _in_gradebook(book: Any, learner: str) -> list[str]:
     ]
 
 
-def remove(root: Path, learners: Collection[str], with_uploads: bool = False) -> list[str]:
+def remove(root: Path, learners: Collection[str]) -> None:
     """Remove these learners. The journals go before the gradebook: a run that comes after a cut brings nobody back.
 
-    What came in uploads stays byte for byte, but lists no longer say whose it was; ``with_uploads``: their files and
-    the files' names go, too.
-    Returns archives that stay because others are in them as well. Raises CourseError.
+    What came in uploads stays byte for byte, but lists no longer say whose it was. Raises CourseError.
     """
     gone = set(learners)
     try:
@@ -84,7 +80,7 @@ def remove(root: Path, learners: Collection[str], with_uploads: bool = False) ->
                     _delete(path)
         # Before the lists forget whose number is whose.
         take_out_pages(root, gone)
-        staying = _out_of_lists(root, gone, with_uploads)
+        _out_of_lists(root, gone)
         strike_off(root, gone)
         forget_problems(root, gone)
         forget_handed_back(root, gone)
@@ -102,7 +98,6 @@ def remove(root: Path, learners: Collection[str], with_uploads: bool = False) ->
             for learner in sorted(gone):
                 if book.db.get(Student, learner) is not None:
                     book.remove_student(learner)
-    return staying
 
 
 def _delete(path: Path) -> None:
@@ -113,42 +108,16 @@ def _delete(path: Path) -> None:
         shutil.rmtree(path)
 
 
-def _out_of_lists(root: Path, gone: set[str], with_uploads: bool) -> list[str]:
-    staying = []
+def _out_of_lists(root: Path, gone: set[str]) -> None:
     for upload in uploads_in(root):
-        mine = [line for line in upload.lines if line.learner in gone]
-        folder = root / "collected" / upload.folder
-        if not mine:
-            continue
-        if with_uploads and all(line in mine or line.status == "junk" for line in upload.lines):
-            shutil.rmtree(folder)
-            continue
-        if with_uploads:
-            _delete_files(folder, mine, gone)
-            staying += [str(one.relative_to(root)) for one in sorted(folder.glob("upload/*"))]
-        lines = (_nobodys(line, with_uploads) if line in mine else line for line in upload.lines)
-        write_list(root, replace(upload, lines=tuple(lines)))
-    return staying
+        if gone & {line.learner for line in upload.lines}:
+            lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
+            write_list(root, replace(upload, lines=tuple(lines)))
 
 
-def _nobodys(line: Line, nameless: bool) -> Line:
+def _nobodys(line: Line) -> Line:
     """What a list says of a removed learner's file. Beside its file the name stays: it is what the upload calls it."""
-    name = "" if nameless else line.name
-    return replace(line, name=name, learner="", lesson="", status="removed", why="", account="", beside="")
-
-
-def _delete_files(upload: Path, lines: Sequence[Line], learners: Collection[str]) -> None:
-    """Delete what an upload keeps of these learners."""
-    for learner in learners:
-        if (replaced := _folder(upload, "replaced", learner)) is not None:
-            _delete(replaced)
-    for line in lines:
-        kept = upload / line.kept
-        if kept.is_file() and kept.resolve().is_relative_to(upload.resolve()):
-            kept.unlink()
-            # An empty folder may be called by the learner's name.
-            with contextlib.suppress(OSError):
-                os.removedirs(kept.parent)
+    return replace(line, learner="", lesson="", status="removed", why="", account="", beside="")
 
 
 def _out_of_state(root: Path, gone: set[str]) -> None:

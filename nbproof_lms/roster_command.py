@@ -125,10 +125,10 @@ def import_names(root: Path, file: Path) -> int:
     return 0
 
 
-def remove_learners(root: Path, learners: Sequence[str], yes: bool, with_uploads: bool) -> int:
+def remove_learners(root: Path, learners: Sequence[str], yes: bool) -> int:
     """Say what will go, ask, remove. 1 if the answer was no. Raises CourseError."""
     with only_run(root):
-        found = {learner: traces(root, learner, with_uploads) for learner in learners}
+        found = {learner: traces(root, learner) for learner in learners}
         if unknown := [learner for learner, told in found.items() if not told]:
             raise _unknown(root, unknown)
         for learner, told in found.items():
@@ -136,10 +136,8 @@ def remove_learners(root: Path, learners: Sequence[str], yes: bool, with_uploads
         if not yes and not _agreed(len(found)):
             print("nothing was removed")
             return 1
-        staying = remove(root, found, with_uploads)
+        remove(root, found)
     print(f"removed: {', '.join(map(printable, found))}")
-    for path in dict.fromkeys(staying):
-        print(f"note: {path} stays: others are in it as well")
     for folder, words in (("report", "report"), ("report-anonymous", "report --anonymous")):
         if (root / folder).is_dir():
             print(f"next: {course_command(words, root)} writes {folder}/ without them")
@@ -179,5 +177,5 @@ def run_roster(arguments: Namespace) -> int:
             raise _unknown(root, unknown)
         return change_due_dates(arguments)
     if arguments.what == "remove":
-        return remove_learners(root, arguments.learners, arguments.yes, arguments.with_uploads)
+        return remove_learners(root, arguments.learners, arguments.yes)
     return show_roster(root)

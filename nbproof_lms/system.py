@@ -56,7 +56,6 @@ class GradeTable:
     """The one column for grades, where the whole table is about one lesson."""
     maxima: Mapping[int, float] = field(default_factory=dict)
     """The most that the LMS takes in a column, where it says so."""
-    comments: int | None = None
     keep: tuple[int, ...] | None = None
     """Columns that are written beside the grades; None: all."""
     notes: tuple[str, ...] = ()

@@ -3,8 +3,7 @@
     nbgrader export --exporter=nbproof.nbgrader.export_plugins.CanvasExport --CanvasExport.template=EXPORT.csv --to=upload.csv
     nbgrader export --exporter=nbproof.nbgrader.export_plugins.MoodleExport --MoodleExport.template=SHEET.csv --to=upload.csv
 
-``--assignment`` and ``--student`` choose as with nbgrader's own exporter. ``python -m course report`` does the same, with
-comments on what to work on.
+``--assignment`` and ``--student`` choose as with nbgrader's own exporter. ``python -m course report`` does the same.
 """
 
 from __future__ import annotations

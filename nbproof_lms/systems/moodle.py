@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 
 from nbproof_lms.csv_table import (
-    COMMENTS,
     FIRST,
     GRADE,
     IDENTIFIER,
@@ -90,9 +89,7 @@ def _worksheet(sheet: Sheet, at: dict[str, int], ids: tuple[int, ...], names: tu
         maxima[at[GRADE]] = max(found for found in told if found)
     else:
         notes.append("the worksheet states no maximum grade: points are written as they are")
-    if COMMENTS not in at and IDENTIFIER in at:
-        notes.append("the worksheet has no column for feedback: switch 'Feedback comments' on in the assignment")
-    return GradeTable(1, ids, names, only=at[GRADE], maxima=maxima, comments=at.get(COMMENTS), notes=tuple(notes))
+    return GradeTable(1, ids, names, only=at[GRADE], maxima=maxima, notes=tuple(notes))
 
 
 SYSTEM = Moodle()

@@ -22,8 +22,6 @@ from nbproof.marking.results import (
     Score,
     SubmissionVerdict,
 )
-from nbproof.report.records import ClassLesson, ClassRecords
-from nbproof_lms.grades_command import grades_of
 
 
 def _ended(name: str, status: str, score: float, most: float) -> ExerciseVerdict:
@@ -64,16 +62,6 @@ def test_every_damaged_notebook_that_is_counted_is_marked_in_the_table() -> None
     assert [line.split()[1] for line in text.splitlines() if "learner0" in line and "(r)" in line] == [
         "learner005", "learner007"
     ]  # fmt: skip
-
-
-def test_a_comment_for_an_lms_does_not_send_learners_back_to_what_waits_for_a_person() -> None:
-    told = (_ended("a", "failed", 0, 2), _ended("b", "uncertain", 0, 1))
-    verdict = SubmissionVerdict("ada", "01_small", 7, told, {}, {})
-    lesson = ClassLesson("01_small", "Small", 3.0)
-    work = Score("ada", "01_small", 0, 3, verdict=verdict, pending=True)
-    records = ClassRecords("c", (lesson,), (), {("ada", "01_small"): work})
-    (grade,) = grades_of(records).values()
-    assert grade.comment == "0 of 3 points. An answer is still to be marked. To work on: a."
 
 
 def test_of_a_large_class_those_who_need_a_look_are_shown() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -91,24 +90,6 @@ def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.Capt
     } == uploads
     assert _roster(two) == 0
     assert "ada" not in capsys.readouterr().out.replace("/ada.zip", "")
-
-
-def test_with_uploads_the_files_go_too_and_a_neighbours_stay(two: Path, tmp_path: Path) -> None:
-    ada, bob = ((two / f"submitted/{name}/{LESSON}/{LESSON}.ipynb").read_bytes() for name in ("ada", "bob"))
-    shared = zipped({f"ada/{LESSON}/x.ipynb": ada + b" ", f"bob/{LESSON}/x.ipynb": bob + b" "})
-    (tmp_path / "shared.zip").write_bytes(shared)
-    collect(two, [tmp_path / "shared.zip"])
-    assert _roster(two, "remove", "ada", "--yes", "--with-uploads") == 0
-    left = everything(two / "collected")
-    assert not [path for path in left if path.startswith("0001-ada")]
-    assert not [path for path in left if "files/ada" in path or "replaced/ada" in path]
-    assert not [path for path in (two / "collected").rglob("*ada*") if path.is_dir()], (
-        "a folder may be called by a name"
-    )
-    assert [data for path, data in left.items() if "shared.zip/files/" in path] == [bob + b" "]
-    assert left["0003-shared.zip/upload/shared.zip"] == shared
-    told = json.loads(left["0003-shared.zip/list.json"])["files"]
-    assert sorted(one["name"] for one in told) == ["", f"bob/{LESSON}/x.ipynb", "shared.zip"]
 
 
 def test_it_asks_first(two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -156,7 +156,7 @@ CANVAS = (
     '"Student, Test",99,,,CS 1,,,\r\n'
 )
 GRADES = {
-    ("ada", "02_tensor_hooks"): Grade(20.5, 33.0, "=1+1 <b>"), ("BOB", "02_tensor_hooks"): Grade(0.0, 33.0),
+    ("ada", "02_tensor_hooks"): Grade(20.5, 33.0), ("BOB", "02_tensor_hooks"): Grade(0.0, 33.0),
     ("eve", "02_tensor_hooks"): Grade(33.0, 33.0),
 }  # fmt: skip
 TITLES = {"02_tensor_hooks": "Tensor hooks: watch"}
@@ -223,7 +223,7 @@ def test_canvas_rows_that_are_nobody_stay_as_they_are(tmp_path: Path) -> None:
     assert [row[-1] for row in _rows(made.data)[:3]] == ["02 Tensor hooks (4711)", "Manual Posting", "66"]
 
 
-def test_moodle_worksheet_gets_grade_and_comment(tmp_path: Path) -> None:
+def test_moodle_worksheet_gets_the_grade(tmp_path: Path) -> None:
     sheet = tmp_path / "Grades-HOOKS-02 Tensor hooks-77.csv"
     sheet.write_text(
         "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
@@ -233,7 +233,7 @@ def test_moodle_worksheet_gets_grade_and_comment(tmp_path: Path) -> None:
     )
     made = grade_file(systems()["Moodle"], sheet, {**GRADES, ("ada", "01_x"): Grade(1, 2)}, [], {**TITLES, "01_x": "X"})
     rows = _rows(made.data)
-    assert rows[1][4] == "20.5" and rows[1][9] == "'=1+1 &lt;b&gt;" and rows[1][8] == "Monday, 1 June"
+    assert rows[1][4] == "20.5" and rows[1][9] == "" and rows[1][8] == "Monday, 1 June"
     assert rows[2] == [
         "Participant 6",
         "Nobody Else",
@@ -271,10 +271,10 @@ def test_a_worksheet_in_any_language_is_filled_in_its_own_scale_and_numbers(
     sheet = tmp_path / name
     rows = 'Participant 1,Ada Lovelace,ada,Remis,,"20,00",Oui,"lundi, 18:14",-,\n'
     sheet.write_text(f"{head}\n{rows}", encoding="utf-8")
-    grades = {("ada", "02_tensor_hooks"): Grade(20.0, 32.0, "Well done."), ("ada", "01_x"): Grade(1, 2)}
+    grades = {("ada", "02_tensor_hooks"): Grade(20.0, 32.0), ("ada", "01_x"): Grade(1, 2)}
     made = grade_file(systems()["Moodle"], sheet, grades, [], {**TITLES, "01_x": "X"}, "02_tensor_hooks")
     row = _rows(made.data)[1]
-    assert (row[4], row[5], row[9]) == ("12,5", "20,00", "Well done.")
+    assert (row[4], row[5], row[9]) == ("12,5", "20,00", "")
     assert made.notes == ("02_tensor_hooks: scaled from 32 points to the 20 of the LMS",)
 
 
