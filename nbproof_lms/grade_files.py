@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,27 +120,29 @@ def _rows_meant(
 ) -> dict[str, set[int]]:
     """The rows that may be each learner's: by identifiers, the surest first; what is left then, by name. Nobody is guessed."""
     asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
-    means = {learner: _rows_by_id(rows, person) for learner, person in asked.items()}
+    ids: dict[str, set[str]] = defaultdict(set)
+    names: dict[str, set[str]] = defaultdict(set)
+    for learner, person in asked.items():
+        for form in (form for text in (learner, person.lms_id, person.email) for form in _forms(text)):
+            ids[form].add(learner)
+        full = (f"{person.first_name} {person.last_name}", learner.replace("_", " ").replace(".", " "))
+        for form in (form for text in full for form in _name_forms(text)):
+            names[form].add(learner)
+    means: dict[str, set[int]] = {learner: set() for learner in asked}
+    for number, (cells, _) in rows.items():
+        for learner in _first(ids, (form for cell in cells for form in _forms(cell))):
+            means[learner].add(number)
+    by_id = {learner for learner, found in means.items() if found}
     settled = set().union(*means.values())
-    left = {number: row for number, row in rows.items() if number not in settled}
-    by_name = {learner: _rows_by_name(left, asked[learner]) for learner in asked.keys() - set(elsewhere)}
-    return {learner: found or by_name.get(learner, set()) for learner, found in means.items()}
+    for number in rows.keys() - settled:
+        for learner in _first(names, _name_forms(rows[number][1])) - by_id - set(elsewhere):
+            means[learner].add(number)
+    return means
 
 
-def _rows_by_id(rows: Rows, person: Person) -> set[int]:
-    """The rows that hold an identifier of a person's, by the surest column that has one."""
-    widest = max((len(ids) for ids, _ in rows.values()), default=0)
-    forms = [form for text in (person.id, person.lms_id, person.email) for form in _forms(text)]
-    tries = ((column, form) for column in range(widest) for form in forms)
-    found = ({number for number, (ids, _) in rows.items() if form in _forms(ids[column])} for column, form in tries)
-    return next((one for one in found if one), set())
-
-
-def _rows_by_name(rows: Rows, person: Person) -> set[int]:
-    names = (f"{person.first_name} {person.last_name}", person.id.replace("_", " ").replace(".", " "))
-    forms = (form for text in names for form in _name_forms(text))
-    found = ({number for number, (_, name) in rows.items() if form in _name_forms(name)} for form in forms)
-    return next((one for one in found if one), set())
+def _first(known: Mapping[str, set[str]], forms: Iterable[str]) -> set[str]:
+    """Whose the first of these forms is that is anybody's."""
+    return next((known[form] for form in forms if form in known), set())
 
 
 def _forms(text: str) -> list[str]:
