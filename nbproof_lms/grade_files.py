@@ -11,7 +11,7 @@ import difflib
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -83,8 +83,7 @@ def grade_file(
         )
     learners = sorted({learner for learner, _ in grades})
     means = _rows_meant(_rows_in(sheet, table), people, learners, elsewhere)
-    times = Counter(row for rows in means.values() if len(rows) == 1 for row in rows)
-    clear = {min(rows): learner for learner, rows in means.items() if len(rows) == 1 and times[min(rows)] == 1}
+    clear = {row: learner for learner, row in _sole(means).items()}
     columns = _columns(sheet, table, system, sorted({name for _, name in grades}), titles, lesson, chosen)
     filled, notes = _fill(sheet, table, clear, grades, columns.places)
     missing = "no column of the export has its name; its grades are not in the file"
@@ -120,14 +119,8 @@ def _rows_meant(
 ) -> dict[str, set[int]]:
     """The rows that may be each learner's: by identifiers, the surest first; what is left then, by name. Nobody is guessed."""
     asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
-    ids: dict[str, set[str]] = defaultdict(set)
-    names: dict[str, set[str]] = defaultdict(set)
-    for learner, person in asked.items():
-        for form in (form for text in (learner, person.lms_id, person.email) for form in _forms(text)):
-            ids[form].add(learner)
-        full = (f"{person.first_name} {person.last_name}", learner.replace("_", " ").replace(".", " "))
-        for form in (form for text in full for form in _name_forms(text)):
-            names[form].add(learner)
+    ids = _whose(asked, _ids_of)
+    names = _whose(asked, _names_of)
     means: dict[str, set[int]] = {learner: set() for learner in asked}
     for number, (cells, _) in rows.items():
         for learner in _first(ids, (form for cell in cells for form in _forms(cell))):
@@ -138,6 +131,24 @@ def _rows_meant(
         for learner in _first(names, _name_forms(rows[number][1])) - by_id - set(elsewhere):
             means[learner].add(number)
     return means
+
+
+def _whose(people: Mapping[str, Person], forms_of: Callable[[Person], Iterable[str]]) -> dict[str, set[str]]:
+    """What these people are called, and who is called so."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for learner, person in people.items():
+        for form in forms_of(person):
+            found[form].add(learner)
+    return found
+
+
+def _ids_of(person: Person) -> Iterable[str]:
+    return (form for text in (person.id, person.lms_id, person.email) for form in _forms(text))
+
+
+def _names_of(person: Person) -> Iterable[str]:
+    texts = (f"{person.first_name} {person.last_name}", person.id.replace("_", " ").replace(".", " "))
+    return (form for text in texts for form in _name_forms(text))
 
 
 def _first(known: Mapping[str, set[str]], forms: Iterable[str]) -> set[str]:
@@ -233,11 +244,17 @@ def columns_of(
     free = {column: name for column, name in names.items() if column not in said.values()}
     found = {lesson: _found(free, lesson, titles.get(lesson, "")) for lesson in lessons}
     found |= {lesson: [said[lesson]] for lesson in lessons if lesson in said}
-    times = Counter(columns[0] for columns in found.values() if len(columns) == 1)
-    places = {name: columns[0] for name, columns in found.items() if len(columns) == 1 and times[columns[0]] == 1}
-    left = {name: columns for name, columns in found.items() if name not in places}
-    unclear = {name: tuple(names[column] for column in columns) for name, columns in left.items() if columns}
-    return Columns(places, unclear, tuple(name for name, columns in left.items() if not columns))
+    places = _sole(found)
+    unclear = {name: found[name] for name in found if found[name] and name not in places}
+    called = {name: tuple(names[column] for column in columns) for name, columns in unclear.items()}
+    return Columns(places, called, tuple(name for name in lessons if not found[name]))
+
+
+def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
+    """Of whatever means one only, which nothing else means: that one."""
+    ones = {name: min(found) for name, found in means.items() if len(found) == 1}
+    times = Counter(ones.values())
+    return {name: one for name, one in ones.items() if times[one] == 1}
 
 
 def _called(names: Mapping[int, str], name: str) -> int | None:

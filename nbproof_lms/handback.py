@@ -125,19 +125,16 @@ def hand_back(
     folder = out if out is not None else root / "handback"
     known = {one.option: addresses(root, one) for one in systems().values() if one.upload}
     before = {(one.learner, one.lesson): one.digest for one in read_record(root).get(target, ())}
-    pages: dict[Key, bytes] = {}
-    nowhere: dict[Key, list[str]] = {}
-    unchanged = 0
     chosen = sorted(keys, key=lambda key: (key[1], key[0]))
+    written: dict[Key, bytes] = {}
     for done, key in enumerate(chosen, 1):
         step(done, len(chosen), "/".join(key))
-        page = _page(page_path(root, *key))
-        if page and target in known and key not in known[target]:
-            nowhere[key] = [option for option, others in known.items() if key in others]
-        elif page and not force and before.get(key) == _digest(page):
-            unchanged += 1
-        elif page:
-            pages[key] = page
+        if page := _page(page_path(root, *key)):
+            written[key] = page
+    lost = [key for key in written if target in known and key not in known[target]]
+    nowhere = {key: [option for option, others in known.items() if key in others] for key in lost}
+    old = [key for key in written if key not in lost and not force and before.get(key) == _digest(written[key])]
+    pages = {key: page for key, page in written.items() if key not in {*lost, *old}}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if target in known:
@@ -148,7 +145,7 @@ def hand_back(
         place = str(error.filename or folder)
         fact = f"what is to be handed back cannot be written: {error.strerror}"
         raise CourseError(fact, place, "choose a place: --out DIR") from None
-    return HandedBack(target, tuple(parcels), unchanged, nowhere)
+    return HandedBack(target, tuple(parcels), len(old), nowhere)
 
 
 def _page(path: Path) -> bytes:

@@ -53,41 +53,50 @@ class Enrolment:
     """Everybody, afterwards."""
     ids: dict[str, str]
     """The ids of those who came, and theirs on the roster."""
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
+    before: dict[str, Member]
+    """Who was on the roster."""
     merged: tuple[str, ...]
     """Who was on the roster, and is somebody else there."""
     notes: tuple[str, ...]
     """A sentence on each two who may be one person, with the command that makes them one."""
 
+    @property
+    def added(self) -> tuple[str, ...]:
+        """Who is new."""
+        return tuple(member.learner for member in self.members if member.learner not in self.before)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Of whom something else is known than before."""
+        return tuple(member.learner for member in self.members if self.before.get(member.learner, member) != member)
+
 
 def enrolled(kept: Sequence[Member], came: Sequence[Member], by_hand: bool = False) -> Enrolment:
     """The roster with those who came. ``by_hand``: a person said that the other names are the learner's, ids of others too."""
     before = {member.learner: member for member in kept}
-    there = dict(before)
+    merged = {name for one in came for name in one.also if by_hand and name in before and name != one.learner}
+    there = {name: member for name, member in before.items() if name not in merged}
     claimed = {plain(member.learner) for member in came}
     ids: dict[str, str] = {}
     doubles: dict[tuple[str, str], None] = {}
     for one in came:
-        for other in one.also if by_hand else ():
-            if other in there and other != one.learner:
-                one = _together(one, replace(there.pop(other), also=(other, *before[other].also)))
-        alike = [name for name in before if name in there and one.ids & before[name].ids]
+        one = _absorbing(one, [before[name] for name in one.also if name in merged])
+        alike = [name for name in there if name in before and one.ids & before[name].ids]
         learner = _on_the_roster(one, there, alike, claimed)
         ids[one.learner] = learner
         doubles |= dict.fromkeys((other, learner) for other in alike if other != learner)
         known = there.get(learner)
         there[learner] = one if known is None else _together(known, _renamed(one, learner))
-    added = [name for name in there if name not in before]
-    doubles |= dict.fromkeys(_namesakes(there, before, added))
-    return Enrolment(
-        tuple(there.values()),
-        ids,
-        tuple(added),
-        tuple(name for name, member in there.items() if name in before and member != before[name]),
-        tuple(name for name in before if name not in there),
-        tuple(_may_be_one(*two, there) for two in doubles),
-    )
+    doubles |= dict.fromkeys(_namesakes(there, before))
+    notes = tuple(_may_be_one(*two, there) for two in doubles)
+    return Enrolment(tuple(there.values()), ids, before, tuple(merged), notes)
+
+
+def _absorbing(one: Member, others: Sequence[Member]) -> Member:
+    """A learner with the names of others on the roster, who are the same person."""
+    for other in others:
+        one = _together(one, replace(other, also=(other.learner, *other.also)))
+    return one
 
 
 def _on_the_roster(one: Member, there: Collection[str], alike: Sequence[str], claimed: Collection[str]) -> str:
@@ -120,10 +129,10 @@ def _together(one: Member, other: Member) -> Member:
     return replace(one, name=name, email=email, also=tuple(text for text in also if plain(text) not in known))
 
 
-def _namesakes(there: dict[str, Member], before: dict[str, Member], added: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Who was added under the name of somebody who was there before."""
+def _namesakes(there: dict[str, Member], before: dict[str, Member]) -> Iterable[tuple[str, str]]:
+    """Who is new under the name of somebody who was there before."""
     named = {_words(member.name): name for name, member in reversed(before.items()) if name in there}
-    for learner in added:
+    for learner in there.keys() - before.keys():
         words = _words(there[learner].name)
         if words and words in named:
             yield named[words], learner
