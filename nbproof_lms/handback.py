@@ -1,4 +1,4 @@
-"""Feedback goes back to where the notebooks came from: zips that Moodle and Canvas take, or a folder for a mail merge.
+"""Feedback goes back to where the notebooks came from: zips that Moodle and Canvas take, or a table for a mail merge.
 
 A second hand-back holds only what is new or has changed since, as ``handback/record.json`` says. Nothing that was written is ever
 overwritten, because it may not have been uploaded yet. Equal pages give equal zips.
@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import shutil
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -91,7 +89,7 @@ _VARIES = re.compile(
 
 @dataclass(frozen=True)
 class Parcel:
-    """One file to upload, or one folder to mail from."""
+    """One file to upload, or a table to mail from."""
 
     path: Path
     keys: tuple[Key, ...]
@@ -125,32 +123,34 @@ def hand_back(
     folder = out if out is not None else root / "handback"
     known = {one.option: addresses(root, one) for one in systems().values() if one.upload}
     before = {(one.learner, one.lesson): one.digest for one in read_record(root).get(target, ())}
-    chosen = sorted(keys, key=lambda key: (key[1], key[0]))
-    written: dict[Key, bytes] = {}
-    for done, key in enumerate(chosen, 1):
-        step(done, len(chosen), "/".join(key))
-        if page := _page(page_path(root, *key)):
-            written[key] = page
-    lost = [key for key in written if target in known and key not in known[target]]
-    nowhere = {key: [option for option, others in known.items() if key in others] for key in lost}
-    old = [key for key in written if key not in lost and not force and before.get(key) == _digest(written[key])]
-    pages = {key: page for key, page in written.items() if key not in {*lost, *old}}
+    written = _written(root, keys, step)
+    lost = {key for key in written if target in known and key not in known[target]}
+    nowhere = {key: [option for option, others in known.items() if key in others] for key in sorted(lost)}
+    asked = {key: page for key, page in written.items() if key not in lost}
+    pages = {key: page for key, page in asked.items() if force or before.get(key) != _digest(page)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if target in known:
             parcels = [_zip(root, folder, target, lesson, pages, known[target]) for lesson in _lessons(pages)]
         else:
-            parcels = [_folder(root, folder, pages, records, emails, excel)] if pages else []
+            parcels = [_mail_table(root, folder, pages, records, emails, excel)] if pages else []
     except OSError as error:
         place = str(error.filename or folder)
         fact = f"what is to be handed back cannot be written: {error.strerror}"
         raise CourseError(fact, place, "choose a place: --out DIR") from None
-    return HandedBack(target, tuple(parcels), len(old), nowhere)
+    return HandedBack(target, tuple(parcels), len(asked) - len(pages), nowhere)
 
 
-def _page(path: Path) -> bytes:
-    """A feedback page; empty if there is none."""
-    return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+def _written(root: Path, keys: Iterable[Key], step: Callable[[int, int, str], None]) -> dict[Key, bytes]:
+    """The pages that there are, lesson by lesson."""
+    chosen = sorted(keys, key=lambda key: (key[1], key[0]))
+    found = {}
+    for done, key in enumerate(chosen, 1):
+        step(done, len(chosen), "/".join(key))
+        path = page_path(root, *key)
+        if path.is_file() and not path.is_symlink():
+            found[key] = path.read_bytes()
+    return found
 
 
 def _digest(page: bytes) -> str:
@@ -190,49 +190,35 @@ def _zip(
     return _noted(root, target, mine, path)
 
 
-_TABLE = ("learner", "first_name", "last_name", "email", "lesson", "title", "score", "max_score", "file", "path")
+_TABLE = ("learner", "first_name", "last_name", "email", "lesson", "title", "score", "max_score", "path")
 
 
-def _folder(
-    root: Path,
-    folder: Path,
-    pages: Mapping[Key, bytes],
-    records: ClassRecords,
-    emails: Mapping[str, str],
-    excel: bool,
+def _mail_table(
+    root: Path, folder: Path, pages: Mapping[Key, bytes], records: ClassRecords, emails: Mapping[str, str], excel: bool
 ) -> Parcel:
-    """Pages, each with a number that makes its name unlike all others, and a table that mail-merge programs take."""
-    path = _free(folder, "mail", "")
-    coming = path.with_name(f".{path.name}.new")
+    """A table that mail-merge programs take: who gets which page of feedback/."""
+    path = _free(folder, "mail", ".csv")
     people = {person.id: person for person in records.learners}
     titles = {lesson.slug: lesson.title for lesson in records.lessons}
     rows: list[Sequence[object]] = [_TABLE]
-    try:
-        coming.mkdir(exist_ok=True)
-        for at, ((learner, lesson), page) in enumerate(sorted(pages.items()), 1):
-            file = f"{at:04d}-{_safe(learner)}-{_safe(lesson)}.html"
-            (coming / file).write_bytes(page)
-            person, work = people.get(learner, Person(learner)), records.works.get((learner, lesson))
-            names = (learner, person.first_name, person.last_name, emails.get(learner, ""))
-            scored = (work.score, work.max_score) if work and not work.problem else (None, None)
-            rows.append((*names, lesson, titles.get(lesson, lesson), *scored, file, str((path / file).absolute())))
-        replace_file(coming / "mail.csv", csv_of(rows, excel))
-        os.replace(coming, path)
-    finally:
-        shutil.rmtree(coming, ignore_errors=True)
+    for learner, lesson in sorted(pages):
+        person, work = people.get(learner, Person(learner)), records.works.get((learner, lesson))
+        names = (learner, person.first_name, person.last_name, emails.get(learner, ""))
+        scored = (work.score, work.max_score) if work and not work.problem else (None, None)
+        page = page_path(root, learner, lesson).absolute()
+        rows.append((*names, lesson, titles.get(lesson, lesson), *scored, str(page)))
+    replace_file(path, csv_of(rows, excel))
     return _noted(root, "folder", pages, path)
 
 
 def _safe(name: str) -> str:
-    """A part of a file's name, as any system may have it."""
+    """A lesson's name as a part of a file's, as any system may have it."""
     return re.sub(r"[^\w.@ +-]+", "-", name).strip(" .-+@")[:100].rstrip(" .") or "learner"
 
 
 def _free(folder: Path, stem: str, ending: str) -> Path:
     """The next number that nothing there has."""
-    found = (
-        re.fullmatch(rf"\.?{re.escape(stem)}-(\d{{1,6}})(?:\.zip)?(?:\.new)?", path.name) for path in folder.iterdir()
-    )
+    found = (re.fullmatch(rf"{re.escape(stem)}-(\d{{1,6}}){re.escape(ending)}", path.name) for path in folder.iterdir())
     taken = [int(one[1]) for one in found if one]
     return folder / f"{stem}-{max(taken, default=0) + 1}{ending}"
 
@@ -291,9 +277,7 @@ def take_out_pages(root: Path, learners: Collection[str]) -> None:
         others = (one for one in entries if one.learner not in learners)
         left[target] = [one for one in others if names.isdisjoint(one.parcels[-1:])]
     for path in gone:
-        if path.is_dir():
-            shutil.rmtree(path)
-        elif path.name != _NAME:
+        if path.name != _NAME:
             path.unlink()
     if gone:
         write_record(root, left)

@@ -24,7 +24,7 @@ __all__ = ["addresses_of", "hand_back_pages"]
 _SHOWN = 8
 """Learners that are named in one line; of more the number is told as well."""
 
-_MAIL = "give mail.csv to your mail merge; its column file or path says what to attach"
+_MAIL = "give the table to your mail merge; its column path says what to attach"
 
 
 def hand_back_pages(request: Namespace) -> int:

@@ -19,7 +19,7 @@ from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import attend, late_by_word, people_of, undecided_lines
+from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
 from nbproof_lms.members import Member, read_names
 from nbproof_lms.names import plain, why_no_learner
@@ -51,9 +51,7 @@ def show_roster(root: Path) -> int:
     notes += ["(l) late, as the LMS says"] if late else []
     notes += [f"* not in {ROSTER}"] if listed and set(people) - listed else []
     say(console, "; ".join(notes))
-    for one in found.useless:
-        say(console, f"! {printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}")
-    for line in (*undecided_lines(found, root), *lines_of_due_dates(root)):
+    for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
         say(console, line)
     if listed:
         say(console, f"roster:    {(root / ROSTER).resolve()}")

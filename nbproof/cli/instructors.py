@@ -101,7 +101,7 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
     back.add_argument(
         "--for", dest="target", choices=(*(one.option for one in systems().values() if one.upload), "folder"),
         help="one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
-        "Submissions'; or a folder of pages with a CSV for a mail merge",
+        "Submissions'; or a CSV for a mail merge, which names the pages in feedback/",
     )  # fmt: skip
     back.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: handback/)")
     back.add_argument("--excel", action="store_true", help="with --for folder: a CSV as Excel and Word read UTF-8")
