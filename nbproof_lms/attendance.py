@@ -15,7 +15,7 @@ from nbproof.report.records import Known, Person, people_in
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.text import printable
 from nbproof_lms.members import Member
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, Key, digest_in, lines_in, uploads_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, Key, Line, digest_in, lines_in, uploads_in
 from nbproof_lms.roster import members_of
 
 __all__ = [
@@ -46,6 +46,11 @@ class Useless:
     why: str
     status: str = ""
     """One of ``outcome.STATUSES``."""
+
+    @property
+    def key(self) -> Key:
+        """(learner, lesson)."""
+        return self.learner, self.lesson
 
     def __str__(self) -> str:
         if self.status == "waits":
@@ -98,16 +103,14 @@ def attend(
 ) -> Attendance:
     """``handed_in``: (learner, lesson) of all that lies in ``submitted/``. ``lessons``: those that are asked about."""
     others = tuple(one for one in useless(root, handed_in) if one.lesson in {"", *lessons})
-    told = {*handed_in, *((one.learner, one.lesson) for one in others)}
+    told = {*handed_in, *(one.key for one in others)}
     people = sorted({*everybody, *(one.learner for one in others)})
-    came = {lesson for _, lesson in told}
-    silent = {lesson: tuple(who for who in people if not {(who, lesson), (who, "")} & told) for lesson in lessons}
-    return Attendance(
-        {lesson: who for lesson, who in silent.items() if who and lesson in came},
-        others,
-        undecided(root, {key for key in handed_in if key[1] in lessons}),
-        {who: one.name for who, one in everybody.items() if one.name not in {"", who}},
-    )
+    missing = {}
+    for lesson in (one for one in lessons if one in {lesson for _, lesson in told}):
+        missing[lesson] = tuple(who for who in people if not {(who, lesson), (who, "")} & told)
+    names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
+    waiting = undecided(root, {key for key in handed_in if key[1] in lessons})
+    return Attendance({lesson: who for lesson, who in missing.items() if who}, others, waiting, names)
 
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
@@ -147,7 +150,7 @@ def known_of(root: Path) -> Known:
     return Known(
         tuple(Person(one.learner, *_first_and_last(one.name), one.email) for one in members_of(root)),
         late_by_word(root),
-        {(one.learner, one.lesson): str(one) for one in useless(root, handed_in)},
+        {one.key: str(one) for one in useless(root, handed_in)},
         tuple((one.learner, one.lesson) for one in undecided(root, handed_in)),
     )
 
@@ -174,12 +177,15 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
     for line, asked in all_lines:
         key = line.learner, line.lesson or asked
         # Without a lesson waits what came with a notebook that waits.
-        known = key in handed_in or (not key[1] and (line.learner in there or line.status == "waits"))
-        if line.learner and not known and line.status not in NEEDS_NOBODY:
-            name = printable(line.name.rsplit("/", 1)[-1][:120])
-            why = f"{line.status}, {line.why}" if line.status != "no notebook" and line.why else line.status
-            found[key] = Useless(*key, name, why[:200], line.status)
+        settled = line.learner in there or line.status == "waits" if not key[1] else key in handed_in
+        if line.learner and not settled and line.status not in NEEDS_NOBODY:
+            found[key] = _useless(line, key)
     return tuple(one for _, one in sorted(found.items()))
+
+
+def _useless(line: Line, key: Key) -> Useless:
+    why = f"{line.status}, {line.why}" if line.status != "no notebook" and line.why else line.status
+    return Useless(*key, printable(line.name.rsplit("/", 1)[-1][:120]), why[:200], line.status)
 
 
 def undecided(root: Path, handed_in: Collection[Key]) -> tuple[Undecided, ...]:

@@ -41,22 +41,19 @@ def _of_one(key: Key, copies: Copies, desk: Desk, book: LessonBook, by_hand: boo
     """A learner's copies of one lesson, each with its end."""
     if why := desk.why_not(*key):
         return {at: item.ended("not read", why) for at, item in copies.items()}
-    done: Copies = {}
     held = desk.held(key)
+    settled: set[str] = set()
     if held is not None:
+        copies = {**copies, _HELD: _held(held, desk, book)}
         settled = set() if by_hand else desk.settled(key, held.sha256)
-        known = {at: item for at, item in copies.items() if item.line.sha256 in settled}
-        done = {at: item.ended("earlier copy", "a person chose the copy in submitted/") for at, item in known.items()}
-        copies = {at: item for at, item in copies.items() if at not in known}
-        copies[_HELD] = _held(held, desk, book)
-    same, copies = _distinct(copies, by_hand)
-    last = _last(copies, by_hand)
-    chosen = last[0] if len(last) == 1 else None
-    if chosen is None and held is not None:
-        chosen = _HELD
-    for at, item in copies.items():
-        best = copies[chosen] if chosen is not None else None
-        done[at] = _taken(item, held, by_hand) if at == chosen else _left(item, best, held, at in last)
+    known = {at: item for at, item in copies.items() if item.line.sha256 in settled}
+    done = {at: item.ended("earlier copy", "a person chose the copy in submitted/") for at, item in known.items()}
+    same, left = _distinct({at: item for at, item in copies.items() if at not in known}, by_hand)
+    last = _last(left, by_hand)
+    chosen = last[0] if len(last) == 1 else _HELD
+    for at, item in left.items():
+        may_be_last = at in last
+        done[at] = _taken(item, held, by_hand) if at == chosen else _left(item, left.get(chosen), held, may_be_last)
     return done | same
 
 
@@ -110,16 +107,13 @@ def _latest(group: Mapping[int, Item]) -> int:
 
 def _last(copies: Copies, by_hand: bool) -> list[int]:
     """Those of the best of what came of which none is known to be later."""
-    if not copies:
-        return []
     came = [at for at in copies if at != _HELD]
     if by_hand and len(came) == 1:
         return came
-    best = min(item.rank for item in copies.values())
-    able = {at: item for at, item in copies.items() if item.rank == best}
     # What was handed out and came back with nothing filled in replaces no work, however late it came.
-    able = {at: item for at, item in able.items() if not item.guess.untouched} or able
-    return [at for at, item in able.items() if not any(later(other.line, item.line) for other in able.values())]
+    worth = {at: (item.rank, item.guess.untouched) for at, item in copies.items()}
+    able = {at: copies[at].line for at in copies if worth[at] == min(worth.values())}
+    return [at for at, line in able.items() if not any(later(other, line) for other in able.values())]
 
 
 def _left(item: Item, chosen: Item | None, held: Line | None, may_be_last: bool) -> Item:

@@ -42,19 +42,16 @@ def print_collected(collected: Collected, root: Path, everything: bool = False, 
     """
     console = console or console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
-    special = [line for line in rows if not _is_usual(line)]
-    if everything or len(rows) <= MANY:
-        special = rows
-    if special:
-        console.print(_table(special, collected.dry_run, root))
+    shown = rows if everything or len(rows) <= MANY else [line for line in rows if not _is_usual(line)]
+    if shown:
+        console.print(_table(shown, collected.dry_run, root))
     if needs := len(collected.needs_person):
         verb = "needs" if needs == 1 else "need"
         console.print(f"[red]{counted(needs, 'file')} {verb} you[/]: the last rows of the table", highlight=False)
-    for line in (*_remarks(collected, len(rows) - len(special)), *(f"  {cure}" for cure in cures(collected, root))):
+    for line in (*_remarks(collected, len(rows) - len(shown)), *cures(collected, root)):
         say(console, printable(line))
-    for upload in collected.uploads:
-        if upload.folder:
-            say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
+    for upload in collected.uploads if not collected.dry_run else ():
+        say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
 
 
 def _remarks(collected: Collected, hidden: int) -> Iterator[str]:
@@ -104,7 +101,7 @@ def cures(collected: Collected, root: Path) -> list[str]:
             found += _which([line for line in lines if line.lesson], collected, root)
         elif status in _NEXT:
             found.append(f"{status}: {_NEXT[status]}")
-    return [printable(line) for line in found]
+    return [f"  {line}" for line in found]
 
 
 def _which(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[str]:

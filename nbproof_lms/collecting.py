@@ -52,14 +52,8 @@ def collect(
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     book = LessonBook(root)
-    if lesson is not None and lesson not in book.lessons:
-        known = f"choose from: {', '.join(book.lessons)}"
-        raise UsageError(f"no lesson is called {lesson!r}", str(root / "release"), known)
     asked = _uploads(root, [Path(path) for path in paths])
-    _refuse_an_exchange(root, [path for upload in asked for path in upload], lesson or "LESSON")
-    if learner is not None and (why := why_no_learner(learner)):
-        then = "choose another id, such as --learner jdoe"
-        raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
+    _refuse(root, book, asked, lesson, learner)
     roster = kept_roster(root)
     came = read_names(names) if names is not None else None
     if came is not None:
@@ -73,6 +67,17 @@ def collect(
         if came is not None and not dry_run:
             enrol(root, came.members)
     return collected if roster is None else _held_against(roster, collected)
+
+
+def _refuse(root: Path, book: LessonBook, asked: list[list[Path]], lesson: str | None, learner: str | None) -> None:
+    """Raise UsageError for a call that means nothing."""
+    if lesson is not None and lesson not in book.lessons:
+        known = f"choose from: {', '.join(book.lessons)}"
+        raise UsageError(f"no lesson is called {lesson!r}", str(root / "release"), known)
+    if learner is not None and (why := why_no_learner(learner)):
+        then = "choose another id, such as --learner jdoe"
+        raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
+    _refuse_an_exchange(root, [path for upload in asked for path in upload], lesson or "LESSON")
 
 
 @contextlib.contextmanager
@@ -105,15 +110,15 @@ def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: 
             notes[-1] += "" if changed else "; nothing changed"
         elif not dry_run:
             folder = _next_folder(root, upload.name)
-            here = root / "collected" / folder
-            os.rename(upload.folder, here)
-        lines = [replace(line, folder=folder) for line in lines]
-        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked, tuple(lines))
-        if not dry_run and (changed or upload.fingerprint not in known):
+            here = Path(shutil.move(upload.folder, root / "collected" / folder))
+        kept = KeptUpload(
+            upload.name, upload.fingerprint, folder, asked, tuple(replace(one, folder=folder) for one in lines)
+        )
+        uploads.append(kept)
+        if not dry_run and (changed or here != upload.folder):
             # Facts first: what follows may be cut off, and a second run then knows what came.
             write_list(root, kept)
-            place(root, lines, here, root / "collected" / folder / "replaced")
-        uploads.append(kept)
+            place(root, kept.lines, here, root / "collected" / folder / "replaced")
     return Collected(tuple(uploads), tuple(notes), dry_run)
 
 

@@ -24,6 +24,7 @@ _HEAD = 1 << 20
 _PARSED = 2 << 20
 """Bytes of a notebook that is parsed: JSON can take fifty times its size in memory."""
 _ID = re.compile(rb"[A-Za-z0-9_-]+")
+_NOTEBOOK = re.compile(rb'[\xef\xbb\xbf\xff\xfe \r\n\t]*\{.*?"(?:cells|cell_type|nbformat)"', re.DOTALL)
 _MARK = re.compile(rb'"grade_id\\*":\s*\\*"([A-Za-z0-9_-]+)')
 
 
@@ -71,10 +72,9 @@ class LessonBook:
         with path.open("rb") as file:
             # Without zeros UTF-16 reads as UTF-8 does: ids are plain letters.
             data = file.read(_MOST).replace(b"\0", b"")
-        head = data[:_HEAD].lstrip(b"\xef\xbb\xbf\xff\xfe \r\n\t")
-        notebook = head.startswith(b"{") and any(key in head for key in (b'"cells"', b'"cell_type"', b'"nbformat"'))
+        notebook = _NOTEBOOK.match(data[:_HEAD]) is not None
         marked = set(_MARK.findall(data))
-        words = marked or {found[0] for found in _ID.finditer(data)}
+        words = marked or set(_ID.findall(data))
         counts = {name: len(ids & words) for name, ids in self.lessons.items()}
         best = max(counts, key=lambda name: counts[name])
         # A text may speak of exercises, as a readme does, and answer none of them.

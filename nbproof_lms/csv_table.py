@@ -104,20 +104,13 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
     text, encoding = _decoded(data)
     if "\0" in text:
         raise UsageError(f"{what} stand in a file that is no text", str(path), again)
-    lines = text.lstrip().split("\n", 2)
-    if told := re.fullmatch(r"sep=(.)\s*", lines[0]):
-        text, delimiter = "\n".join(lines[1:]), told[1]
-    else:
-        delimiter = max(",;\t|", key=lines[0].count)
+    delimiter = max(",;\t|", key=text.lstrip().partition("\n")[0].count)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if "".join(row).strip()]
     except csv.Error as error:
         raise UsageError(f"{what} cannot be read as CSV: {error}", str(path), again) from None
-    rows = [row for row in rows if any(cell.strip() for cell in row)]
     if len(rows) < 2:
-        raise UsageError(
-            f"the file of {what} {'holds no learner' if rows else 'is empty: it holds no learner'}", str(path), again
-        )
+        raise UsageError(f"the file of {what} {'' if rows else 'is empty: it '}holds no learner", str(path), again)
     rows = [[*row, *[""] * (len(rows[0]) - len(row))] for row in rows]
     return Sheet(path, rows, encoding, delimiter, "\r\n" if "\r\n" in text else "\n")
 

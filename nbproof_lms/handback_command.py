@@ -4,8 +4,8 @@ them."""
 from __future__ import annotations
 
 from argparse import Namespace
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -91,16 +91,12 @@ def _packed(done: HandedBack) -> Iterator[str]:
 
 def _lost(target: str, keys: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Of whom nothing says where their pages go."""
-    by_lesson: dict[str, list[str]] = defaultdict(list)
-    for learner, lesson in keys:
-        by_lesson[lesson].append(learner)
-    for lesson, mine in by_lesson.items():
-        name = find_system(target).name
-        yield f"! not in a zip: {lesson} of {_people(mine)}: nothing in collected/ holds the numbers by which {name} knows them"
+    for lesson in sorted({lesson for _, lesson in keys}):
+        name, mine = find_system(target).name, _people(learner for learner, other in keys if other == lesson)
+        yield f"! not in a zip: {lesson} of {mine}: nothing in collected/ holds the numbers by which {name} knows them"
     if keys:
-        collect = course_command("collect DOWNLOAD --lesson LESSON --names CSV")
         yield "  next: download the submissions there, then (what is unchanged stays as it is):"
-        yield f"        {collect}"
+        yield f"        {course_command('collect DOWNLOAD --lesson LESSON --names CSV')}"
         yield f"        then this command again. Or mail their pages: {course_command('feedback LEARNER --for folder')}"
 
 
@@ -116,9 +112,14 @@ def _notes(done: HandedBack, records: ClassRecords) -> Iterator[str]:
     elsewhere = {(others[0], learner) for (learner, _), others in done.nowhere.items() if others}
     for option, count in sorted(Counter(option for option, _ in elsewhere).items()):
         yield f"note: {counted(count, 'learner')} came by another LMS: {course_command(f'feedback --for {option}')}"
-    if done.target == "folder" and (without := sorted({learner for learner, _ in keys} - addresses_of(records).keys())):
+    if done.target == "folder":
+        yield from _without_address({learner for learner, _ in keys} - addresses_of(records).keys())
+
+
+def _without_address(learners: Collection[str]) -> Iterator[str]:
+    if learners:
         table = course_command("roster import CSV")
-        yield f"note: no e-mail address of {_people(without)}: {table} takes a table of them"
+        yield f"note: no e-mail address of {_people(sorted(learners))}: {table} takes a table of them"
 
 
 def _people(learners: Iterable[str]) -> str:

@@ -43,14 +43,17 @@ def show_roster(root: Path) -> int:
         )
         return 0
     late = late_by_word(root)
-    wrong = {key for key, problem in came.items() if problem} | {(one.learner, one.lesson) for one in found.useless}
-    cells = dict.fromkeys(came, "yes") | dict.fromkeys(wrong, "[red]![/]")
-    cells |= {key: f"{cell} (l)" for key, cell in cells.items() if key in late}
+    cells = {key: "[red]![/]" if problem else "yes" for key, problem in came.items()}
+    cells |= dict.fromkeys((one.key for one in found.useless), "[red]![/]")
+    cells |= {key: f"{cells[key]} (l)" for key in late & cells.keys()}
     console.print(_table(people.values(), cells, listed))
-    notes = ["- nothing, ! nothing that can be graded"]
-    notes += ["(l) late, as the LMS says"] if late else []
-    notes += [f"* not in {ROSTER}"] if listed and set(people) - listed else []
-    say(console, "; ".join(notes))
+    strangers = listed and set(people) - listed
+    notes = (
+        "- nothing, ! nothing that can be graded",
+        late and "(l) late, as the LMS says",
+        strangers and f"* not in {ROSTER}",
+    )
+    say(console, "; ".join(str(note) for note in notes if note))
     for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
         say(console, line)
     if listed:

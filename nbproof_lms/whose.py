@@ -127,14 +127,14 @@ def _lms_layout(upload: Upload, paths: Sequence[Parts], folders: Collection[Part
     for depth in range(_DEEPEST):
         heads = _heads(paths, depth)
         system, entries = _best(upload, heads, folders)
-        others = [head for head in heads if head not in entries and not is_nobody(head[-1], upload.lessons)]
-        if entries and len(entries) >= len(others):
+        others = [head[-1] for head in heads if head not in entries and not is_nobody(head[-1], upload.lessons)]
+        if entries:
             all_heads = _heads((place.parts for place in upload.places), depth)
-            return _Layout(depth, _read(system, all_heads, folders, upload.lessons), system, around)
-        inner = [head for head in heads if head in folders and head not in upload.archives]
-        if entries or len(others) > 1 or not inner:
+            layout = _Layout(depth, _read(system, all_heads, folders, upload.lessons), system, around)
+            return layout if len(entries) >= len(others) else None
+        if len(others) > 1 or not set(heads) & set(folders) - set(upload.archives):
             return None
-        around = others[0][-1] if others and not around else around
+        around = around or "".join(others)
         paths = [parts for parts in paths if parts[: depth + 1] not in upload.archives]
     return None
 
@@ -174,18 +174,21 @@ def _arranged(upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]
     depth = _depth_of(upload, paths, is_folder)
     heads = _heads((place.parts for place in upload.places), depth)
     named = {head: learner_in(head[-1], upload.lessons, head in is_folder) for head in heads}
-    beside: dict[str, set[str]] = defaultdict(set)
-    for place in upload.places:
-        name, _ = named.get(place.parts[: depth + 1], ("", False))
-        if place.lesson and name:
-            beside[place.lesson].add(plain(name))
-    # A name that stands beside another one's is one.
-    known = set(upload.people).union(*(names for names in beside.values() if len(names) > 1))
+    sure = set(upload.people) | _beside(upload, depth, {head: name for head, (name, _) in named.items()})
     entries = {}
-    for head, (name, sure) in named.items():
-        if name and (sure or head in is_folder or plain(name) in known or upload.who(name)):
+    for head, (name, with_lesson) in named.items():
+        if name and (with_lesson or head in is_folder or plain(name) in sure or upload.who(name)):
             entries[head] = LmsEntry(name)
     return _Layout(depth, entries)
+
+
+def _beside(upload: Upload, depth: int, names: Mapping[Parts, str]) -> set[str]:
+    """Names, in plain form, that stand beside another one's, with work of the same lesson: such a one is a name."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for place in upload.places:
+        if place.lesson and (name := names.get(place.parts[: depth + 1])):
+            found[place.lesson].add(plain(name))
+    return {name for beside in found.values() for name in beside if len(beside) > 1}
 
 
 def _depth_of(upload: Upload, paths: Sequence[Parts], is_folder: set[Parts]) -> int:

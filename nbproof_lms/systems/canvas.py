@@ -60,20 +60,11 @@ class Canvas(System):
         titles = [row[student].strip() for row in sheet.rows]
         possible = titles.index("Points Possible") if "Points Possible" in titles else 0
         identity = sheet.columns("Student", "ID", "SIS User ID", "SIS Login ID", "Root Account", "Section")
-        names = {
-            column: name
-            for column, name in enumerate(sheet.head)
-            if column not in identity and "(read only)" not in name.casefold()
-        }
-        maxima = {column: number_in(sheet.rows[possible][column]) for column in names if possible}
-        return GradeTable(
-            possible + 1,
-            ids,
-            (student,),
-            names,
-            maxima={column: most for column, most in maxima.items() if most},
-            keep=identity,
-        )
+        own = {column for column, name in enumerate(sheet.head) if "(read only)" in name.casefold()} | {*identity}
+        names = {column: name for column, name in enumerate(sheet.head) if column not in own}
+        told = sheet.rows[possible] if possible else []
+        maxima = {column: most for column, cell in enumerate(told) if (most := number_in(cell))}
+        return GradeTable(possible + 1, ids, (student,), names, maxima=maxima, keep=identity)
 
     def feedback_start(self, entry: LmsEntry) -> str:
         """The numbers of the latest attempt; text that was typed into Canvas has none."""

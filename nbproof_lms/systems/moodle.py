@@ -67,8 +67,9 @@ class Moodle(System):
             return None
         if GRADE in at:
             return _worksheet(sheet, at, ids, names)
-        taken = {*ids, *names, at.get(IDENTIFIER)}
-        lessons = {column: name for column, name in enumerate(sheet.head) if column not in taken}
+        lessons = dict(enumerate(sheet.head))
+        for column in {*ids, *names, at.get(IDENTIFIER, -1)} & lessons.keys():
+            del lessons[column]
         maxima = {column: 100.0 for column, name in lessons.items() if is_percentage(name)}
         note = "Moodle's export states no maximum grade: set each assignment's to the lesson's points"
         return GradeTable(1, ids, names, lessons, maxima=maxima, notes=(note,) if len(maxima) < len(lessons) else ())
@@ -81,15 +82,11 @@ class Moodle(System):
 
 
 def _worksheet(sheet: Sheet, at: dict[str, int], ids: tuple[int, ...], names: tuple[int, ...]) -> GradeTable:
-    notes = []
-    maxima = {}
-    most = at.get(MAXIMUM)
-    told = [] if most is None else [number_in(row[most]) for row in sheet.rows[1:]]
+    told = [number_in(row[at[MAXIMUM]]) or 0.0 for row in sheet.rows[1:]] if MAXIMUM in at else []
     if any(told):
-        maxima[at[GRADE]] = max(found for found in told if found)
-    else:
-        notes.append("the worksheet states no maximum grade: points are written as they are")
-    return GradeTable(1, ids, names, only=at[GRADE], maxima=maxima, notes=tuple(notes))
+        return GradeTable(1, ids, names, only=at[GRADE], maxima={at[GRADE]: max(told)})
+    note = "the worksheet states no maximum grade: points are written as they are"
+    return GradeTable(1, ids, names, only=at[GRADE], notes=(note,))
 
 
 SYSTEM = Moodle()
