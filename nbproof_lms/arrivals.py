@@ -40,7 +40,6 @@ class ArrivedPiece:
     """Its path within the upload; an archive counts as a folder."""
     kept: str = ""
     """Where its copy lies, relative to the folder of the upload."""
-    size: int = 0
     sha256: str = ""
     time: datetime | None = None
     """Of an upload that is an archive: that of the entry that it came in."""
@@ -148,12 +147,12 @@ class _Arrivals:
         kept = f"upload/{safe_name(name)}" if top else f"files/{self._copies}/{safe_name(name)}"
         path = self.folder / kept
         try:
-            size, digest, head = _write(path, data)
+            digest, head = _write(path, data)
         except NotUnpacked as problem:
             path.unlink(missing_ok=True)
             self.pieces.append(replace(told, problem=problem))
             return
-        piece = replace(told, kept=kept, size=size, sha256=digest)
+        piece = replace(told, kept=kept, sha256=digest)
         if _is_to_be_unpacked(told.parts, packing_of(head)):
             self._unpack(piece, path, budget, top)
         else:
@@ -214,14 +213,13 @@ def _read(file: Path) -> Iterator[bytes]:
         raise NotUnpacked(error.strerror or "it cannot be read") from None
 
 
-def _write(path: Path, data: Iterable[bytes]) -> tuple[int, str, bytes]:
-    """Size, digest and first 512 bytes of what was written."""
+def _write(path: Path, data: Iterable[bytes]) -> tuple[str, bytes]:
+    """Digest and first 512 bytes of what was written."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    seen, size, head = hashlib.sha256(), 0, b""
+    seen, head = hashlib.sha256(), b""
     with path.open("xb") as file:
         for piece in data:
             file.write(piece)
             seen.update(piece)
-            size += len(piece)
             head = head or piece[:512]
-    return size, seen.hexdigest(), head
+    return seen.hexdigest(), head

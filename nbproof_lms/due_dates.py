@@ -6,14 +6,14 @@ import contextlib
 import re
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.text import in_utc, printable
+from nbproof_lms.system import zone_of
 
 if TYPE_CHECKING:
     from nbproof.gradebook.writer import Writer
@@ -150,20 +150,11 @@ def read_due(text: str, place: str) -> datetime:
             raise ValueError(text)
         day, clock, zone = found.groups()
         moment = time.fromisoformat(clock) if clock else _LAST_SECOND
-        return datetime.combine(datetime.fromisoformat(day), moment, _zone(zone or "UTC")).astimezone(UTC)
-    except (ValueError, KeyError, OSError, OverflowError):  # what zoneinfo raises for a zone that it does not know
+        return datetime.combine(datetime.fromisoformat(day), moment, zone_of(zone or "UTC")).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise UsageError(
             f"{text!r} is no time",
             place,
             "write it as 2026-11-20 (the end of that day, in UTC) or '2026-11-20 18:00', with +01:00 or Europe/Berlin behind it "
             "for another zone",
         ) from None
-
-
-def _zone(name: str) -> tzinfo:
-    if name in {"Z", "UTC"}:
-        return UTC
-    if name[0] in "+-":
-        offset = timedelta(hours=int(name[1:3]), minutes=int(name[-2:]))
-        return timezone(offset if name[0] == "+" else -offset)
-    return ZoneInfo(name)

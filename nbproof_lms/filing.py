@@ -85,7 +85,7 @@ def file_uploads(
         own = []
         for done, piece in enumerate(upload.pieces, 1):
             step(done, len(upload.pieces), piece.name)
-            line = Line(upload.name, piece.name, size=piece.size, sha256=piece.sha256, kept=piece.kept)
+            line = Line(piece.name, sha256=piece.sha256, kept=piece.kept)
             own.append(_looked_at(Item(line, piece, upload.folder / piece.kept, at, called=piece.parts[-1]), book))
         items += _owned(own, upload.name, book, desk, roster, learner)
     return [_of_lesson(item, lesson, book) if item.is_answer else item for item in items]

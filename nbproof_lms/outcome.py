@@ -61,7 +61,6 @@ NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "junk"}
 class Line:
     """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it."""
 
-    upload: str = ""
     name: str = ""
     status: str = ""
     why: str = ""
@@ -72,7 +71,6 @@ class Line:
     late: bool = False
     """Whether the LMS calls it late."""
     look: bool = False
-    size: int = 0
     sha256: str = ""
     kept: str = ""
     """Where the byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it."""
@@ -98,8 +96,8 @@ class Line:
 
     @property
     def place(self) -> str:
-        """Where the copy lies, relative to the course's folder; the upload's name if nothing is kept."""
-        return f"collected/{self.folder}/{self.kept}" if self.folder else self.upload
+        """Where the copy lies, relative to the course's folder."""
+        return f"collected/{self.folder}/{self.kept}"
 
     @property
     def needs_person(self) -> bool:

@@ -5,6 +5,7 @@ Each module in ``systems/`` tells of one: a class, made once as ``SYSTEM``. What
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from nbproof_lms.csv_table import Sheet
 
-__all__ = ["GradeTable", "LmsEntry", "System", "find_system", "read_time", "systems"]
+__all__ = ["GradeTable", "LmsEntry", "System", "find_system", "read_time", "systems", "zone_of"]
 
 TIME = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)(?:[T_ -]+(\d\d)[-:.h]?(\d\d)(?:[-:.m]?(\d\d))?)?(?!\d)")
 
@@ -114,22 +115,23 @@ def read_time(text: str) -> datetime | None:
     found = TIME.search(text)
     if found is None:
         return None
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+    parts = (int(part or 0) for part in found.groups())
+    zone: tzinfo = UTC
+    if told := re.fullmatch(r"[.,\d]*\s*([+-]\d\d:?\d\d|[A-Z]{3,4})\s*", text[found.end() :]):
+        with contextlib.suppress(ValueError):
+            zone = zone_of(told[1])
     try:
-        return datetime(year, month, day, hour, minute, second, tzinfo=_zone(text[found.end() :])).astimezone(UTC)
+        return datetime(*parts, tzinfo=zone).astimezone(UTC)  # type: ignore[misc, arg-type]
     except (ValueError, OverflowError):
         return None
 
 
-def _zone(text: str) -> tzinfo:
-    """The zone that stands after a time: ``+01:00``, ``+0100``, ``CET``; UTC if none does."""
-    found = re.match(r"[.,\d]*\s*(?:([+-])(\d\d):?(\d\d)|([A-Z]{3,4}))\s*$", text)
-    if found is None:
-        return UTC
-    if found[1]:
+def zone_of(text: str) -> tzinfo:
+    """``+01:00``, ``+0100``, ``CET``, ``Europe/Berlin``, ``Z``. Raises ValueError for any other."""
+    if found := re.fullmatch(r"([+-])(\d\d):?(\d\d)", text):
         offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
         return timezone(offset if found[1] == "+" else -offset)
     try:
-        return ZoneInfo(found[4])
+        return UTC if text == "Z" else ZoneInfo(text)
     except (ZoneInfoNotFoundError, OSError):
-        return UTC
+        raise ValueError(text) from None

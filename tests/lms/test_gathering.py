@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from nbproof.run.lock import only_run
 from nbproof_lms import collect, placing
 from nbproof_lms.outcome import STATUSES
 from tests.lms.conftest import Collecting
-from tests.lms.uploads import everything, folder_of, make_course, notebook, zipped
+from tests.lms.uploads import everything, folder_of, notebook, zipped
 
 A, B, OTHER = notebook("01_first", "a"), notebook("01_first", "b"), notebook("02_other", 1)
 MIXED = {
@@ -36,7 +37,7 @@ def test_all_that_came_is_kept_and_accounted_for(upload: str, collecting: Collec
     for line in collected.lines:
         if line.kept:
             place = course / "collected" / collected.uploads[0].folder / line.kept
-            assert place.stat().st_size == line.size
+            assert hashlib.sha256(place.read_bytes()).hexdigest() == line.sha256
     told = json.loads((course / "collected" / collected.uploads[0].folder / "list.json").read_text())
     assert [one["name"] for one in told["files"]] == [line.name for line in collected.lines]
     assert {line.learner: line.status for line in collected.needs_person} == {
@@ -50,13 +51,18 @@ def test_all_that_came_is_kept_and_accounted_for(upload: str, collecting: Collec
 
 
 @pytest.mark.parametrize("upload", ["upload.zip", "folder"])
-def test_the_same_upload_again_changes_nothing(upload: str, collecting: Collecting, course: Path) -> None:
-    collecting(MIXED, upload)
+def test_the_same_upload_again_and_a_dry_run_change_nothing(upload: str, collecting: Collecting, course: Path) -> None:
+    before = everything(course)
+    dry = collecting(MIXED, upload, dry_run=True)
+    assert everything(course) == before
+    wet = collecting(MIXED, upload)
+    assert [(one.name, one.status, one.why) for one in wet.lines] == [
+        (one.name, one.status, one.why) for one in dry.lines
+    ]
     before = everything(course)
     collected = collecting(MIXED, upload)
     assert everything(course) == before
-    assert not collected.placed
-    assert any("nothing changed" in note for note in collected.notes)
+    assert not collected.placed and any("nothing changed" in note for note in collected.notes)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="nbgrader has no exchange on Windows")
@@ -80,16 +86,6 @@ def test_an_exchange_is_left_to_nbgrader_which_looks_at_owners(
         collect(course, [kept])
     assert not (course / "submitted").exists()
     assert [line.learner for line in collect(course, [kept]).placed] == ["bob"]
-
-
-def test_a_dry_run_writes_nothing_and_says_the_same(collecting: Collecting, course: Path) -> None:
-    before = everything(course)
-    dry = collecting(MIXED, dry_run=True)
-    assert everything(course) == before
-    wet = collecting(MIXED)
-    assert [(line.name, line.status, line.why) for line in dry.lines] == [
-        (one.name, one.status, one.why) for one in wet.lines
-    ]
 
 
 def test_names_that_come_later_place_what_was_left(collecting: Collecting, course: Path, tmp_path: Path) -> None:
@@ -127,15 +123,10 @@ def test_data_lies_beside_its_own_notebook(collecting: Collecting, course: Path)
 @pytest.mark.parametrize(
     "names",
     [
-        ["01_first.ipynb/d.csv"],
-        ["timestamp.txt/d.csv"],
-        ["a", "a/b.csv"],
-        ["a/b.csv", "A"],
-        ["x" * 300 + ".csv"],
-        ["/".join(["d" * 100] * 60) + "/e.csv"],
-        ["\n\x1b[2J.csv"],
+        ["01_first.ipynb/d.csv"], ["timestamp.txt/d.csv"], ["a", "a/b.csv"], ["a/b.csv", "A"], ["x" * 300 + ".csv"],
+        ["/".join(["d" * 100] * 60) + "/e.csv"], ["\n\x1b[2J.csv"],
     ],
-)
+)  # fmt: skip
 def test_data_files_whose_names_cannot_be_harm_no_neighbour(
     names: list[str], collecting: Collecting, course: Path
 ) -> None:
@@ -143,8 +134,7 @@ def test_data_files_whose_names_cannot_be_harm_no_neighbour(
     for number in range(2):
         collecting(files, f"{number}.zip")
         found = everything(course / "submitted")
-        assert found["jane/01_first/01_first.ipynb"] == A
-        assert found["bob/01_first/01_first.ipynb"] == B
+        assert (found["jane/01_first/01_first.ipynb"], found["bob/01_first/01_first.ipynb"]) == (A, B)
         assert not (course / "submitted/jane/01_first/timestamp.txt").exists()
 
 
@@ -205,14 +195,6 @@ def test_a_full_disk_half_way_leaves_whole_submissions_only(
     assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": B, "bob/01_first/01_first.ipynb": B}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
-def test_a_read_only_course_is_told(collecting: Collecting, course: Path) -> None:
-    course.chmod(0o500)
-    with pytest.raises(UsageError, match="cannot be written"):
-        collecting(MIXED)
-    course.chmod(0o700)
-
-
 @pytest.mark.parametrize(
     ("number", "fact"),
     [(errno.EROFS, "cannot be written"), (errno.ENOSPC, "disk is full"), (errno.EIO, "cannot be written")],
@@ -252,20 +234,19 @@ def _wrong(tmp_path: Path, course: Path) -> dict[str, tuple[list[str], str]]:
         "no such lesson": ([up, "--lesson", "hooks"], "no lesson is called 'hooks'"),
         "no such names": ([up, "--names", str(tmp_path / "none.csv")], "the names cannot be read"),
         "a wrong table": ([up, "--names", str(tmp_path / "n.csv")], "no column of the names"),
+        "no course": ([up, "--course", str(tmp_path)], "there is no lesson to collect for"),
         "a device": (["/dev/null"], "the upload is neither a folder nor a file"),
     }
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(9))
 def test_wrong_uses_end_with_fact_place_and_next_command(
     number: int, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments, fact = list(_wrong(tmp_path / "wrong", course).values())[number]
-    assert main(["collect", *arguments, "--course", str(course)]) == 2
+    assert main(["collect", "--course", str(course), *arguments]) == 2
     told = capsys.readouterr().err
-    assert f"error: {fact}" in told
-    assert "\n  at:   " in told
-    assert "\n  next: " in told
+    assert f"error: {fact}" in told and "\n  at:   " in told and "\n  next: " in told
 
 
 @pytest.mark.parametrize(
@@ -281,26 +262,17 @@ def test_an_upload_that_cannot_be_unpacked_is_kept_and_listed(
     assert data in everything(course / "collected").values()
 
 
-def test_outside_a_course(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["collect", str(folder_of(tmp_path / "up", {"x.ipynb": A})), "--course", str(tmp_path)]) == 2
-    assert "there is no lesson to collect for" in capsys.readouterr().err
-
-
 def test_the_command_prints_every_file_and_its_exit_code_tells(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    course = make_course(tmp_path / "course")
     (tmp_path / "good.zip").write_bytes(zipped({"jane_1_5_01_first.ipynb": A}))
     (tmp_path / "mixed.zip").write_bytes(zipped({**MIXED, "[red]x[/]_7_7_\x1b[2J.ipynb": A}))
     assert main(["collect", str(tmp_path / "good.zip"), "--course", str(course)]) == 0
     told = capsys.readouterr().out
-    assert "jane_1_5_01_first.ipynb" in told
-    assert "1 taken" in told
+    assert "jane_1_5_01_first.ipynb" in told and "1 taken" in told
     assert main(["collect", str(tmp_path / "mixed.zip"), "--course", str(course)]) == 1
     told = capsys.readouterr().out
-    assert "\x1b" not in told
-    assert "need you" in told
-    assert "no lesson known: --lesson LESSON" in told
+    assert "\x1b" not in told and "need you" in told and "no lesson known: --lesson LESSON" in told
 
 
 def test_grade_reads_an_upload_as_collect_does(
