@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from nbproof_lms.archives import ArchiveEntry, Budget, NotUnpacked, entries, packing_of
@@ -43,8 +43,9 @@ class ArrivedPiece:
     sha256: str = ""
     time: datetime | None = None
     """Of an upload that is an archive: that of the entry that it came in."""
-    changed: datetime | None = None
-    """Its last change, by the innermost archive that tells: it puts a learner's copies in order, and dates nothing."""
+    changed: float = 0.0
+    """Its last change, in seconds since 1970, by the innermost archive that tells: it puts a learner's copies in order, and dates
+    nothing."""
     problem: NotUnpacked | None = None
     archive: bool = False
     """It was unpacked: its files are pieces of their own."""
@@ -136,8 +137,7 @@ class _Arrivals:
         if why:
             self.pieces.append(ArrivedPiece(parts, problem=NotUnpacked(why)))
             return
-        changed = datetime.fromtimestamp(info.st_mtime, UTC)
-        self._keep(ArrivedPiece(parts, changed=changed), _read(file), self.budget, top=alone)
+        self._keep(ArrivedPiece(parts, changed=info.st_mtime), _read(file), self.budget, top=alone)
 
     def _keep(self, told: ArrivedPiece, data: Iterable[bytes], budget: Budget, *, top: bool = False) -> None:
         """Write one file down, and unpack it if it is an archive. ``told``: what is known of it before."""
@@ -176,7 +176,8 @@ class _Arrivals:
         parts = entry.parts if top else (*archive.parts, *entry.parts)
         self.step(len(self.pieces), len(self.pieces) + 1, "/".join(parts))
         time = entry.time if top else archive.time
-        piece = ArrivedPiece(parts, time=time, changed=entry.time or archive.changed, problem=entry.problem)
+        changed = entry.time.timestamp() if entry.time else archive.changed
+        piece = ArrivedPiece(parts, time=time, changed=changed, problem=entry.problem)
         if entry.problem is not None:
             self.pieces.append(piece)
         else:

@@ -176,9 +176,10 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
     all_lines = ((line, upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines)
     for line, asked in all_lines:
         key = line.learner, line.lesson or asked
+        if not line.learner or line.status in NEEDS_NOBODY or key in handed_in:
+            continue
         # Without a lesson waits what came with a notebook that waits.
-        settled = line.learner in there or line.status == "waits" if not key[1] else key in handed_in
-        if line.learner and not settled and line.status not in NEEDS_NOBODY:
+        if key[1] or (line.learner not in there and line.status != "waits"):
             found[key] = _useless(line, key)
     return tuple(one for _, one in sorted(found.items()))
 

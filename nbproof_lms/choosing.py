@@ -21,6 +21,8 @@ __all__ = ["attach", "choose", "later"]
 _HELD = -1
 """The place, among copies that came, of the one in submitted/."""
 
+_SETTLED = "a person chose the copy in submitted/"
+
 Copies = dict[int, Item]
 """By their place in the list of all that came."""
 
@@ -42,13 +44,12 @@ def _of_one(key: Key, copies: Copies, desk: Desk, book: LessonBook, by_hand: boo
     if why := desk.why_not(*key):
         return {at: item.ended("not read", why) for at, item in copies.items()}
     held = desk.held(key)
-    settled: set[str] = set()
+    done: Copies = {}
     if held is not None:
-        copies = {**copies, _HELD: _held(held, desk, book)}
         settled = set() if by_hand else desk.settled(key, held.sha256)
-    known = {at: item for at, item in copies.items() if item.line.sha256 in settled}
-    done = {at: item.ended("earlier copy", "a person chose the copy in submitted/") for at, item in known.items()}
-    same, left = _distinct({at: item for at, item in copies.items() if at not in known}, by_hand)
+        done = {at: item.ended("earlier copy", _SETTLED) for at, item in copies.items() if item.line.sha256 in settled}
+        copies = {**copies, _HELD: _held(held, desk, book)}
+    same, left = _distinct(copies, done, by_hand)
     last = _last(left, by_hand)
     chosen = last[0] if len(last) == 1 else _HELD
     for at, item in left.items():
@@ -77,11 +78,12 @@ def later(one: Line, other: Line) -> bool:
     return bool(one.changed and other.changed) and one.changed // 2 > other.changed // 2
 
 
-def _distinct(copies: Copies, by_hand: bool) -> tuple[Copies, Copies]:
-    """Those of the same bytes as another one, with their end; and one copy of each, the latest."""
+def _distinct(copies: Copies, done: Copies, by_hand: bool) -> tuple[Copies, Copies]:
+    """Of what is not done: those of the same bytes as another one, with their end; and one copy of each, the latest."""
     groups: dict[str, Copies] = defaultdict(dict)
     for at, item in copies.items():
-        groups[item.line.sha256][at] = item
+        if at not in done:
+            groups[item.line.sha256][at] = item
     same: Copies = {}
     left: Copies = {}
     for group in groups.values():
@@ -187,20 +189,23 @@ def _beside(item: Item, notebook: Item, names: Sequence[str], desk: Desk) -> Ite
     if line.status == "waits":
         return item.ended("waits", f"it came with {line.name}", lesson="")
     own = desk.notebook(line.key)
-    depth = len(notebook.piece.parts) - 1
-    inside = item.piece.parts[:depth] == notebook.piece.parts[:-1] and depth + 1 < len(item.piece.parts)
-    parts = item.piece.parts[depth:] if inside else (item.called,)
-    name = "/".join(safe_name(part) for part in parts[-_DEEPEST:])
+    name = _name_beside(item, notebook)
     target = own.parent / name
-    if any(_meet(name, other) for other in (own.name, "timestamp.txt", *names)):
-        return item.ended("no notebook", _NAME_TAKEN, lesson=line.lesson)
-    if line.status == "taken":
-        return item.ended("data file", lesson=line.lesson, beside=name)
-    if same_bytes(item.path, target):
-        return item.ended("data file", lesson=line.lesson)
-    if os.path.lexists(target) or any(place.is_file() for place in target.parents):
+    is_taken = any(_meet(name, other) for other in (own.name, "timestamp.txt", *names))
+    if not is_taken and line.status != "taken":
+        if same_bytes(item.path, target):
+            return item.ended("data file", lesson=line.lesson)
+        is_taken = os.path.lexists(target) or any(place.is_file() for place in target.parents)
+    if is_taken:
         return item.ended("no notebook", _NAME_TAKEN, lesson=line.lesson)
     return item.ended("data file", lesson=line.lesson, beside=name)
+
+
+def _name_beside(item: Item, notebook: Item) -> str:
+    """Its path from the notebook's folder, if it lies in a folder there; else what it is called."""
+    around, parts = notebook.piece.parts[:-1], item.piece.parts
+    inside = parts[: len(around)] == around and len(around) + 1 < len(parts)
+    return "/".join(safe_name(part) for part in (parts[len(around) :] if inside else (item.called,))[-_DEEPEST:])
 
 
 def _meet(one: str, other: str) -> bool:

@@ -157,7 +157,7 @@ def _whose(item: Item, whose: Whose, desk: Desk, dated: bool) -> Item:
         time=time if time and time <= datetime.now(UTC) + _FAR else None,
         late=entry.late,
         number=entry.number,
-        changed=item.piece.changed.timestamp() if item.piece.changed else 0.0,
+        changed=item.piece.changed,
         account=f"{whose.system}:{entry.account}" if entry.account else "",
         system=whose.system,
     )
@@ -176,10 +176,8 @@ def _of_lesson(item: Item, asked: str | None, book: LessonBook) -> Item:
         return item.ended("no learner known", item.line.why, lesson=holds)
     if holds and asked and holds != asked:
         return item.ended("no lesson known", f"it holds {holds}, handed in for {asked}")
-    lesson = asked or holds
-    if not lesson and not also:
-        lesson = _lesson_in_names(item, book)
-    if lesson and (holds or item.kind is Kind.NOTEBOOK):
+    lesson = asked or holds or ("" if also else _lesson_in_names(item, book))
+    if holds or (lesson and item.kind is Kind.NOTEBOOK):
         return replace(item, line=replace(item.line, lesson=lesson))
     several = f"it holds parts of {' and '.join(also)}" if also else "its content is of no lesson"
     return item.ended("no lesson known", f"{several}; --lesson LESSON hands it in all the same")

@@ -170,7 +170,7 @@ def _is_nobodys(entry: LmsEntry, lessons: Sequence[str]) -> bool:
 
 def _arranged(upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]) -> _Layout:
     """As people arrange them: a folder, an archive or a file for each learner, in folders of lessons or of nobody's name."""
-    is_folder = {parts for parts in folders if parts not in upload.archives}
+    is_folder = set(folders) - set(upload.archives)
     depth = _depth_of(upload, paths, is_folder)
     heads = _heads((place.parts for place in upload.places), depth)
     named = {head: learner_in(head[-1], upload.lessons, head in is_folder) for head in heads}
@@ -256,8 +256,7 @@ class _Names:
         if not found and entry.hidden:
             return Whose(why=HIDDEN)
         if not found and upload.strict:
-            told = f" and no number {entry.account}" if entry.account else ""
-            return Whose(why=f"the table of names has no learner {name!r}{told}")
+            return Whose(why=f"the table of names has no learner {name!r}")
         found = found or self._alike[bare(name)]
         if len(found) > 1:
             return Whose(why=f"it may belong to {_listed(found)}")

@@ -57,8 +57,7 @@ class Canvas(System):
         ids = sheet.columns("SIS Login ID", "SIS User ID", "ID")
         if student is None or not ids:
             return None
-        titles = [row[student].strip() for row in sheet.rows]
-        possible = titles.index("Points Possible") if "Points Possible" in titles else 0
+        possible = next((at for at, row in enumerate(sheet.rows) if row[student].strip() == "Points Possible"), 0)
         identity = sheet.columns("Student", "ID", "SIS User ID", "SIS Login ID", "Root Account", "Section")
         own = {column for column, name in enumerate(sheet.head) if "(read only)" in name.casefold()} | {*identity}
         names = {column: name for column, name in enumerate(sheet.head) if column not in own}

@@ -61,8 +61,7 @@ class Moodle(System):
         """A grading worksheet of one assignment, or an export of the gradebook."""
         heads = heads_of(sheet.rows)
         at = {head: column for column, head in reversed(list(enumerate(heads)))}
-        ids = tuple(at[head] for head in ("username", "id number", "email address") if head in at)
-        names = tuple(at[head] for head in ("full name", FIRST, LAST) if head in at)
+        ids, names = _columns(at, "username", "id number", "email address"), _columns(at, "full name", FIRST, LAST)
         if not ids and not names:
             return None
         if GRADE in at:
@@ -79,6 +78,10 @@ class Moodle(System):
         if not entry.account:
             return ""
         return f"{for_a_file(entry.name, ' ') or 'Participant'}_{entry.account}_assignsubmission_file_"
+
+
+def _columns(at: dict[str, int], *heads: str) -> tuple[int, ...]:
+    return tuple(at[head] for head in heads if head in at)
 
 
 def _worksheet(sheet: Sheet, at: dict[str, int], ids: tuple[int, ...], names: tuple[int, ...]) -> GradeTable:
