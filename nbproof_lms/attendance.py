@@ -60,7 +60,7 @@ class Useless:
 
 @dataclass(frozen=True)
 class Undecided:
-    """A learner's copies of which nothing says which is the last, while one of them lies in ``submitted/`` and is graded."""
+    """A learner's copies of which nothing says which is the last; one that lies in ``submitted/`` is graded meanwhile."""
 
     learner: str
     lesson: str
@@ -109,7 +109,7 @@ def attend(
     for lesson in (one for one in lessons if one in {lesson for _, lesson in told}):
         missing[lesson] = tuple(who for who in people if not {(who, lesson), (who, "")} & told)
     names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
-    waiting = undecided(root, {key for key in handed_in if key[1] in lessons})
+    waiting = undecided(root, {key for key in told if key[1] in lessons})
     return Attendance({lesson: who for lesson, who in missing.items() if who}, others, waiting, names)
 
 
@@ -128,8 +128,8 @@ def undecided_lines(attendance: Attendance, root: Path) -> Iterator[str]:
     waiting = attendance.undecided
     for one in waiting[:_SHOWN]:
         yield printable(
-            f"! another copy waits: {attendance.called(one.learner)}: {one.lesson}: nothing says whether it came later than "
-            "the one in submitted/, which is graded. Say which one counts:"
+            f"! another copy waits: {attendance.called(one.learner)}: {one.lesson}: nothing says which one came last. What lies "
+            "in submitted/, if anything does, is graded meanwhile. Say which one counts:"
         )
         for copy in one.copies:
             yield printable(f"    {choice(root, copy, one.learner, one.lesson)}")
@@ -189,8 +189,8 @@ def _useless(line: Line, key: Key) -> Useless:
     return Useless(*key, printable(line.name.rsplit("/", 1)[-1][:120]), why[:200], line.status)
 
 
-def undecided(root: Path, handed_in: Collection[Key]) -> tuple[Undecided, ...]:
-    """Of what ``handed_in`` (learner, lesson) has: where another copy may be the last, until a person names one."""
+def undecided(root: Path, keys: Collection[Key]) -> tuple[Undecided, ...]:
+    """Of these (learner, lesson): where a copy that is not in ``submitted/`` may be the last, until a person names one."""
     waiting: dict[Key, dict[str, str]] = defaultdict(dict)
     known: dict[tuple[Key, str], str] = {}
     for line in lines_in(root):
@@ -198,7 +198,7 @@ def undecided(root: Path, handed_in: Collection[Key]) -> tuple[Undecided, ...]:
             waiting.pop(line.key, None)
         if line.kept:
             known[line.key, line.sha256] = line.place
-        if line.kept and line.status == "waits" and line.key in handed_in:
+        if line.kept and line.status == "waits" and line.key in keys:
             waiting[line.key][line.sha256] = line.place
     found = []
     for key, copies in sorted(waiting.items()):

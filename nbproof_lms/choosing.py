@@ -43,6 +43,8 @@ def _of_one(key: Key, copies: Copies, desk: Desk, book: LessonBook, by_hand: boo
     """A learner's copies of one lesson, each with its end."""
     if why := desk.why_not(*key):
         return {at: item.ended("not read", why) for at, item in copies.items()}
+    if by_hand:
+        copies = {at: _as_told(item, desk) for at, item in copies.items()}
     held = desk.held(key)
     done: Copies = {}
     if held is not None:
@@ -56,6 +58,12 @@ def _of_one(key: Key, copies: Copies, desk: Desk, book: LessonBook, by_hand: boo
         may_be_last = at in last
         done[at] = _taken(item, held, by_hand) if at == chosen else _left(item, left.get(chosen), held, may_be_last)
     return done | same
+
+
+def _as_told(item: Item, desk: Desk) -> Item:
+    """A copy that a person names, with the time and the word late of the LMS that handed it over before."""
+    before = desk.handed_over(item.line.key, item.line.sha256)
+    return item if before is None else replace(item, line=replace(item.line, time=before.time, late=before.late))
 
 
 def _held(line: Line, desk: Desk, book: LessonBook) -> Item:

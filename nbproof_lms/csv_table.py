@@ -197,8 +197,8 @@ _WORDS = {
 }
 """What Moodle's languages call a column."""
 
-_NUMBERED = re.compile(r"(?P<word>[^\d@]{2,40}) \d+")
-"""What a grading worksheet calls somebody: ``Participant 123``, ``Deelnemer 123``."""
+_NUMBERED = re.compile(r"(?P<word>[^\d@]{2,40} |teilnehmer/in)\d+", re.IGNORECASE)
+"""What a grading worksheet calls somebody: ``Participant 123``, ``Deelnemer 123``, and in German ``Teilnehmer/in123``."""
 
 
 _ITEM = re.compile(

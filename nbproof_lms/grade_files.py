@@ -219,9 +219,11 @@ def _lesson_of(
     for found in (said, lessons, named):
         if len(found) == 1:
             return found[0]
-    again = course_command(f"report {lessons[0]} --{system.option} {shlex.quote(str(sheet.path))}")
+    again = course_command(f"report LESSON --{system.option} {shlex.quote(str(sheet.path))}")
     raise UsageError(
-        "a grading worksheet is for one assignment, and its name does not say for which lesson", str(sheet.path), again
+        "a grading worksheet is for one assignment, and its name does not say for which lesson",
+        str(sheet.path),
+        f"{again}, where LESSON is {' or '.join(lessons)}",
     )
 
 

@@ -54,14 +54,11 @@ class Desk:
                 came.add(line.sha256)
         return settled
 
-    @cached_property
-    def told(self) -> dict[tuple[str, str, str], tuple[datetime | None, bool]]:
-        """(learner, lesson, digest) -> when a copy came and whether late, as the LMS said that handed it over before."""
-        return {
-            (*key, digest): (read_time(str(fact.get("time"))), bool(fact.get("late")))
-            for key, digest, fact in self._facts
-            if fact.get("system")
-        }
+    def handed_over(self, key: Key, digest: str) -> Line | None:
+        """What the list says of a copy that an LMS handed over before."""
+        return next(
+            (line for line in reversed(self._lines) if line.system and (line.key, line.sha256) == (key, digest)), None
+        )
 
     def why_not(self, learner: str, lesson: str) -> str:
         """Why nothing may be put there, in words: somebody made a link or a file of it."""

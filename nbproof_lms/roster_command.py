@@ -18,7 +18,7 @@ from nbproof.errors import UsageError
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, printable
+from nbproof.text import counted, printable, some_of
 from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
 from nbproof_lms.members import Member, read_names
@@ -55,7 +55,7 @@ def show_roster(root: Path) -> int:
     )
     say(console, "; ".join(str(note) for note in notes if note))
     for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
-        say(console, line)
+        say(console, printable(line))
     if listed:
         say(console, f"roster:    {(root / ROSTER).resolve()}")
     return 0

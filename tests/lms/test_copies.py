@@ -13,7 +13,7 @@ import pytest
 
 from nbproof.cli.main import main
 from nbproof_lms import Collected, collect
-from nbproof_lms.attendance import attend, lines_of, people_of, useless
+from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of, useless
 from nbproof_lms.choosing import later
 from nbproof_lms.collected_table import MANY
 from nbproof_lms.outcome import Line
@@ -211,10 +211,11 @@ def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
     handed_in = {("bob", "01_first"), ("eve", "01_first")}
     assert "wait for you" in str(useless(course, handed_in)[0])
     asked = lines_of(attend(course, people_of(course), handed_in, ["01_first"]), course)
-    assert [shlex.split(line) for line in asked if "--learner jane" in line] == commands, "and later runs ask again"
+    assert _commands("\n".join(asked)) == told, "and later runs ask again"
 
     assert main(told[A]) == 0
     assert _taken(course) == A
+    assert not (course / "submitted/jane/01_first/timestamp.txt").exists()
     assert main(["collect", *uploads, "--course", str(course)]) == 0, "it is settled"
     assert "a person chose" in capsys.readouterr().out
     assert main(told[B]) == 0, "until the person thinks better of it"
@@ -229,6 +230,16 @@ def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
         "of this one nobody has said anything"
     )
     assert _taken(course) == B
+
+
+@pytest.mark.parametrize("last", ["canvas.zip", "moodle.zip"])
+def test_what_canvas_calls_late_stays_late_when_a_person_chooses_it(last: str, course: Path, tmp_path: Path) -> None:
+    files = {"canvas.zip": {"jane_LATE_1_5_x.ipynb": A, "bob_2_6_x.ipynb": B}, "moodle.zip": TWO_LMSS["moodle.zip"]}
+    for name in sorted(files, reverse=last == "canvas.zip"):
+        collect(course, [_as_downloaded(tmp_path / name, files[name], [9, 12])])
+    kept = next(path for path in (course / "collected").rglob("jane_LATE*"))
+    assert collect(course, [kept], learner="jane", lesson="01_first").placed or last == "moodle.zip"
+    assert late_by_word(course) == {("jane", "01_first")} and _taken(course) == A
 
 
 @pytest.mark.parametrize("choice", [A, B])
