@@ -41,7 +41,7 @@ from nbproof_lms.earlier import late_by_word
 from nbproof_lms.roster import members_of
 
 if TYPE_CHECKING:
-    from nbproof.run.class_run import PoolMaker
+    from nbproof.run.pool import PoolMaker
     from nbproof.sandbox.launch import Launched
     from nbproof_lms import Collected
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from nbproof.errors import CourseError
 from nbproof.marking.blueprint import Blueprint, Rebuilt
+from nbproof.marking.hand_in import HandIn
 from nbproof.marking.judge import Judge
-from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
 from nbproof.recover.fast_path import as_handed_in
@@ -99,24 +99,21 @@ class Marker:
         self._judges: dict[str, Judge] = {}
         self._lock = threading.Lock()
 
-    def mark(self, order: Order) -> SubmissionVerdict:
+    def mark(self, one: HandIn) -> SubmissionVerdict:
         """The verdict; never an exception for what a learner handed in."""
+        learner, lesson = one.key
         try:
-            blueprint = self.blueprints[order.lesson]
-            rebuilt = read_answers(self.engine, blueprint, order.data, order.files)
-            return mark(self.engine, blueprint, self._judge(order.lesson), rebuilt, order.learner, order.files)
+            blueprint = self.blueprints[lesson]
+            rebuilt = read_answers(self.engine, blueprint, one.notebook, one.files)
+            return mark(self.engine, blueprint, self._judge(lesson), rebuilt, learner, one.files)
         except Damaged as damage:
-            return self.refuse(order.learner, order.lesson, str(damage))
+            return SubmissionVerdict.refused(learner, lesson, self.seed, str(damage))
         except CourseError:
             raise
         except Exception as error:
             # A flaw of the grader that one submission has found is that submission's problem, not the class's.
             told = f"the grader failed on it, please report this ({type(error).__name__}: {str(error)[:200]})"
-            return self.refuse(order.learner, order.lesson, told, grader_failed=True)
-
-    def refuse(self, learner: str, lesson: str, problem: str, *, grader_failed: bool = False) -> SubmissionVerdict:
-        """The verdict on what cannot be graded."""
-        return SubmissionVerdict.refused(learner, lesson, self.seed, problem, grader_failed=grader_failed)
+            return SubmissionVerdict.refused(learner, lesson, self.seed, told, grader_failed=True)
 
     def _judge(self, lesson: str) -> Judge:
         with self._lock:

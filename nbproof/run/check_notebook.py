@@ -14,6 +14,7 @@ from pathlib import Path
 
 from nbproof.cells import CellKind
 from nbproof.errors import UsageError
+from nbproof.key import Key
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import (
     Blueprint,
@@ -23,9 +24,9 @@ from nbproof.marking.blueprint import (
     read_blueprint,
     read_file,
 )
+from nbproof.marking.hand_in import HandIn
 from nbproof.marking.manual_answers import written_in
 from nbproof.marking.marker import Marker, answers_in
-from nbproof.marking.order import Order
 from nbproof.marking.program import program
 from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
 from nbproof.marking.verdicts import status_without_error
@@ -60,7 +61,7 @@ def check_notebook(
     step(0, 1, blueprint.lesson)
     files = read_attachments(file.parent, file, limits.attachment_mb << 20)
     with Engine(limits, isolation) as engine:
-        verdict = Marker(engine, blueprints, seed).mark(Order("you", blueprint.lesson, data, files))
+        verdict = Marker(engine, blueprints, seed).mark(HandIn(Key("you", blueprint.lesson), data, files))
     if verdict.problem:
         raise _unchecked(file, verdict.problem)
     return verdict

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.key import Key
 from nbproof.run.journal import journal_of
 from nbproof.text import printable
 
@@ -31,6 +32,11 @@ class Submission:
     lesson: str
     path: Path
     problem: str = ""
+
+    @property
+    def key(self) -> Key:
+        """Whose, and of which lesson."""
+        return Key(self.learner, self.lesson)
 
     def digest(self, source: Path) -> str:
         """Changes when the submission's bytes or the instructor's notebook change."""

@@ -17,7 +17,7 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Damaged
-from nbproof.marking.order import Order, order_of
+from nbproof.marking.hand_in import HandIn, read_hand_in
 from nbproof.run.intake import Intake, Submission
 from nbproof.run.journal import Entry
 from nbproof.text import counted
@@ -25,7 +25,7 @@ from nbproof.text import counted
 __all__ = [
     "Job",
     "Selection",
-    "digest_of_order",
+    "digest_of_bytes",
     "handed_in_digest",
     "plan",
     "select",
@@ -47,16 +47,15 @@ class Job:
 def handed_in_digest(one: Submission, key: str, limits: GradingLimits) -> str:
     """Changes with any byte that was handed in. ``key``: of the course's journals, so that nobody else can make it."""
     try:
-        order = order_of(one.learner, one.lesson, one.path, limits)
+        return digest_of_bytes(read_hand_in(one.key, one.path, limits), key)
     except (Damaged, OSError) as error:
         return digest_of(key.encode(), str(error).encode(errors="replace"))
-    return digest_of_order(order, key)
 
 
-def digest_of_order(order: Order, key: str) -> str:
+def digest_of_bytes(one: HandIn, key: str) -> str:
     """The same, of bytes that have been read."""
-    files = (part for name, data in order.files.items() for part in (os.fsencode(name), data))
-    return digest_of(key.encode(), order.data, *files)
+    files = (part for name, data in one.files.items() for part in (os.fsencode(name), data))
+    return digest_of(key.encode(), one.notebook, *files)
 
 
 def plan(submission: Submission, handed_in: str, entry: Entry | None, source: str, force: bool) -> Job | None:

@@ -21,7 +21,7 @@ import nbformat
 from nbproof.cells import name_of
 from nbproof.files import digest_of
 from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in
-from nbproof.marking.order import Order
+from nbproof.marking.hand_in import HandIn
 from nbproof.marking.results import FAULTS, SubmissionVerdict
 from nbproof.run.digests import LessonState, environment
 from nbproof.run.intake import Submission
@@ -59,9 +59,9 @@ class ReferenceJob(Job):
     data: bytes = b""
 
     @property
-    def order(self) -> Order:
+    def hand_in(self) -> HandIn:
         """The notebook as a learner would hand it in."""
-        return Order(self.submission.learner, self.submission.lesson, self.data)
+        return HandIn(self.submission.key, self.data)
 
 
 def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:

@@ -33,8 +33,8 @@ from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.search import Found, find_answers
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.pool import PoolMaker
 from tests.conftest import LESSON, POINTS, RIGHT
 
 PROSE = "### Exercise: {0}\neasy · 5 min · 2 points\n\nA long text about {0}, longer than what any two lessons share"

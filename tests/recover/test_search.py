@@ -21,8 +21,8 @@ from nbproof.recover.search import Found, find_answers
 from nbproof.report.records import read_class
 from nbproof.report.statistics import faults
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.pool import PoolMaker
 from tests.conftest import LESSON, POINTS, RIGHT
 
 _PROSE = "## {name}: a long text about this exercise, longer than anything that two lessons share by chance, and more"

@@ -21,10 +21,9 @@ from nbproof.cli.live import Counting
 from nbproof.errors import CourseError, UsageError
 from nbproof.marking.results import GradedClass
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import Intake, Submission, take_in
 from nbproof.run.plan import select
-from nbproof.run.pool import Pool
+from nbproof.run.pool import Pool, PoolMaker
 from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT
 

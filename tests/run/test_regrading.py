@@ -18,10 +18,10 @@ from nbproof.course_file import CourseFile, the_course
 from nbproof.marking.results import GradedClass
 from nbproof.run import digests
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
 from nbproof.run.journal import Journal
 from nbproof.run.plan import select
+from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.worker_handle import Worker
 from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT, note_references
