@@ -91,6 +91,7 @@ def connect(
         logging.getLogger(name).setLevel(logging.CRITICAL)
     parts = urlsplit(address)
     try:
+        socket.create_connection((parts.hostname, parts.port), _CONNECT_SECONDS).close()
         # Dask's own client tries for half a minute, and forever where somebody listens and is silent.
         asyncio.run(asyncio.wait_for(_identity(address), _CONNECT_SECONDS))
         client = Client(address, timeout=2 * _CONNECT_SECONDS, set_as_default=False, name="nbproof")
