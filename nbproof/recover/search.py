@@ -98,10 +98,10 @@ class _Search:
         for name, own in self.named.items():
             if own:
                 self._of_its_cell(name, own)
-        for search in (self._by_place, self._by_name):
+        for here in (True, False):
             for name in self.pieces.missing:
                 if name not in found.recovered:
-                    search(name)
+                    self._without_its_cell(name, here=here)
         for name in self.named:
             if not self._has_answer(name):
                 self._elsewhere(name)
@@ -153,7 +153,7 @@ class _Search:
         if not worked and not all(piece.whole for piece in own):
             self.found.lost[name] = "The file breaks off in the middle of this TODO cell. Hand in the whole notebook."
         elif not worked:
-            self._beside_the_stub(name, own[0])
+            self._below_the_stub(name)
         elif any(has_marks(piece.text) for piece in worked):
             self._wait(name, worked, "Two versions were merged in the TODO cell.")
         elif all(is_commented_out(self.asked[name], self.handout.stubs[name], piece.text) for piece in worked):
@@ -183,42 +183,33 @@ class _Search:
             self.pieces.strays += [piece for piece in worked if piece is not above[-1]]
             self._accept(name, above[-1:], f"{told} counts, which the check sees in Run All.")
 
-    def _beside_the_stub(self, name: str, todo: Piece) -> None:
+    def _below_the_stub(self, name: str) -> None:
         """Nobody has worked in the TODO cell. Code cells between it and its check run where they stand."""
         asked = self.asked[name]
-        near = [piece for piece in self._near(name) if piece.kind == "code"]
-        whole = [piece for piece in near if asked.bound and asked.bound <= piece.names[1]]
+        below = [piece for piece in self.pieces.free() if piece.kind == "code" and self.pieces.is_below(piece, name)]
+        whole = [piece for piece in below if asked.bound and asked.bound <= piece.names[1]]
         told = "The TODO cell is as it was handed out."
         if len(whole) == 1 and not self._also(name, whole[0]):
             self._accept(name, whole, f"{told} Your answer stood below it, in a cell of its own.")
-        elif any(asked.blank & binds(piece.text) for piece in near if piece.at > todo.at):
-            self.found.recovered[name] = f"{told} Your code stood beside it, in cells of its own, and ran there."
+        elif any(asked.blank & binds(piece.text) for piece in below):
+            self.found.recovered[name] = f"{told} Your code stood below it, in cells of its own, and ran there."
 
     # The TODO cell is gone.
 
-    def _by_place(self, name: str) -> None:
-        """Code in the place of the TODO cell that binds what the exercise asks for, if no other TODO cell is gone there."""
-        defined, bound = self.asked[name].functions, self.asked[name].bound
-        near = [piece for piece in self._near(name) if not bound or bound & piece.names[1]]
-        whole = [piece for piece in near if bound and bound <= piece.names[1]]
-        whole = whole or [piece for piece in near if self.pieces.has_all(name, piece)]
-        together = bool(defined) and defined <= frozenset().union(*(piece.names[0] for piece in near))
-        chosen = whole[-1:] or (near[:1] if len(near) == 1 or together else [])
-        others = self.pieces.same_place(name)
-        if not chosen or self._also(name, chosen[0]):
+    def _without_its_cell(self, name: str, *, here: bool) -> None:
+        """Code that binds all that the exercise asks for, if no other code does, and nobody else asks for it. ``here``: in
+        its part of the notebook; elsewhere also those who ask for some of it are rivals.
+        """
+        asked = self.asked[name]
+        pieces = [piece for piece in self.pieces.free() if not here or self.pieces.whose(piece) == name]
+        fits = [piece for piece in pieces if asked.is_answered_by(piece.names)]
+        if len({bare(piece.text) for piece in fits}) != 1 or self._also(name, fits[0]) or not (here or asked.functions):
             return
-        sure = len(whole) == 1 and defined and not any(self.pieces.has_all(one, whole[0]) for one in others)
-        if sure or not others:
-            self._accept(name, chosen, _BY_PLACE)
-
-    def _by_name(self, name: str) -> None:
-        """Code anywhere that defines all that the exercise asks for, if no other code does, and no other exercise asks for it."""
-        free, defined = self.pieces.free(), self.asked[name].functions
-        whole = [piece for piece in free if self.pieces.has_all(name, piece)]
-        if len({bare(piece.text) for piece in whole}) == 1 and not self._also(name, whole[0]):
-            rivals = [one for one in self.pieces.missing if one != name and one not in self.found.recovered]
-            if not any(defined <= self.asked[one].functions or self.pieces.has_all(one, whole[0]) for one in rivals):
-                self._accept(name, whole[:1], "The TODO cell had lost its id, and was found by its content.")
+        rivals = [] if here else [one for one in self.pieces.missing if one != name and one not in self.found.recovered]
+        if not any(asked.functions & self.asked[one].functions for one in rivals):
+            self._accept(
+                name, fits[:1], _BY_PLACE if here else "The TODO cell had lost its id, and was found by its content."
+            )
 
     # There is no answer so far.
 
@@ -263,7 +254,7 @@ class _Search:
     # What all of these rest on.
 
     def _near(self, name: str) -> list[Piece]:
-        return [piece for piece in self.pieces.free() if self.pieces.is_near(piece, name)]
+        return [piece for piece in self.pieces.free() if self.pieces.whose(piece) == name]
 
     def _also(self, name: str, piece: Piece) -> bool:
         """Whether it defines something of another exercise that has no answer yet, and is nothing of this one."""
