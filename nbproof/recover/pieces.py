@@ -89,6 +89,11 @@ class Pieces:
         """Whether it stands directly below a TODO cell, and above the next released one."""
         return self._above[piece.at] == self.index[name]
 
+    def check_below(self, name: str, piece: Piece) -> int | None:
+        """The number of the first check of an exercise that stands below a piece."""
+        tests = {at for at, one in enumerate(self.handout.cells) if one.kind is CellKind.TEST and one.exercise == name}
+        return next((at for at, place in enumerate(self.places) if place in tests and at > piece.at), None)
+
     def whose(self, piece: Piece) -> str:
         """The exercise that it belongs to by its place: the answer to it, or in its part of the notebook; empty if none."""
         place = self.used.get(piece.at, self._above[piece.at])
