@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.recover.asked import asked_in, may_bind, parts_of
@@ -135,10 +134,6 @@ class OwnCell:
     place: int | None = None
     """The released cell whose text it has replaced: one that shows something, or a setup cell. None for a new cell."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON-able data."""
-        return asdict(self)
-
 
 def own_cells(
     handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[int, int] | None = None
@@ -196,7 +191,7 @@ def _is_changed(released: HandedOut, cell: ExportedCell) -> bool:
 
 
 def read_back(handout: Handout, data: object) -> tuple[OwnCell, ...]:
-    """What :meth:`OwnCell.as_dict` wrote down, from a process that may have been told to lie. Raises ValueError."""
+    """Own cells as they were written down, from a process that may have been told to lie. Raises ValueError."""
     if not isinstance(data, list) or len(data) > MOST_CELLS:
         raise ValueError("own cells of no known form")
     last, found = len(handout.cells), []

@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import replace
 
 from nbproof.cells import CellKind
+from nbproof.recover.answers import Answers
 from nbproof.recover.asked import binds, is_commented_out
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.matching import NEWER, alone, bare, newer_than
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell, has_marks, plain_cells, salvaged
-from nbproof.recover.pieces import OwnCell, Piece, Pieces, own_cells
+from nbproof.recover.pieces import Piece, Pieces, own_cells
 from nbproof.recover.released import Handout
 from nbproof.recover.waiting import NOT_CERTAIN, as_comments
 from nbproof.recover.writings import bring
 
-__all__ = ["Found", "find_answers", "found_in"]
+__all__ = ["find_answers", "found_in"]
 
 
 _MOST_ANSWERS = 2_000_000
@@ -38,41 +38,21 @@ _MOST_JOINED = 3
 _BY_PLACE = "The TODO cell had lost its id, and was found by its place."
 
 
-@dataclass
-class Found:
-    """The answers by grade_id, and in a sentence for the learner how each was found, or why it was not."""
-
-    answers: dict[str, str] = field(default_factory=dict)
-    recovered: dict[str, str] = field(default_factory=dict)
-    lost: dict[str, str] = field(default_factory=dict)
-    own: tuple[OwnCell, ...] = ()
-    """What is code and no part of an answer."""
-    newer: tuple[str, ...] = ()
-    """Of what is lost, what the learner's notebook never had."""
-
-
-def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
-    """Answers, own cells, what was recovered and what was lost of one submission. Raises Damaged."""
+def found_in(handout: Handout, data: bytes) -> Answers:
+    """What is found in the bytes of one submission. Raises Damaged."""
     cells: Sequence[ExportedCell] | None = plain_cells(data)
     damage = ""
     if not cells:
         read = salvaged(data)
         cells, damage = read.cells, read.damage
     answers = as_handed_in(handout, cells)
-    found = Found(answers, own=own_cells(handout, cells)) if answers is not None else find_answers(handout, cells)
+    found = Answers(answers, own=own_cells(handout, cells)) if answers is not None else find_answers(handout, cells)
     if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
         raise Damaged("its answers are longer than any that this course asks for")
-    return {
-        "answers": found.answers,
-        "own": [one.as_dict() for one in found.own],
-        "recovered": found.recovered,
-        "lost": found.lost,
-        "newer": dict.fromkeys(found.newer, ""),
-        "damage": damage,
-    }
+    return replace(found, damage=damage)
 
 
-def find_answers(handout: Handout, cells: Sequence[ExportedCell]) -> Found:
+def find_answers(handout: Handout, cells: Sequence[ExportedCell]) -> Answers:
     """Search everywhere, among a thousand cells of nobody's. Raises Damaged if the cells are none of this lesson's."""
     known = {cell.name for cell in handout.cells if cell.name}
     strays = itertools.count()
@@ -86,9 +66,9 @@ class _Search:
         self.cut_off = bool(cells) and not cells[-1].whole
         self.pieces = Pieces(handout, cells)
         self.asked, self.named = self.pieces.asked, self.pieces.named
-        self.found = Found(dict(handout.stubs))
+        self.found = Answers(dict(handout.stubs))
 
-    def go(self) -> Found:
+    def go(self) -> Answers:
         found, handout = self.found, self.handout
         self._refuse_another(any(cell.name for cell in self.cells) or self._shows_prose())
         for name, own in self.named.items():
@@ -108,11 +88,10 @@ class _Search:
             found.answers[name] = brought.text
             found.recovered[name] = f"{found.recovered.get(name, '')} {brought.told}".strip()
             found.lost.pop(name, None)
-        found.own = own_cells(handout, self.cells, self.pieces.used)
-        if not self.cut_off:
-            found.newer = newer_than(handout, self.cells, [name for name in found.lost if not self._is_touched(name)])
-            found.lost |= dict.fromkeys(found.newer, NEWER)
-        return found
+        lost = [name for name in found.lost if not self._is_touched(name)]
+        newer = () if self.cut_off else newer_than(handout, self.cells, lost)
+        found.lost.update(dict.fromkeys(newer, NEWER))
+        return replace(found, own=own_cells(handout, self.cells, self.pieces.used), newer=newer)
 
     def _shows_prose(self) -> bool:
         return sum(cell.kind == "markdown" and len(bare(cell.source)) >= _DISTINCT for cell in self.cells) > 1

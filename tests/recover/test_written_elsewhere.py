@@ -188,7 +188,7 @@ def test_ordinary_answers_make_nobody_wait_and_are_found_alike_by_the_search(slu
 def _fenced(text: str, at: int = 1, *, name: str = "fan_out") -> Rebuilt:
     notebook = _notebook()
     notebook["cells"].insert(_todo(notebook["cells"], name) + at, _text(text))
-    return Rebuilt(**found_in(_lesson(SLUG)[1].handout, json.dumps(notebook).encode()))
+    return found_in(_lesson(SLUG)[1].handout, json.dumps(notebook).encode())
 
 
 def _right(name: str) -> str:
