@@ -162,7 +162,7 @@ class _Desk:
             if collected is not None:
                 self._say_collected(collected)
             intake = self._intake(lessons, known)
-            chosen = select(root, intake, lessons, request.only, people_of(root) if request.only else ())
+            chosen = select(intake, lessons, request.only, people_of(root) if request.only else ())
             graded = self._graded(chosen, lessons)
             self.counting.stopped(graded.scores)  # should anything end it from here on
             handed_in = {(one.learner, one.lesson) for one in intake.submissions}

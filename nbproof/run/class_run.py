@@ -199,13 +199,13 @@ class ClassRun:
         key = job.submission.key
         if job.submission.lesson in self.references.unfit:
             self._dropped.add(key)
-            self._in_progress.done(*key)
+            self._in_progress.done(key)
             return
         if verdict.problem:
             self._problems[key] = Ungraded(verdict.problem, verdict.grader_failed)
         else:
             self._finish(job, verdict)
-        self._in_progress.done(*key)
+        self._in_progress.done(key)
         self.watch.marked(job.submission.key.name, verdict)
         self.step(number, of, job.submission.key.name)
 

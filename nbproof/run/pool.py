@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nbproof.marking.hand_in import HandIn
     from nbproof.run.plan import Job
 
-__all__ = ["Pool", "PoolMaker", "Reader", "in_a_process_of_its_own", "local_pool", "marked"]
+__all__ = ["Pool", "PoolMaker", "Reader", "in_a_process_of_its_own", "local_pool", "marked", "outcome"]
 
 _SECONDS = 1.0
 """Between two looks at whether the place is still there, if nothing comes from it."""
@@ -87,13 +87,13 @@ def _tried(
         if not flying:
             time.sleep(_SECONDS if waiting else 0.0)
         for future in wait(flying, _SECONDS, FIRST_COMPLETED).done:
-            yield flying.pop(future), _outcome(future)
+            yield flying.pop(future), outcome(future.result)
 
 
-def _outcome(future: Future[SubmissionVerdict]) -> SubmissionVerdict | Exception:
+def outcome(marks: Callable[[], SubmissionVerdict]) -> SubmissionVerdict | Exception:
     """The verdict, or what ended the place where it was marked; whose doing that was nobody knows."""
     try:
-        return future.result()
+        return marks()
     except CourseError as error:
         if isinstance(error, EngineLost):
             return error

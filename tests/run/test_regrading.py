@@ -55,7 +55,7 @@ def grade(course: Path, pool: PoolMaker) -> Grade:
     """grade(only=("ada",), force=True): one run over the small course."""
 
     def run(only: tuple[str, ...] = (), **options: Any) -> GradedClass:
-        chosen = select(course, take_in(course, [LESSON], [LESSON]), [LESSON], only)
+        chosen = select(take_in(course, [LESSON], [LESSON]), [LESSON], only)
         return grade_class(course, chosen.intake, [LESSON], pool=pool, **options)
 
     return run
