@@ -7,8 +7,10 @@ import json
 import linecache
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +23,21 @@ from nbproof.authoring.build import notebook_of
 from nbproof.authoring.lesson import read_lesson, stub_of
 from nbproof.gradebook.writer import Writer
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, Damaged
+from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.hand_in import HandIn
 from nbproof.marking.marker import Marker
-from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import register_lessons
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.digests import LessonState
 from nbproof.run.journal import RunState
-from nbproof.run.plan import Job
-from nbproof.run.pool import Reader
+from nbproof.run.pool import Pool, PoolMaker
 from nbproof.run.references import References, where_of
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation, why_not_isolated
 from tests.feedback.page_rules import what_runs
 
+Mark = Callable[[HandIn], SubmissionVerdict]
 _numbers = itertools.count()
 _LONGEST = (
     "tests/attacks",
@@ -239,29 +240,18 @@ def limited(engine: Engine, **limits: Any) -> Iterator[Engine]:
         engine.limits = before
 
 
-class SharedPool:
-    """Marks one after another with an engine that is warm already: starting one takes seconds."""
+def shared_pool(
+    engine: Engine, wrap: Callable[[Mark], Mark] = lambda mark: mark, threads: int = 1, alone: Mark | None = None
+) -> PoolMaker:
+    """For ``grade_class(pool=...)``: an engine that is warm already, for starting one takes seconds. ``wrap``: what marks is
+    put into it.
+    """
 
-    def __init__(self, marker: Marker) -> None:
-        self._marker = marker
-
-    def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
-        for job in jobs:
-            one = job.submission
-            try:
-                yield job, self._marker.mark(read(job))
-            except (Damaged, OSError) as error:
-                yield job, self._marker.refuse(one.learner, one.lesson, str(error))
-
-    def apart(self, order: Order) -> SubmissionVerdict:
-        return self._marker.mark(order)
-
-
-def shared_pool(engine: Engine) -> PoolMaker:
-    """For ``grade_class(pool=...)``."""
-
-    def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> SharedPool:
-        return SharedPool(Marker(engine, blueprints, seed))
+    @contextmanager
+    def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Iterator[Pool]:
+        mark = wrap(Marker(engine, blueprints, seed).mark)
+        with ThreadPoolExecutor(threads) as executor:
+            yield Pool(partial(executor.submit, mark), lambda: threads, alone or mark)
 
     return make
 

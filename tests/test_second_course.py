@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.dask.tasks import prepare
+from nbproof.dask.tasks import Run, ready
+from nbproof.sandbox.exceptions import ClusterLost
 
 pytestmark = pytest.mark.slow
 EXAMPLE = Path(__file__).parent.parent / "examples" / "iterators"
@@ -98,8 +99,9 @@ def _text(page: Path) -> str:
 
 
 def test_a_clusters_worker_without_the_courses_folder_says_what_it_needs() -> None:
-    told = prepare("run", b"", {}, ("", "/nowhere/iterators"))
-    assert told == {"unfit": "there is no /nowhere/iterators: share the course's folder with it, under the same path"}
+    run_there = Run("here", 1, (), None, "", "/nowhere/iterators", ())
+    with pytest.raises(ClusterLost, match="there is no /nowhere/iterators: share the course's folder with it"):
+        ready(run_there)
 
 
 def test_a_notebook_finds_its_course_checks_and_helps(course: Path, diary: Path) -> None:

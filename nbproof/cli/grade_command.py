@@ -40,7 +40,7 @@ from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
 
 if TYPE_CHECKING:
-    from nbproof.run.class_run import PoolMaker
+    from nbproof.run.pool import PoolMaker
     from nbproof.sandbox.launch import Launched
     from nbproof_lms import Collected
 
@@ -161,7 +161,7 @@ class _Desk:
             if collected is not None:
                 self._say_collected(collected)
             intake = self._intake(lessons, known)
-            chosen = select(root, intake, lessons, request.only, people_of(root) if request.only else ())
+            chosen = select(intake, lessons, request.only, people_of(root) if request.only else ())
             graded = self._graded(chosen, lessons)
             self.counting.stopped(graded.scores)  # should anything end it from here on
             handed_in = {(one.learner, one.lesson) for one in intake.submissions}

@@ -1,300 +1,242 @@
-"""Where submissions are marked on more machines: a pool whose places are the processes of a Dask cluster.
+"""Where submissions are marked on more machines: a pool whose executor is a Dask cluster's.
 
-Dask decides which process takes a submission and gives it to another if one dies. This module
-keeps a bounded number of submissions on the way, lets only such processes take part that would come
-to the same verdict (:func:`nbproof.dask.tasks.prepare`), and looks at what comes back.
+Dask decides which worker takes a submission, gives it to another if one dies, and to those that come later. A worker that
+would not come to the same verdict (:func:`nbproof.dask.tasks.ready`) ends the run with its name and the reason.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
 import pickle
-import queue
+import socket
 import time
-import uuid
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from nbproof.command import with_extra
+from nbproof.course_file import the_course
 from nbproof.dask import tasks
-from nbproof.dask.address import Address
-from nbproof.dask.workers import Crew
-from nbproof.marking.results import STATUSES, SubmissionVerdict
-from nbproof.run.suspects import in_a_process_of_its_own
+from nbproof.errors import CourseError, UsageError
+from nbproof.run.digests import versions
+from nbproof.sandbox.exceptions import ClusterLost
 from nbproof.sandbox.isolation import Isolation
+from nbproof.text import counted
 
 if TYPE_CHECKING:
     # Not before there is a cluster: these import what marks, and nbgrader, and "nobody listens" is to be said at once.
-    from distributed import Client, Future
+    from distributed import Client
 
     from nbproof.limits import GradingLimits
     from nbproof.marking.blueprint import Blueprint
-    from nbproof.marking.order import Order
-    from nbproof.run.intake import Submission
-    from nbproof.run.plan import Job
-    from nbproof.run.pool import Reader
+    from nbproof.marking.hand_in import HandIn
+    from nbproof.marking.results import SubmissionVerdict
+    from nbproof.run.pool import Pool
 
-__all__ = ["Cluster", "DaskPool", "connect"]
+__all__ = ["Cluster", "address_of", "connect"]
 
-_TICK = 0.5
-"""Seconds between two looks at who is there."""
-
-_RESULT_SECONDS = 20.0
-
-_FRUITLESS = 3
-"""Tries after which an order that brings no verdict is its submission's problem."""
+_PORT = 8786
+_CONNECT_SECONDS = 5.0
+_ANSWER_SECONDS = 20.0
+"""A scheduler that is silent for so long is lost."""
+_GUIDE = "docs/more_machines.md"
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """A Dask cluster that answers, and how to use it."""
-
-    client: Client
-    address: Address
-    isolation: Isolation | None
-    """The level that is demanded; None: the best that each worker has."""
-    patience: float
-    """Seconds to wait for the first worker, and for another if all are gone."""
-    say: Callable[[str], None]
-
-    def pool(self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> DaskPool:
-        """The pool that marks one class there."""
-        return DaskPool(self, blueprints, seed, limits)
+def address_of(typed: str) -> str:
+    """What was typed, as Dask writes it: ``host``, ``host:port``, ``tcp://host:port``, ``tls://host:port``, or the file that
+    ``dask scheduler --scheduler-file`` writes. Raises UsageError.
+    """
+    try:
+        if typed.endswith(".json"):
+            return str(json.loads(Path(typed).read_text(encoding="utf-8"))["address"])
+        parts = urlsplit(typed if "://" in typed else f"tcp://{typed}")
+        port, host = parts.port or _PORT, parts.hostname or ""
+        if parts.scheme not in ("tcp", "tls") or not host or " " in host or parts.path:
+            raise ValueError(typed)
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UsageError(
+            f"this is not the address of a Dask scheduler: {typed!r:.100}",
+            "--dask ADDRESS",
+            f"the scheduler prints its own when it starts, such as tcp://192.168.1.20:{_PORT}",
+        ) from None
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 @contextlib.contextmanager
 def connect(
-    address: str,
+    typed: str,
     isolation: Isolation | None = None,
     patience: float = 60.0,
     say: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Cluster]:
-    """The cluster whose scheduler listens at ``address``.
+    """The cluster whose scheduler listens there. ``isolation``: the level that is demanded; None: the best that each worker has.
 
-    Raises UsageError if it is no address or dask is not installed, ClusterLost if nobody answers.
+    ``patience``: seconds to wait for the first worker, and for another if all are gone. Raises UsageError if it is no address or
+    dask is not installed, ClusterLost if nobody answers.
     """
-    place = Address.of(address)
-    client = place.client()
+    address = address_of(typed)
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UsageError("dask is not installed here", "--dask ADDRESS", with_extra("dask")) from None
     # What Dask would log of lost workers and schedulers is said here, in words.
     for name in ("distributed.client", "distributed.core", "distributed.comm", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    parts = urlsplit(address)
     try:
-        yield Cluster(client, place, isolation, patience, say)
+        socket.create_connection((parts.hostname, parts.port), _CONNECT_SECONDS).close()
+        # Dask's own client tries for half a minute, and forever where somebody listens and is silent.
+        asyncio.run(asyncio.wait_for(_identity(address), _CONNECT_SECONDS))
+        client = Client(address, timeout=2 * _CONNECT_SECONDS, set_as_default=False, name="nbproof")
+    except Exception as error:  # whatever Dask makes of what it hears there
+        raise ClusterLost(
+            f"no Dask scheduler answers there ({type(error).__name__}: {error})",
+            f"--dask {address}",
+            f"start a scheduler (dask scheduler --port {parts.port}) and workers (dask worker {address}), and look at the "
+            f"port: {_PORT} is usual, 8787 is its dashboard's: see {_GUIDE}",
+        ) from None
+    try:
+        yield Cluster(client, address, isolation, patience, say)
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=5)
 
 
-class DaskPool:
-    """See :class:`nbproof.run.pool.Pool`."""
+async def _identity(address: str) -> None:
+    """Raises an error if it is no scheduler that answers there."""
+    from distributed import Security
+    from distributed.core import rpc
 
-    def __init__(self, cluster: Cluster, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> None:
-        self._cluster, self._blueprints, self._seed, self._limits = cluster, dict(blueprints), seed, limits
-        self._given = {name: getattr(limits, name) for name in limits.traits(config=True)}
+    async with rpc(address, connection_args=Security().get_connection_args("client")) as there:
+        who = (await there.identity()).get("type")
+    if who != "Scheduler":
+        raise ValueError(f"it is a Dask {str(who).lower()}")
 
-    def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
-        """Each job once, as it is done. Raises ClusterLost if no worker is left, or the scheduler."""
-        if not jobs:
-            return
-        told = self._cluster
-        setup = tasks.Setup(self._blueprints, self._seed, self._given, told.isolation)
-        crew = Crew(told.client, told.address, tasks.packed(setup), told.patience, told.say)
-        try:
-            yield from _Round(told, crew, jobs, read, self._blueprints, self._seed).go()
-        finally:
-            crew.dismiss()
 
-    def apart(self, order: Order) -> SubmissionVerdict:
-        """By way of a coordinator of its own, in a fresh process: what ended ours may have been an order or its verdict."""
-        blueprint = replace(self._blueprints[order.lesson])  # without what it has cached
-        told = self._cluster
-        one = partial(
-            _one_alone,
-            order,
-            blueprint,
-            self._seed,
-            self._given,
-            told.address.text,
-            told.isolation,
-            told.patience,
+@dataclass
+class Cluster:
+    """A Dask cluster that answers, and how to use it."""
+
+    client: Client
+    address: str
+    isolation: Isolation | None
+    patience: float
+    say: Callable[[str], None]
+    _alone_since: float = field(default_factory=time.monotonic)
+    _ready: set[str] = field(default_factory=set)
+    """Workers that would come to the same verdicts."""
+
+    @contextlib.contextmanager
+    def pool(self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Iterator[Pool]:
+        """For :data:`nbproof.run.pool.PoolMaker`."""
+        from nbproof.run.pool import Pool, in_a_process_of_its_own
+
+        given = {name: getattr(limits, name) for name in limits.traits(config=True)}
+        course = the_course()
+        run = tasks.Run(
+            f"{socket.gethostname()}:{course.folder}",
+            seed,
+            tuple(sorted(given.items())),
+            self.isolation,
+            course.package,
+            str(course.folder),
+            tuple(sorted(versions().items())),
         )
-        return in_a_process_of_its_own(one)
+        lessons = {name: pickle.dumps(one) for name, one in blueprints.items()}
+        alone = in_a_process_of_its_own(
+            partial(_pool_at, self.address, self.isolation, self.patience), blueprints, seed, limits
+        )
+        if not self._room(run):
+            self.say(f"waiting up to {self.patience:g} s (--wait) for\n  dask worker {self.address}")
+        executor = self.client.get_executor(pure=False)
+
+        def submit(one: HandIn) -> Future[SubmissionVerdict]:
+            # Pickled here, so that the scheduler passes it on without looking.
+            future: Future[SubmissionVerdict] = executor.submit(
+                tasks.mark, run, lessons[one.key.lesson], pickle.dumps(one)
+            )
+            return future
+
+        try:
+            yield Pool(submit, partial(self._room, run), alone)
+        finally:
+            executor.shutdown(wait=False)
+            with contextlib.suppress(Exception):
+                # If that cannot be said, engines end with the worker, or with the next run over this course.
+                self.client.run(tasks.finish, run, on_error="ignore")
+
+    def _room(self, run: tasks.Run) -> int:
+        """Twice as many as there are threads: every one is busy, and the scheduler's memory is not filled. Whoever came since the
+        last look says whether it would come to the same verdicts.
+        """
+        if self.client.status != "running":
+            raise self._lost("the connection to the scheduler broke")
+        try:
+            threads = self.client.sync(self.client.scheduler.ncores, workers=None, callback_timeout=_ANSWER_SECONDS)
+        except Exception as error:
+            raise self._lost(f"the scheduler does not answer ({type(error).__name__})") from None
+        there = sum(map(int, threads.values()))
+        if threads.keys() - self._ready:
+            self._try(run, sorted(threads.keys() - self._ready))
+            self.say(f"marking on {counted(len(threads), 'Dask worker')}, {counted(there, 'submission')} at a time")
+        self._ready &= threads.keys()
+        if threads:
+            self._alone_since = time.monotonic()
+        elif time.monotonic() - self._alone_since > self.patience:
+            raise self._lost(
+                f"no Dask worker came within {self.patience:g} s",
+                f"start one on each machine (dask worker {self.address}), or wait longer with --wait; "
+                "then grade again: the run goes on where it stopped",
+            )
+        return 2 * there
+
+    def _try(self, run: tasks.Run, workers: list[str]) -> None:
+        try:
+            self.client.run_on_scheduler(tasks.versions_here)
+            told = self.client.run(tasks.ready, run, workers=workers, on_error="return")
+        except Exception as error:  # whatever a scheduler without the packages raises
+            raise self._unfit("the scheduler", error) from None
+        for worker, line in told.items():
+            if isinstance(line, OSError):
+                continue  # it is gone again
+            if isinstance(line, Exception):
+                raise self._unfit(f"worker {worker}", line)
+            self._ready.add(worker)
+            if line:
+                self.say(f"worker {worker}: {line}")
+
+    def _unfit(self, who: str, error: Exception) -> ClusterLost:
+        why = (
+            error.fact
+            if isinstance(error, CourseError)
+            else f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        )
+        return self._lost(
+            f"{who} cannot be used: {why}",
+            "make its environment like this one and restart it, or stop it; then grade again: the run goes on where it stopped "
+            f"({_GUIDE}, 'A cluster by hand')",
+        )
+
+    def _lost(self, fact: str, next_command: str = "") -> ClusterLost:
+        again = "check that scheduler and workers run; then grade again: the run goes on where it stopped"
+        return ClusterLost(fact, f"--dask {self.address}", next_command or again)
 
 
-def _one_alone(
-    order: Order,
-    blueprint: Blueprint,
-    seed: int,
-    given: dict[str, float],
+@contextlib.contextmanager
+def _pool_at(
     address: str,
     isolation: Isolation | None,
     patience: float,
-) -> SubmissionVerdict:
-    from nbproof.limits import GradingLimits
-    from nbproof.run.intake import Submission
-    from nbproof.run.plan import Job
-
-    job = Job(Submission(order.learner, order.lesson, Path()), "")
-    with connect(address, isolation, patience) as cluster:
-        pool = cluster.pool({blueprint.lesson: blueprint}, seed, GradingLimits(**given))
-        return next(verdict for _, verdict in pool.marked([job], lambda job: order))
-
-
-@dataclass
-class _Flight:
-    """An order on its way."""
-
-    job: Job
-    future: Future
-    places: frozenset[str]
-    """Workers that may take it."""
-
-
-@dataclass
-class _Round:
-    """One class on its way through a cluster."""
-
-    cluster: Cluster
-    crew: Crew
-    jobs: Sequence[Job]
-    read: Reader
-    blueprints: Mapping[str, Blueprint]
-    seed: int
-    flying: dict[str, _Flight] = field(default_factory=dict)
-    landed: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
-    tries: dict[int, int] = field(default_factory=dict)
-
-    def go(self) -> Iterator[tuple[Job, SubmissionVerdict]]:
-        """See :meth:`DaskPool.marked`."""
-        self.waiting = deque(self.jobs)
-        self.suspects: deque[Job] = deque()
-        self.crew.tried = lambda: self.landed.put("")
-        due = 0.0
-        while self.waiting or self.flying or self.suspects:
-            if time.monotonic() >= due:
-                if self.crew.look():
-                    self._rescue()
-                due = time.monotonic() + _TICK
-            yield from self._send()
-            try:
-                key = self.landed.get(timeout=max(0.01, due - time.monotonic()))
-            except queue.Empty:
-                continue
-            if not key:
-                due = 0.0
-                continue
-            done = self._land(key)
-            if done is not None:
-                yield done
-
-    def _send(self) -> Iterator[tuple[Job, SubmissionVerdict]]:
-        """Keep every thread busy, with as much again on the way; more would only fill the scheduler's memory."""
-        room = 2 * sum(self.crew.fit.values()) - len(self.flying)
-        while room > 0 and self.waiting:
-            yield from self._submit(self.waiting.popleft())
-            room -= 1
-        # What a worker died of may have been a neighbour: on its own, a second time, it says which.
-        if self.suspects and self.crew.fit and not self.flying and not self.waiting:
-            yield from self._submit(self.suspects.popleft())
-
-    def _submit(self, job: Job) -> Iterator[tuple[Job, SubmissionVerdict]]:
-        """Send it off; a verdict at once if there is nothing that could be sent."""
-        from nbproof.marking.blueprint import Damaged
-
-        try:
-            order = self.read(job)
-        except (Damaged, OSError) as error:
-            yield job, self._refused(job.submission, str(error))
-            return
-        key = f"mark-{uuid.uuid4().hex}"
-        places = frozenset(self.crew.fit)
-        future = self.cluster.client.submit(
-            tasks.mark,
-            self.crew.run,
-            pickle.dumps(order),
-            key=key,
-            pure=False,
-            workers=list(places),
-            allow_other_workers=False,
-        )
-        self.flying[key] = _Flight(job, future, places)
-        future.add_done_callback(lambda done: self.landed.put(str(done.key)))
-
-    def _rescue(self) -> None:
-        """Call back what waits for workers that are all gone: Dask keeps it for them."""
-        for key, flight in list(self.flying.items()):
-            if not flight.places & self.crew.fit.keys():
-                del self.flying[key]
-                flight.future.cancel(force=True)
-                self.waiting.appendleft(flight.job)
-
-    def _land(self, key: str) -> tuple[Job, SubmissionVerdict] | None:
-        """The verdict that an order has brought; None if it has to be sent again."""
-        from distributed import KilledWorker
-
-        flight = self.flying.get(key)
-        if flight is None:
-            return None
-        try:
-            answer = json.loads(flight.future.result(timeout=_RESULT_SECONDS))
-            if "verdict" in answer:
-                del self.flying[key]
-                return flight.job, self._checked(flight.job, answer["verdict"])
-        except TimeoutError:
-            # Its worker died with the verdict: Dask has it marked again.
-            self.landed.put(key)
-            self.crew.look()
-            return None
-        except KilledWorker:
-            return self._again(key, flight, "every worker that marked it died; their logs may say why", alone=True)
-        except Exception as error:
-            self.crew.look()
-            said = " ".join(str(error).split())[:200]
-            told = f"the grader failed on it, please report this ({type(error).__name__}: {said})"
-            return self._again(key, flight, told, grader_failed=True)
-        if answer.get("unprepared"):
-            self.crew.again(answer["worker"])
-        else:
-            self.crew.refuse(answer["worker"], str(answer.get("failed")))
-        return self._again(key, flight, "", counts=False)
-
-    def _again(
-        self,
-        key: str,
-        flight: _Flight,
-        problem: str,
-        *,
-        alone: bool = False,
-        counts: bool = True,
-        grader_failed: bool = False,
-    ) -> tuple[Job, SubmissionVerdict] | None:
-        self.flying.pop(key, None)
-        if counts:
-            tries = self.tries[id(flight.job)] = self.tries.get(id(flight.job), 0) + (2 if alone else 1)
-            if tries >= _FRUITLESS:
-                return flight.job, self._refused(flight.job.submission, problem, grader_failed=grader_failed)
-        (self.suspects if alone else self.waiting).append(flight.job)
-        return None
-
-    def _refused(self, one: Submission, problem: str, *, grader_failed: bool = False) -> SubmissionVerdict:
-        return SubmissionVerdict.refused(one.learner, one.lesson, self.seed, problem, grader_failed=grader_failed)
-
-    def _checked(self, job: Job, data: Any) -> SubmissionVerdict:
-        """The verdict, if it is one on this submission. Raises an error if it is not."""
-        verdict = SubmissionVerdict.from_dict(data)
-        tests = self.blueprints[job.submission.lesson].tests
-        whose = (verdict.learner, verdict.lesson, verdict.seed)
-        if whose != (job.submission.learner, job.submission.lesson, self.seed):
-            raise ValueError("a verdict on another submission")
-        for exercise in verdict.exercises:
-            if exercise.status not in STATUSES:
-                raise ValueError(f"no known status: {exercise.status!r:.40}")
-            for test in exercise.tests:
-                if not 0 <= test.score <= test.max_score == tests[test.grade_id].points:
-                    raise ValueError(f"{test.grade_id} has {test.score!r:.40} marks")
-        return verdict
+    blueprints: Mapping[str, Blueprint],
+    seed: int,
+    limits: GradingLimits,
+) -> Iterator[Pool]:
+    with connect(address, isolation, patience) as cluster, cluster.pool(blueprints, seed, limits) as pool:
+        yield pool

@@ -24,8 +24,8 @@ from nbproof.checks.visible import whole
 from nbproof.limits import GradingLimits
 from nbproof.marking.manual_answers import Question, questions_in
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
+from nbproof.recover.answers import Answers as Rebuilt
 from nbproof.recover.notebook_bytes import Damaged
-from nbproof.recover.pieces import OwnCell
 from nbproof.recover.released import Handout
 from nbproof.sandbox.cell_names import CellNames, names_in
 
@@ -132,34 +132,6 @@ class Blueprint:
         """The lesson's marks, those for written answers included."""
         tested = sum(test.points for test in self.tests.values())
         return tested + sum(question.points for question in self.written.values())
-
-
-@dataclass(frozen=True)
-class Rebuilt:
-    """A submission's answers: grade_id -> text, and how each that was not where it should be was found.
-
-    The texts of written answers are among them.
-    """
-
-    answers: dict[str, str]
-    recovered: dict[str, str] = field(default_factory=dict)
-    lost: dict[str, str] = field(default_factory=dict)
-    """Why there is no answer, if even the TODO cell is missing."""
-    damage: str = ""
-    """What was wrong with the file, and was mended while reading."""
-    own: tuple[OwnCell, ...] = ()
-    """The learner's own cells, in their order."""
-    newer: tuple[str, ...] = ()
-    """Of what is lost, what was added to the lesson after the notebook had been handed out."""
-
-    def is_untouched(self, blueprint: Blueprint, exercise: str) -> bool:
-        """Whether the TODO cell is as handed out: by itself that earns nothing (the author contract proves it)."""
-        stub = blueprint.stubs.get(exercise)
-        return stub is not None and self.answers[exercise].strip() in ("", stub.strip())
-
-    def waits(self, blueprint: Blueprint, exercise: str) -> bool:
-        """Whether something was found that may be the answer: it stands there as comments, and a person has to look."""
-        return exercise in self.lost and not self.is_untouched(blueprint, exercise)
 
 
 def read_blueprint(source: Path, config: Config) -> Blueprint:

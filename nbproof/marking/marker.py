@@ -9,17 +9,17 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from nbproof.errors import CourseError
-from nbproof.marking.blueprint import Blueprint, Rebuilt
+from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.hand_in import HandIn
 from nbproof.marking.judge import Judge
-from nbproof.marking.order import Order
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
+from nbproof.recover.answers import Answers
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.notebook_bytes import SMALL, Damaged, plain_cells
-from nbproof.recover.pieces import own_cells, read_back
+from nbproof.recover.pieces import own_cells
 from nbproof.recover.search import found_in
 from nbproof.recover.waiting import in_files
 from nbproof.sandbox.engine import Engine
@@ -32,7 +32,7 @@ _SECONDS = 30.0
 """For one submission. A damaged one takes some tenths of a second."""
 
 
-def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mapping[str, bytes]) -> Rebuilt:
+def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mapping[str, bytes]) -> Answers:
     """The answers in the bytes that were handed in. Raises Damaged, whose text says why there are none.
 
     ``files``: what lies beside the notebook. What may be an answer there waits for a person.
@@ -50,45 +50,31 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mappi
     )
 
 
-def _in_notebook(engine: Engine, blueprint: Blueprint, data: bytes) -> Rebuilt:
+def _in_notebook(engine: Engine, blueprint: Blueprint, data: bytes) -> Answers:
     if len(data) <= SMALL:
         cells = plain_cells(data)
         answers = as_handed_in(blueprint.handout, cells) if cells else None
         if answers is not None:
-            return Rebuilt(answers, own=own_cells(blueprint.handout, cells or ()))
-    keys: dict[str, type | tuple[type, ...]] = {
-        "answers": dict, "own": list, "recovered": dict, "lost": dict, "newer": dict, "damage": str, "damaged": str,
-    }  # fmt: skip
+            return Answers(answers, own=own_cells(blueprint.handout, cells or ()))
     try:
         with engine.worker({}) as worker:
             worker.deadline = time.monotonic() + _SECONDS
-            answer, _ = worker.request({"op": "notebook", "handout": blueprint.handout.as_dict()}, keys, data)
+            request = {"op": "notebook", "handout": blueprint.handout.as_dict()}
+            answer, _ = worker.request(request, {"found": dict, "damaged": str}, data)
     except WorkerLost as loss:
         why = {"timeout": "takes too long", "memory": "takes too much memory"}.get(loss.cause, "ends the reader")
         raise Damaged(f"it cannot be read: reading it {why}. Hand in the notebook as JupyterLab saves it") from None
     if answer["damaged"]:
         raise Damaged(answer["damaged"])
-    names = {*blueprint.stubs, *blueprint.texts}
-    if answer["answers"].keys() != names or not all(isinstance(text, str) for text in answer["answers"].values()):
-        raise Damaged("it cannot be read: the reader brought what was not asked for")
     try:
-        own = read_back(blueprint.handout, answer["own"])
+        return Answers.from_worker(blueprint.handout, answer["found"])
     except ValueError as error:
         raise Damaged(f"it cannot be read: the reader brought {error}") from None
-    newer = tuple(sorted(names & answer["newer"].keys()))
-    lost = _words(answer["lost"])
-    return Rebuilt(answer["answers"], _words(answer["recovered"]), lost, answer["damage"], own, newer)
 
 
-def _words(given: dict[Any, Any]) -> dict[str, str]:
-    return {str(name): text for name, text in given.items() if isinstance(text, str)}
-
-
-def answers_in(blueprint: Blueprint, data: bytes) -> Rebuilt:
+def answers_in(blueprint: Blueprint, data: bytes) -> Answers:
     """As :func:`read_answers`, in this process: for a learner's own notebook."""
-    found = found_in(blueprint.handout, data)
-    own = read_back(blueprint.handout, found["own"])
-    return Rebuilt(found["answers"], found["recovered"], found["lost"], found["damage"], own, tuple(found["newer"]))
+    return found_in(blueprint.handout, data)
 
 
 class Marker:
@@ -99,24 +85,21 @@ class Marker:
         self._judges: dict[str, Judge] = {}
         self._lock = threading.Lock()
 
-    def mark(self, order: Order) -> SubmissionVerdict:
+    def mark(self, one: HandIn) -> SubmissionVerdict:
         """The verdict; never an exception for what a learner handed in."""
+        learner, lesson = one.key
         try:
-            blueprint = self.blueprints[order.lesson]
-            rebuilt = read_answers(self.engine, blueprint, order.data, order.files)
-            return mark(self.engine, blueprint, self._judge(order.lesson), rebuilt, order.learner, order.files)
+            blueprint = self.blueprints[lesson]
+            rebuilt = read_answers(self.engine, blueprint, one.notebook, one.files)
+            return mark(self.engine, blueprint, self._judge(lesson), rebuilt, learner, one.files)
         except Damaged as damage:
-            return self.refuse(order.learner, order.lesson, str(damage))
+            return SubmissionVerdict.refused(learner, lesson, self.seed, str(damage))
         except CourseError:
             raise
         except Exception as error:
             # A flaw of the grader that one submission has found is that submission's problem, not the class's.
             told = f"the grader failed on it, please report this ({type(error).__name__}: {str(error)[:200]})"
-            return self.refuse(order.learner, order.lesson, told, grader_failed=True)
-
-    def refuse(self, learner: str, lesson: str, problem: str, *, grader_failed: bool = False) -> SubmissionVerdict:
-        """The verdict on what cannot be graded."""
-        return SubmissionVerdict.refused(learner, lesson, self.seed, problem, grader_failed=grader_failed)
+            return SubmissionVerdict.refused(learner, lesson, self.seed, told, grader_failed=True)
 
     def _judge(self, lesson: str) -> Judge:
         with self._lock:

@@ -52,15 +52,16 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             raise NbGraderException(error.fact) from None
 
     def _grade(self, converter: Autograde) -> None:
+        from nbproof.sandbox.isolation import isolation_or_refuse
+
+        # Of the rest nothing can even be imported where there is no Linux.
+        chosen = isolation_or_refuse(self.unsafe, self.isolation or None)
         from nbproof.gradebook.graded_notebook import hand_on
         from nbproof.run.batch import grade_class
         from nbproof.run.lock import only_run
-        from nbproof.sandbox.isolation import isolation_or_refuse
         from nbproof_lms.attendance import late_by_word
 
-        course = converter.coursedir
-        root = Path(course.root)
-        chosen = isolation_or_refuse(self.unsafe, self.isolation or None)
+        root = Path(converter.coursedir.root)
         self.log.info("%s", chosen.line)
         with only_run(root):
             intake = self._intake(converter, root)

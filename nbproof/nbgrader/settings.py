@@ -22,8 +22,7 @@ def use_engine(c: Config, file: str = "") -> None:
     if file:
         find_course(Path(file).parent)
     # Made before nbgrader copies or reads anything of a submission.
-    here = sys.platform == "linux"
-    c.Autograde.exporter_class = "nbproof.nbgrader.autograde.Mark" if here else "nbproof.nbgrader.elsewhere.LinuxOnly"
+    c.Autograde.exporter_class = "nbproof.nbgrader.autograde.Mark"
 
     if sys.platform != "win32":
         # In nbgrader's exchange everybody may write: the file system says whose a folder is, not its name.

@@ -8,19 +8,20 @@ be filled in. Nobody who only calls something, or binds other names, has answere
 
 from __future__ import annotations
 
-import ast
 import builtins
+import keyword
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from nbproof.cells import CellKind
-from nbproof.recover.matching import FENCE, bare, names_in, view
-from nbproof.recover.released import HandedOut, Handout
+from nbproof.recover.matching import FENCE, Names, bare, names_in, view
+from nbproof.recover.released import Handout
 
 __all__ = ["Asked", "asked_in", "binds", "is_commented_out", "may_bind", "parts_of"]
 
+_WORD = re.compile(r"[^\W\d]\w*")
 _HASH = re.compile(r"^#+ ?", re.MULTILINE)
 _IMPORTS = re.compile(r"^from +[\w.]+ +import +\(?([\w, \t]+)", re.MULTILINE)
 _EMPTY = re.compile(r"^(\w+) *(?::[^=\n]{1,80})?= *(?:None|\[\]|\{\}|\.\.\.|\"\"|'') *(?:#.*)?$", re.MULTILINE)
@@ -41,6 +42,11 @@ class Asked:
     """Functions, classes and empty values: what is to be filled in; if there are none, all that it binds."""
     own: frozenset[str] = frozenset()
     """Of these, what no other cell of the lesson binds."""
+
+    def is_answered_by(self, names: Names) -> bool:
+        """Whether a text that binds these names binds all that is asked for, or at least the functions and classes."""
+        whole = bool(self.bound) and self.bound <= names[1]
+        return whole or (bool(self.functions) and self.functions <= names[0])
 
     def may_be(self, names: Collection[str], *, here: bool) -> bool:
         """Whether a text that binds these names may be the answer; ``here``: it stands in the exercise's own part."""
@@ -65,26 +71,13 @@ def _others(found: Mapping[str, Asked], name: str) -> list[frozenset[str]]:
 
 
 def _needed_by_tests(handout: Handout, name: str) -> frozenset[str]:
-    """The names that the tests of an exercise use, and no released cell binds."""
-    tests = [cell for cell in handout.cells if cell.kind is CellKind.TEST and cell.exercise == name]
-    used = frozenset[str]().union(*(_names(cell, ast.Load) for cell in tests))
-    released = [cell for cell in handout.cells if cell.kind in (*_CODE, CellKind.ANSWER)]
-    return used.difference(vars(builtins), *(_names(cell, ast.Store) for cell in released))
-
-
-def _names(cell: HandedOut, how: type[ast.expr_context]) -> frozenset[str]:
-    """The names that a released cell reads, or those that it binds; none if it is more than Python."""
-    try:
-        nodes = list(ast.walk(ast.parse(cell.source)))
-    except (SyntaxError, ValueError):
-        return frozenset()
-    found = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, how)}
-    if how is ast.Store:
-        found |= {(node.asname or node.name).split(".")[0] for node in nodes if isinstance(node, ast.alias)}
-        found |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-        definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        found |= {node.name for node in nodes if isinstance(node, definitions)}
-    return frozenset(found)
+    """The words that the tests of an exercise use, and no other released code."""
+    words: dict[bool, set[str]] = {True: set(dir(builtins)).union(keyword.kwlist), False: set()}
+    for cell in handout.cells:
+        is_its_test = cell.kind is CellKind.TEST and cell.exercise == name
+        if is_its_test or cell.kind in _CODE:
+            words[not is_its_test].update(_WORD.findall(cell.source))
+    return frozenset(words[False] - words[True])
 
 
 @lru_cache(maxsize=32)

@@ -90,52 +90,27 @@ def alone(text: str) -> bool:
     return first[:1] not in (" ", "\t")
 
 
-class _Texts:
-    """The released texts, as they are looked for."""
-
-    def __init__(self, handout: Handout) -> None:
-        self.names = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
-        self.ids = {cell.id: place for place, cell in enumerate(handout.cells) if cell.id}
-        self.whole: dict[str, list[int]] = {}
-        self.held: list[tuple[str, int]] = []
-        self.lines: dict[int, set[str]] = {}
-        for place, cell in enumerate(handout.cells):
-            text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
-            for key in {squashed(cell.source) if text else "", bare(cell.source)} - {""}:
-                self.whole.setdefault(key, []).append(place)
-            key = bare(cell.source)
-            if cell.kind is CellKind.PROSE:
-                self.lines[place] = {line for text in cell.source.splitlines() if (line := squashed(text))}
-            elif cell.kind not in (CellKind.ANSWER, CellKind.WRITTEN) and len(key) >= _LEAST:
-                self.held.append((key, place))
-
-    def holding(self, text: str, used: Collection[int]) -> list[int]:
-        """The released code that stands in a text as a whole."""
-        return [place for key, place in self.held if place not in used and key in text][:1]
-
-    def alike(self, text: str, used: Collection[int]) -> list[int]:
-        """The released prose of which half of the lines stand in a text: on a page it is not word for word the same."""
-        lines = {squashed(line) for line in text.splitlines()}
-        alike = {at: len(own & lines) / len(own) for at, own in self.lines.items() if own and at not in used}
-        best = max(alike, key=lambda at: alike[at], default=-1)
-        return [best] if alike.get(best, 0.0) >= 0.5 else []
-
-
-_texts = lru_cache(maxsize=32)(_Texts)
+@lru_cache(maxsize=32)
+def _places(handout: Handout) -> tuple[dict[str, int], dict[str, list[int]]]:
+    """The released cells by their ids, nbgrader's and the notebook format's; and by their texts."""
+    ids: dict[str, int] = {}
+    texts: dict[str, list[int]] = {}
+    for place, cell in enumerate(handout.cells):
+        ids |= dict.fromkeys({cell.name, cell.id} - {""}, place)
+        texts.setdefault(squashed(cell.source), []).append(place)
+    return ids, texts
 
 
 def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
-    """The released cell that each cell is: by its ids, its whole text, or the released text that stands in it."""
-    texts = _texts(handout)
+    """For each cell the place of the released cell that it is, by an id or by its text; None if it is a new one."""
+    ids, texts = _places(handout)
     used: set[int] = set()
     found: list[int | None] = []
     for cell in cells:
-        place = texts.names.get(cell.name or "", texts.ids.get(cell.id))
+        place = ids.get(cell.name or "", ids.get(cell.id))
         if place is None:
-            keys = (bare(cell.source), squashed(cell.source))
-            hits = next((texts.whole[key] for key in keys if key in texts.whole), [])
-            hits = hits or (texts.holding(keys[0], used) if cell.kind == "code" else texts.alike(cell.source, used))
-            place = next((at for at in hits if at not in used), hits[0] if hits else None)
+            alike = texts.get(squashed(cell.source) or " ", [])
+            place = next((at for at in alike if at not in used), alike[0] if alike else None)
         if place is not None:
             used.add(place)
         found.append(place)
@@ -162,32 +137,28 @@ def newer_than(handout: Handout, cells: Sequence[ExportedCell], lost: Collection
     """Of the answers that are ``lost`` (ids of TODO cells and of written answers), those that these cells cannot have had."""
     names = {cell.name for cell in cells if cell.name}
     text = "\n".join(bare(cell.source) for cell in cells)
-
-    def has(source: str) -> bool:
-        return bool(bare(source)) and bare(source) in text
-
-    def holds(cell: HandedOut) -> bool:
-        """By its id, a check also by its text; prose by its text or its heading."""
-        if cell.name:
-            return cell.name in names or (cell.kind is CellKind.TEST and has(cell.source))
-        heading = next((line for line in cell.source.splitlines() if line.startswith("### ")), "")
-        return has(cell.source) or has(heading)
-
+    there = [_is_there(cell, names, text) for cell in handout.cells]
     places = [place for place, cell in enumerate(handout.cells) if cell.kind in (CellKind.ANSWER, CellKind.WRITTEN)]
-    gone = [
-        place for place in places if handout.cells[place].name in lost and not any(map(holds, _own(handout, place)))
-    ]
-    kept = [place for place in places if place not in gone and holds(handout.cells[place])]
+    own = {place: _own(handout, place) for place in places if handout.cells[place].name in lost}
+    gone = [place for place in own if not any(there[one] for one in own[place])]
     # A notebook that was cut off at some place, or torn to pieces, lacks more than what is new.
-    if not kept or len(gone) > len(kept):
+    if len(gone) > sum(there[place] for place in places):
         return ()
-    last = max(place for place, cell in enumerate(handout.cells) if cell.name and holds(cell))
+    last = max((place for place, cell in enumerate(handout.cells) if cell.name and there[place]), default=-1)
     return tuple(handout.cells[place].name for place in gone if len(gone) == 1 or place < last)
 
 
-def _own(handout: Handout, place: int) -> list[HandedOut]:
+def _is_there(released: HandedOut, names: Collection[str], text: str) -> bool:
+    """By its id; a check also by its text, prose by its text or its heading. ``text``: of the whole notebook, bare."""
+    heading = next((line for line in released.source.splitlines() if line.startswith("### ")), "")
+    parts = {"": (released.source, heading), "test": (released.source,)}.get(released.name and released.kind, ())
+    return released.name in names or any(bare(part) and bare(part) in text for part in parts)
+
+
+def _own(handout: Handout, place: int) -> list[int]:
     """The cells that came with an answer cell: it, its checks, and the nearest prose above it."""
-    cell = handout.cells[place]
-    tests = [one for one in handout.cells if one.kind is CellKind.TEST and one.exercise == cell.name]
-    above = itertools.takewhile(lambda one: not one.name, reversed(handout.cells[:place]))
-    return [cell, *tests, *[one for one in above if one.kind is CellKind.PROSE][:1]]
+    name = handout.cells[place].name
+    own = [at for at, cell in enumerate(handout.cells) if at == place or (cell.exercise == name and cell.exercise)]
+    above = itertools.takewhile(lambda at: not handout.cells[at].name, reversed(range(place)))
+    prose = [at for at in above if handout.cells[at].kind is CellKind.PROSE]
+    return own + prose[:1]

@@ -10,10 +10,9 @@ where an answer does not parse, as half of the wrong ones do. Every pattern is l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.recover.asked import asked_in, may_bind, parts_of
@@ -62,16 +61,11 @@ class Pieces:
         self.missing = [name for name, own in self.named.items() if not own]
         self.used: dict[int, int] = {}
         """Cells that are answers, or parts of them -> the place of the TODO cell."""
-        self._above = self._next_to(range(len(cells)))
-        self._below = self._next_to(reversed(range(len(cells))))
-        here = sorted({place for place in self.places if place is not None})
-        self._wanted = {
-            name: {
-                max((at for at in here if at < self.index[name]), default=None),
-                min((at for at in here if at > self.index[name]), default=None),
-            }
-            for name in self.named
-        }
+        self._above: list[int] = []
+        """For each cell the place of the released one that it is, or that stands above it; -1 above all of them."""
+        for place in self.places:
+            above = self._above[-1] if self._above else -1
+            self._above.append(above if place is None else place)
 
     def _take(self, at: int, cell: ExportedCell, place: int | None) -> None:
         released = self.handout.cells[place] if place is not None else None
@@ -86,48 +80,23 @@ class Pieces:
                 return  # the lesson's text, edited
             self.strays.append(Piece(at, rest, "fenced" if fenced else kind))
 
-    def _next_to(self, order: Iterable[int]) -> list[int | None]:
-        """For each cell the nearest one before it, in this order, that is a released one."""
-        found: list[int | None] = [None] * len(self.cells)
-        last: int | None = None
-        for at in order:
-            found[at] = last
-            last = at if self.places[at] is not None else last
-        return found
-
     def free(self) -> list[Piece]:
         """The strays that belong to nothing so far, and can be an answer as they are."""
         return [piece for piece in self.strays if piece.at not in self.used and piece.kind != "fenced"]
 
-    def is_near(self, piece: Piece, name: str) -> bool:
-        """Whether the released cells around it are those around the TODO cell, in whichever order."""
-        around = set()
-        for side in (self._above, self._below):
-            at = side[piece.at]
-            while at is not None and self.places[at] == self.index[name]:
-                at = side[at]
-            around.add(None if at is None else self.places[at])
-        host = self.places[piece.at]
-        return around == self._wanted[name] or (host is not None and host in self._wanted[name])
+    def is_below(self, piece: Piece, name: str) -> bool:
+        """Whether it stands directly below a TODO cell, and above the next released one."""
+        return self._above[piece.at] == self.index[name]
 
-    def same_place(self, name: str) -> list[str]:
-        """The other exercises whose TODO cells are gone between the same released cells."""
-        return [one for one in self.missing if one != name and self._wanted[one] == self._wanted[name]]
-
-    def has_all(self, name: str, piece: Piece) -> bool:
-        """Whether it defines the functions and classes that an exercise asks for."""
-        functions = self.asked[name].functions
-        return bool(functions) and functions <= piece.names[0]
+    def check_below(self, name: str, piece: Piece) -> int | None:
+        """The number of the first check of an exercise that stands below a piece."""
+        tests = {at for at, one in enumerate(self.handout.cells) if one.kind is CellKind.TEST and one.exercise == name}
+        return next((at for at, place in enumerate(self.places) if place in tests and at > piece.at), None)
 
     def whose(self, piece: Piece) -> str:
         """The exercise that it belongs to by its place: the answer to it, or in its part of the notebook; empty if none."""
-        if piece.at in self.used:
-            return self.handout.cells[self.used[piece.at]].name
-        place = self.places[piece.at]
-        if place is None:
-            above = self._above[piece.at]
-            place = None if above is None else self.places[above]
-        return "" if place is None else parts_of(self.handout)[place]
+        place = self.used.get(piece.at, self._above[piece.at])
+        return "" if place < 0 else parts_of(self.handout)[place]
 
     def added(self, piece: Piece) -> frozenset[str]:
         """What it may bind that the released cell in its place does not."""
@@ -164,10 +133,6 @@ class OwnCell:
     """The place, among the released cells, of the one above it; -1 above all of them."""
     place: int | None = None
     """The released cell whose text it has replaced: one that shows something, or a setup cell. None for a new cell."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON-able data."""
-        return asdict(self)
 
 
 def own_cells(
@@ -226,7 +191,7 @@ def _is_changed(released: HandedOut, cell: ExportedCell) -> bool:
 
 
 def read_back(handout: Handout, data: object) -> tuple[OwnCell, ...]:
-    """What :meth:`OwnCell.as_dict` wrote down, from a process that may have been told to lie. Raises ValueError."""
+    """Own cells as they were written down, from a process that may have been told to lie. Raises ValueError."""
     if not isinstance(data, list) or len(data) > MOST_CELLS:
         raise ValueError("own cells of no known form")
     last, found = len(handout.cells), []

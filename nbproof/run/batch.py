@@ -24,12 +24,12 @@ from nbproof.gradebook.writer import Writer, register
 from nbproof.limits import GradingLimits
 from nbproof.marking.results import GradedClass
 from nbproof.nbgrader_setup import course_config
-from nbproof.run.class_run import ClassRun, PoolMaker
+from nbproof.run.class_run import ClassRun
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, lessons_with_source
 from nbproof.run.journal import RunState, note_problems
 from nbproof.run.lock import only_run
-from nbproof.run.pool import LocalPool
+from nbproof.run.pool import PoolMaker, local_pool
 from nbproof.run.references import References, where_of
 from nbproof.run.watch import Watch
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
@@ -69,7 +69,7 @@ def grade_class(
     coursedir = NbGraderAPI(config=config).coursedir
     limits = GradingLimits(config=config)
     state = RunState(root, seed)
-    made = pool or partial(LocalPool, isolation=isolation, workers=workers, launched=launched)
+    made = pool or partial(local_pool, isolation=isolation, workers=workers, launched=launched)
     states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
     try:
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:

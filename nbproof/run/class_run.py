@@ -10,43 +10,31 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from nbproof.command import course_command
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.storage_errors import is_busy, is_one_files, is_one_submissions, masked
 from nbproof.gradebook.writer import Writer
+from nbproof.key import Key
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, Damaged
-from nbproof.marking.order import Order, order_of
+from nbproof.marking.blueprint import Damaged
+from nbproof.marking.hand_in import HandIn, read_hand_in
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, Submission
 from nbproof.run.journal import Entry, Journal, RunState, Ungraded
-from nbproof.run.plan import Job, digest_of_order, handed_in_digest, plan, told
-from nbproof.run.pool import Pool
+from nbproof.run.plan import Job, digest_of_bytes, handed_in_digest, plan, told
+from nbproof.run.pool import Pool, PoolMaker, marked
 from nbproof.run.references import ReferenceJob, References
 from nbproof.run.suspects import InProgress, Standing, tried_last
 from nbproof.run.watch import Watch
 
 __all__ = ["ClassRun", "PoolMaker"]
 
-Key = tuple[str, str]
-"""Learner, lesson."""
-
 _BUSY_SECONDS = 10.0
 """After the gradebook was found busy: so long nothing more is written to it, and marking goes on."""
-
-
-class PoolMaker(Protocol):
-    """Makes the pool that marks one class, such as :meth:`nbproof.dask.pool.Cluster.pool`."""
-
-    def __call__(self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
-        """Called only if there is something to mark."""
-        ...
 
 
 @dataclass
@@ -70,8 +58,8 @@ class ClassRun:
     _busy_until: float = 0.0
     _dropped: set[Key] = field(default_factory=set)
     """Of lessons whose reference answers fail."""
-    _changed: dict[Key, str] = field(default_factory=dict)
-    """What was handed in anew while the run went on -> digest of the bytes that were marked."""
+    _marked: dict[Key, str] = field(default_factory=dict)
+    """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
 
     def go(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         """Plan, mark, write; see :func:`nbproof.run.batch.grade_class`."""
@@ -91,9 +79,9 @@ class ClassRun:
         for (learner, lesson), one in self._done.items():
             have = held[lesson].get(learner)
             if have is not None and have.agrees_with(one.verdict):
-                reached.add((learner, lesson))
+                reached.add(Key(learner, lesson))
         # The gradebook may hold others too, of an earlier run.
-        mine = tuple(one for one in intake.submissions if (one.learner, one.lesson) in reached)
+        mine = tuple(one for one in intake.submissions if one.key in reached)
         return self._scores(replace(intake, submissions=mine))
 
     def _whole(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
@@ -103,20 +91,21 @@ class ClassRun:
         self.watch.planned(len(jobs), len(self._done), reasons)
         if jobs:
             if force:
-                self.state.forced |= {f"{one.submission.lesson}/{one.submission.learner}" for one in jobs}
+                self.state.forced |= {_in_state(one.submission.key) for one in jobs}
             self.state.begin()
             lessons = sorted({one.submission.lesson for one in jobs})
             blueprints = {name: self.lessons[name].blueprint for name in lessons}
             plain = {name: len(one.plain) for name, one in blueprints.items() if one.plain}
             try:
-                self._mark(jobs, lessons, made(blueprints, self.state.seed, self.limits), force)
+                with made(blueprints, self.state.seed, self.limits) as pool:
+                    self._mark(jobs, lessons, pool, force)
             finally:
                 # A run that comes to here was not killed, by nothing that was handed in.
                 self._in_progress.end()
         self._catch_up()
         fined = self._assign_penalties()
         for one in intake.submissions:
-            self.state.forced.discard(f"{one.lesson}/{one.learner}")
+            self.state.forced.discard(_in_state(one.key))
             self.state.complete()
         else:
             self.state.save()
@@ -139,7 +128,7 @@ class ClassRun:
         held = {lesson: self.writer.held(lesson) for lesson in {one.lesson for one in intake.submissions}}
         jobs = []
         for one in intake.submissions:
-            key = (one.learner, one.lesson)
+            key = one.key
             if one.problem:
                 self._problems[key] = Ungraded(one.problem)
                 continue
@@ -160,7 +149,7 @@ class ClassRun:
 
     def _is_owed(self, key: Key, entry: Entry | None) -> bool:
         """Whether a run with ``--force`` set out to mark it, and was cut off before."""
-        forced = f"{key[1]}/{key[0]}" in self.state.forced
+        forced = _in_state(key) in self.state.forced
         return forced and entry is not None and entry.verdict.seed != self.state.seed
 
     def _mark(self, jobs: Sequence[Job], lessons: Sequence[str], pool: Pool, force: bool) -> None:
@@ -172,10 +161,10 @@ class ClassRun:
         waiting: dict[str, list[tuple[Job, SubmissionVerdict]]] = defaultdict(list)
         done = itertools.count(1)
         for tried in (lambda: [*first, *others], lambda: self.references.second_tries):
-            for job, verdict in pool.marked(tried(), self._read):
+            for job, verdict in marked(pool, tried(), self._read, self.state.seed):
                 lesson = job.submission.lesson
                 if isinstance(job, ReferenceJob):
-                    self.watch.tried(_name(job))
+                    self.watch.tried(job.submission.key.name)
                     self.references.note(job, verdict)
                     self._stop_if_nothing_is_fit(lessons)
                 else:
@@ -184,59 +173,51 @@ class ClassRun:
                     for one, reached in waiting.pop(lesson, []):
                         self._take(one, reached, next(done), len(jobs))
         for job in suspects:
-            again = course_command(shlex.join(["grade", "--force", "--only", _name(job)]))
-            mark = partial(self._apart, pool, job)
-            verdict = tried_last(job, self._in_progress, mark, self.state.seed, force, again)
+            again = course_command(shlex.join(["grade", "--force", "--only", job.submission.key.name]))
+            verdict = tried_last(job, self._in_progress, self._read, pool.alone, self.state.seed, force, again)
             self._take(job, verdict, next(done), len(jobs))
 
-    def _apart(self, pool: Pool, job: Job) -> SubmissionVerdict:
-        return pool.apart(self._read(job))
-
-    def _read(self, job: Job) -> Order:
+    def _read(self, job: Job) -> HandIn:
         """For :data:`nbproof.run.pool.Reader`: noted before it is marked. Raises Damaged also if its lesson is unfit."""
-        self.watch.started(_name(job))
+        self.watch.started(job.submission.key.name)
         if isinstance(job, ReferenceJob):
-            return job.order
+            return job.hand_in
         self._in_progress.write(job, Standing.STARTED)
         one = job.submission
         if one.lesson in self.references.unfit:
             raise Damaged("its lesson's reference answers fail")
-        order = order_of(one.learner, one.lesson, one.path, self.limits)
+        hand_in = read_hand_in(one.key, one.path, self.limits)
         # Folders that are synchronised change while a run goes on.
-        digest = digest_of_order(order, self.state.key)
-        if digest == job.handed_in:
-            self._changed.pop((one.learner, one.lesson), None)
-        else:
-            self._changed[one.learner, one.lesson] = digest
-        return order
+        self._marked[one.key] = digest_of_bytes(hand_in, self.state.key)
+        return hand_in
 
     def _stop_if_nothing_is_fit(self, lessons: Sequence[str]) -> None:
         if self.references.unfit.keys() >= set(lessons):
             self.references.refuse(course_command("grade --anyway", self.root))
 
     def _take(self, job: Job, verdict: SubmissionVerdict, number: int, of: int) -> None:
-        key = (job.submission.learner, job.submission.lesson)
+        key = job.submission.key
         if job.submission.lesson in self.references.unfit:
             self._dropped.add(key)
-            self._in_progress.done(*key)
+            self._in_progress.done(key)
             return
         if verdict.problem:
             self._problems[key] = Ungraded(verdict.problem, verdict.grader_failed)
         else:
             self._finish(job, verdict)
-        self._in_progress.done(*key)
-        self.watch.marked(_name(job), verdict)
-        self.step(number, of, _name(job))
+        self._in_progress.done(key)
+        self.watch.marked(job.submission.key.name, verdict)
+        self.step(number, of, job.submission.key.name)
 
     def _finish(self, job: Job, verdict: SubmissionVerdict) -> None:
         """Journal a verdict, and write it to the gradebook."""
         lesson = self.lessons[job.submission.lesson]
-        key = (job.submission.learner, job.submission.lesson)
+        key = job.submission.key
         earlier = self._journal.read(*key)
         try:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
-            entry = Entry(self._changed.get(key, job.handed_in), lesson.source, verdict)
+            entry = Entry(self._marked.get(key, job.handed_in), lesson.source, verdict)
             self._journal.write(entry, text.encode(errors="replace"))
         except OSError as error:
             if not is_one_files(error):
@@ -251,7 +232,7 @@ class ClassRun:
         self._done[key] = Score(*key, verdict.score, most, how=how, verdict=verdict.in_short())
 
     def _write(self, verdict: SubmissionVerdict, submission: Submission, earlier: Mapping[str, str]) -> None:
-        key = (submission.learner, submission.lesson)
+        key = submission.key
         if time.monotonic() < self._busy_until:
             self._behind.append((verdict, submission.path, earlier))
             return
@@ -276,18 +257,18 @@ class ClassRun:
         """Have nbgrader decide wherever something is late, or was; whose penalty is another one now."""
         before = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in self._done}}
         asked = []
-        for learner, lesson in self._done:
-            have = before[lesson].get(learner)
-            if have is not None and self.penalties.concerns(have, self.state.penalties.get(f"{lesson}/{learner}")):
-                self.penalties.assign(learner, lesson)
-                asked.append((learner, lesson))
+        for key in self._done:
+            have = before[key.lesson].get(key.learner)
+            if have is not None and self.penalties.concerns(have, self.state.penalties.get(_in_state(key))):
+                self.penalties.assign(*key)
+                asked.append(key)
         changed = set()
         after = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in asked}}
-        for learner, lesson in asked:
-            have = after[lesson][learner]
-            self.state.penalties[f"{lesson}/{learner}"] = self.penalties.basis(have)
-            if have.penalty != before[lesson][learner].penalty:
-                changed.add((learner, lesson))
+        for key in asked:
+            have = after[key.lesson][key.learner]
+            self.state.penalties[_in_state(key)] = self.penalties.basis(have)
+            if have.penalty != before[key.lesson][key.learner].penalty:
+                changed.add(key)
         if asked:
             self.state.save()
         return changed
@@ -298,8 +279,8 @@ class ClassRun:
         with contextlib.suppress(KeyError):
             most = self.writer.lessons()
         scores = []
-        for one in sorted(intake.submissions, key=lambda one: (one.learner, one.lesson)):
-            key = (one.learner, one.lesson)
+        for one in sorted(intake.submissions, key=lambda one: one.key):
+            key = one.key
             if key in self._dropped:
                 continue
             problem = self._problems.get(key)
@@ -319,6 +300,6 @@ class ClassRun:
         return scores
 
 
-def _name(job: Job) -> str:
-    """``learner/lesson``, as people read it."""
-    return f"{job.submission.learner}/{job.submission.lesson}"
+def _in_state(key: Key) -> str:
+    """As ``.course/run.json`` has it."""
+    return f"{key.lesson}/{key.learner}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.key import Key
 from nbproof.run.journal import journal_of
 from nbproof.text import printable
 
@@ -32,12 +32,10 @@ class Submission:
     path: Path
     problem: str = ""
 
-    def digest(self, source: Path) -> str:
-        """Changes when the submission's bytes or the instructor's notebook change."""
-        seen = hashlib.sha256()
-        for path in (self.path, source):
-            seen.update(path.read_bytes() if path.is_file() else b"none")
-        return seen.hexdigest()
+    @property
+    def key(self) -> Key:
+        """Whose, and of which lesson."""
+        return Key(self.learner, self.lesson)
 
 
 @dataclass(frozen=True)
@@ -84,19 +82,14 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
                 submission = submission_at(learner.name, handed_in)
                 submissions.append(submission)
                 if not submission.problem and submission.path != handed_in / f"{handed_in.name}.ipynb":
-                    found = _shown(str(submission.path.relative_to(handed_in)))
+                    found = printable(str(submission.path.relative_to(handed_in)))
                     renamed += 1
                     notes.append(
                         f"taken although it has another name: submitted/{learner.name}/{handed_in.name}: {found}"
                     )
             elif handed_in.name not in known:
-                notes.append(f"passed over {_shown(str(handed_in.relative_to(root)))}: no lesson has this name")
+                notes.append(f"passed over {printable(str(handed_in.relative_to(root)))}: no lesson has this name")
     return Intake(tuple(submissions), tuple(notes), len(notes) > renamed)
-
-
-def _shown(name: str) -> str:
-    """A file's name for a terminal: without control characters and half surrogate pairs."""
-    return printable(name)
 
 
 def anything_new(root: Path, intake: Intake) -> bool:
@@ -139,12 +132,12 @@ def _renamed(learner: str, folder: Path, path: Path) -> Submission:
             if len(choice) == 1:
                 return Submission(learner, folder.name, choice[0])
         if fits:
-            shown = ", ".join(sorted(_shown(str(file.relative_to(folder))) for file in fits)[:5])
+            shown = ", ".join(sorted(printable(str(file.relative_to(folder))) for file in fits)[:5])
             told = f"no {path.name} in it, only {shown}, and which one counts cannot be told: leave one of them there"
             return Submission(learner, folder.name, path, told)
     if not files:
         return Submission(learner, folder.name, path, f"no {path.name} in it; the folder holds no notebook")
-    shown = ", ".join(sorted(_shown(str(file.relative_to(folder))) for file in files)[:5])
+    shown = ", ".join(sorted(printable(str(file.relative_to(folder))) for file in files)[:5])
     return Submission(learner, folder.name, path, f"no {path.name} in it, and no other notebook, only {shown}")
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.files import replace_file
+from nbproof.key import Key
 from nbproof.marking.results import STATUSES, Score, SubmissionVerdict
 
 __all__ = [
@@ -44,24 +45,23 @@ class RunState:
 
     def __init__(self, root: Path, seed: int | None = None) -> None:
         self._path = root / ".course" / "run.json"
-        try:
-            kept = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            kept = {}
-        kept = kept if isinstance(kept, dict) else {}
-        registered, penalties = kept.get("registered"), kept.get("penalties")
-        self.registered: dict[str, str] = dict(registered) if isinstance(registered, dict) else {}
-        self.penalties: dict[str, str] = dict(penalties) if isinstance(penalties, dict) else {}
-        references = kept.get("references")
-        self.references: dict[str, str] = dict(references) if isinstance(references, dict) else {}
+        self._kept = _as_dict(self._path)
+        self.registered = self._words("registered")
+        self.penalties = self._words("penalties")
+        self.references = self._words("references")
         """Lesson, and where -> digest of all that its reference answers earned full marks with."""
-        forced = kept.get("forced")
+        forced = self._kept.get("forced")
         self.forced = set(map(str, forced)) if isinstance(forced, list) else set()
         """``<lesson>/<learner>`` of what a run with ``--force`` set out to mark, until one has."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
-        self.key = str(kept.get("key") or secrets.token_hex(16))
-        self._open = kept.get("open") if isinstance(kept.get("open"), int) else None
+        self.key = str(self._kept.get("key") or secrets.token_hex(16))
+        before = self._kept.get("open")
+        self._open = before if isinstance(before, int) else None
         self.seed = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
+
+    def _words(self, name: str) -> dict[str, str]:
+        kept = self._kept.get(name)
+        return dict(kept) if isinstance(kept, dict) else {}
 
     def begin(self) -> None:
         """Keep the seed: a run that is cut off goes on with it."""
@@ -75,17 +75,19 @@ class RunState:
 
     def save(self) -> None:
         """Write it all down."""
-        state = {
-            "key": self.key,
-            "registered": self.registered,
-            "seed": self.seed,
-            "open": self._open,
-            "penalties": self.penalties,
-            "references": self.references,
-            "forced": sorted(self.forced),
-        }
+        names = ("key", "registered", "seed", "penalties", "references")
+        state = {name: getattr(self, name) for name in names} | {"open": self._open, "forced": sorted(self.forced)}
         self._path.parent.mkdir(exist_ok=True)
         replace_file(self._path, json.dumps(state, indent=1).encode())
+
+
+def _as_dict(path: Path) -> dict[str, Any]:
+    """A file of JSON that holds one; empty if it cannot be read, or holds anything else."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -173,9 +175,10 @@ def note_problems(root: Path, scores: Iterable[Score]) -> None:
     """Keep the problems of these scores, and forget those that are no longer there. Raises OSError."""
     kept = problems_of(root)
     for score in scores:
-        kept.pop((score.learner, score.lesson), None)
+        key = Key(score.learner, score.lesson)
+        kept.pop(key, None)
         if score.problem:
-            kept[score.learner, score.lesson] = Ungraded(score.problem, score.grader_failed)
+            kept[key] = Ungraded(score.problem, score.grader_failed)
     _write(root, kept)
 
 
@@ -201,7 +204,7 @@ def problems_of(root: Path) -> dict[tuple[str, str], Ungraded]:
     try:
         kept = json.loads((root / ".course" / "problems.json").read_text(encoding="utf-8"))
         return {
-            (one["learner"], one["lesson"]): Ungraded(str(one["problem"]), bool(one.get("grader_failed")))
+            Key(one["learner"], one["lesson"]): Ungraded(str(one["problem"]), bool(one.get("grader_failed")))
             for one in kept["problems"]
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from nbproof.sandbox.exceptions import GradingError
+from nbproof.text import printable
 
 __all__ = ["only_run"]
 
@@ -21,63 +23,36 @@ def only_run(root: Path) -> Iterator[None]:
     Raises GradingError if another run holds it, or if the folder cannot be written.
     """
     path = root / ".course" / "lock"
+    holder = path.with_name("lock.txt")
+    lock = FileLock(path, timeout=0, mode=0o666)
     try:
         path.parent.mkdir(exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        lock.acquire()
+    except Timeout:
+        raise GradingError(
+            f"another run is grading this course{_told(holder)}",
+            str(root.resolve()),
+            "wait until it has ended, then run the same command again",
+        ) from None
     except OSError as error:
-        from nbproof.gradebook.storage_errors import (
-            trouble_with_disk,
-        )  # which knows databases, and takes long to import
+        # It knows databases, and takes long to import.
+        from nbproof.gradebook.storage_errors import trouble_with_disk
 
         raise trouble_with_disk(error, root) or GradingError(
             f"no lock can be made: {error.strerror}",
             str(path.absolute()),
             "move away what lies there, then run the same command again",
         ) from None
+    # Only for the message that another run prints: a full disk must not stop this one here.
+    with contextlib.suppress(OSError):
+        holder.write_text(f"process {os.getpid()}, since {datetime.now():%H:%M}", "ascii")
     try:
-        if not _take(descriptor):
-            raise GradingError(
-                f"another run is grading this course{_holder(descriptor)}", str(root.resolve()),
-                "wait until it has ended, then run the same command again",
-            )  # fmt: skip
-        # Only for the message that another run prints: a full disk must not stop this one here.
-        with contextlib.suppress(OSError):
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"process {os.getpid()}, since {datetime.now():%H:%M}\n".encode(), 0)
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
-def _take(descriptor: int) -> bool:
-    """Whether the lock is ours now. Where the file system knows no locks, it is."""
-    try:
-        import fcntl
-    except ImportError:
-        return _take_on_windows(descriptor)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN)
-    return True
-
-
-def _take_on_windows(descriptor: int) -> bool:
-    import importlib
-
-    msvcrt = importlib.import_module("msvcrt")
-    try:
-        # Far behind the text, which another process may then still read.
-        os.lseek(descriptor, 1 << 20, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-    except OSError:
-        return False
-    return True
-
-
-def _holder(descriptor: int) -> str:
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        told = os.pread(descriptor, 100, 0).decode("ascii").strip()
-        if told.isprintable() and told:
-            return f" ({told})"
+def _told(holder: Path) -> str:
+    with contextlib.suppress(OSError):
+        return f" ({printable(holder.read_text('utf-8', 'replace')[:100])})"
     return ""

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 
-from nbproof.cells import CellKind, kind_of, name_of
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import digest_of
+from nbproof.key import Key
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Damaged
-from nbproof.marking.order import Order, order_of
+from nbproof.marking.hand_in import HandIn, read_hand_in
 from nbproof.run.intake import Intake, Submission
 from nbproof.run.journal import Entry
-from nbproof.text import counted
+from nbproof.text import counted, some_of
 
 __all__ = [
     "Job",
     "Selection",
-    "digest_of_order",
+    "digest_of_bytes",
     "handed_in_digest",
     "plan",
     "select",
@@ -47,16 +45,15 @@ class Job:
 def handed_in_digest(one: Submission, key: str, limits: GradingLimits) -> str:
     """Changes with any byte that was handed in. ``key``: of the course's journals, so that nobody else can make it."""
     try:
-        order = order_of(one.learner, one.lesson, one.path, limits)
+        return digest_of_bytes(read_hand_in(one.key, one.path, limits), key)
     except (Damaged, OSError) as error:
         return digest_of(key.encode(), str(error).encode(errors="replace"))
-    return digest_of_order(order, key)
 
 
-def digest_of_order(order: Order, key: str) -> str:
+def digest_of_bytes(one: HandIn, key: str) -> str:
     """The same, of bytes that have been read."""
-    files = (part for name, data in order.files.items() for part in (os.fsencode(name), data))
-    return digest_of(key.encode(), order.data, *files)
+    files = (part for name, data in one.files.items() for part in (os.fsencode(name), data))
+    return digest_of(key.encode(), one.notebook, *files)
 
 
 def plan(submission: Submission, handed_in: str, entry: Entry | None, source: str, force: bool) -> Job | None:
@@ -91,21 +88,19 @@ class Selection:
     """A sentence for each name of somebody of the class of whom nothing is there."""
 
 
-def select(
-    root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[str], known: Collection[str] = ()
-) -> Selection:
+def select(intake: Intake, lessons: Sequence[str], only: Sequence[str], known: Collection[str] = ()) -> Selection:
     """``only``: ``ada``, ``ada/02_sorting`` (either way round); with ``*`` and ``?``. ``known``: the class.
 
     Raises CourseError if none of these learners has handed in anything, UsageError if a name fits nothing.
     """
     if not only:
         return Selection(intake)
-    pairs: set[tuple[str, str]] = set()
+    pairs: set[Key] = set()
     absent: list[str] = []
     for pattern in only:
         found = _pairs(intake, pattern)
         if not found and not _is_absent(pattern, lessons, known):
-            raise _unknown(root, pattern, intake, lessons)
+            raise _unknown(pattern, intake)
         if not found:
             absent.append(f"nothing handed in: {pattern}, as --only names")
         pairs |= found
@@ -115,17 +110,17 @@ def select(
             "--only " + " --only ".join(only),
             f"collect what they handed in: {course_command('grade --from PATH')}",
         )
-    kept = tuple(one for one in intake.submissions if (one.learner, one.lesson) in pairs)
+    kept = tuple(one for one in intake.submissions if one.key in pairs)
     return Selection(replace(intake, submissions=kept), tuple(absent))
 
 
-def _pairs(intake: Intake, pattern: str) -> set[tuple[str, str]]:
+def _pairs(intake: Intake, pattern: str) -> set[Key]:
     """The submissions that a pattern names. A name is first taken as it is: learners may be called ``[x]``."""
     found = set()
     for one in intake.submissions:
-        names = (one.learner, f"{one.learner}/{one.lesson}", f"{one.lesson}/{one.learner}")
+        names = (one.learner, one.key.name, f"{one.lesson}/{one.learner}")
         if pattern in names or any(fnmatchcase(name, pattern) for name in names[: 1 if "/" not in pattern else 3]):
-            found.add((one.learner, one.lesson))
+            found.add(one.key)
     return found
 
 
@@ -135,34 +130,15 @@ def _is_absent(pattern: str, lessons: Sequence[str], known: Collection[str]) -> 
     return pattern in known or (first in known and second in lessons) or (second in known and first in lessons)
 
 
-def _unknown(root: Path, pattern: str, intake: Intake, lessons: Sequence[str]) -> UsageError:
+def _unknown(pattern: str, intake: Intake) -> UsageError:
     learners = sorted({one.learner for one in intake.submissions})
-    place = f"--only {pattern}"
-    for lesson in lessons:
-        if pattern in _exercises_of(root, lesson):
-            return UsageError(
-                f"{pattern} is an exercise of {lesson}, and a submission is graded whole",
-                place,
-                f"for that lesson, of everybody: {course_command(f'grade {lesson} --force')}",
-            )
-    named = [part for part in pattern.split("/") if part not in lessons]
-    learner = named[0] if named else pattern
-    if learner in learners:
-        own = ", ".join(one.lesson for one in intake.submissions if one.learner == learner)
-        return UsageError(
-            f"{learner} has not handed in {pattern.replace(learner, '').strip('/')!r}",
-            place,
-            f"from {learner} there is: {own}",
-        )
-    lower = learner.casefold()
-    close = [name for name in learners if lower in name.casefold()][:_SHOWN]
-    close += [name for name in difflib.get_close_matches(learner, learners, 3, 0.6) if name not in close]
-    some = ", ".join(learners[:_SHOWN]) + (", ..." if len(learners) > _SHOWN else "")
-    near = f"did you mean {' or '.join(close)}?" if close else f"choose from the learners in submitted/: {some}"
-    return UsageError(f"no learner is called {learner!r}", place, near)
-
-
-def _exercises_of(root: Path, lesson: str) -> list[str]:
-    """The ids of a lesson's TODO cells."""
-    notebook = json.loads((root / "source" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8"))
-    return [name_of(cell) for cell in notebook["cells"] if kind_of(cell) is CellKind.ANSWER]
+    known, what = learners, "no learner"
+    if "/" in pattern:
+        known, what = [one.key.name for one in intake.submissions], "nothing that was handed in"
+    lower = pattern.casefold()
+    within = [name for name in known if lower in name.casefold()]
+    near = dict.fromkeys([*within[:_SHOWN], *difflib.get_close_matches(pattern, known, 3, 0.6)])
+    choose = f"choose from the learners in submitted/: {some_of(learners, _SHOWN)}"
+    return UsageError(
+        f"{what} is called {pattern!r}", f"--only {pattern}", f"did you mean {' or '.join(near)}?" if near else choose
+    )

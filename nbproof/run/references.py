@@ -7,7 +7,6 @@ Passing is kept in ``.course/run.json`` by a digest of lesson, code and environm
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import os
 import re
@@ -21,7 +20,7 @@ import nbformat
 from nbproof.cells import name_of
 from nbproof.files import digest_of
 from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in
-from nbproof.marking.order import Order
+from nbproof.marking.hand_in import HandIn
 from nbproof.marking.results import FAULTS, SubmissionVerdict
 from nbproof.run.digests import LessonState, environment
 from nbproof.run.intake import Submission
@@ -44,6 +43,7 @@ __all__ = [
 REFERENCE = "reference answers"
 """In place of a learner's name."""
 
+_IMPORTS = re.compile(r"^\s*(?:import|from) +(\w+)", re.MULTILINE)
 _SHOWN = 3
 """Statuses that the machine may be the reason for."""
 
@@ -59,9 +59,9 @@ class ReferenceJob(Job):
     data: bytes = b""
 
     @property
-    def order(self) -> Order:
+    def hand_in(self) -> HandIn:
         """The notebook as a learner would hand it in."""
-        return Order(self.submission.learner, self.submission.lesson, self.data)
+        return HandIn(self.submission.key, self.data)
 
 
 def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
@@ -96,46 +96,34 @@ def _missing(blueprint: Blueprint, said: str) -> list[str]:
     """Modules that a sealed process has not found, and where they lie: a failed import in a setup cell shows only later,
     as a name that is not defined."""
     named = re.findall(r"No module named '(\w+)", said)
-    wanted = dict.fromkeys((*named, *_imported(blueprint)))
     own = {Path(name).parts[0].removesuffix(".py") for name in blueprint.files}
-    told = []
-    for name in wanted:
-        try:
-            found = None if name in own else importlib.util.find_spec(name)
-        except (ImportError, ValueError):
-            continue
-        if found is None:
-            if name not in own:
-                told.append(f"No module named {name!r}: it is not installed for {sys.executable}")
-            continue
-        places = [place for place in (found.origin, *(found.submodule_search_locations or ())) if place]
-        place = next((place for place in places if os.path.isabs(place)), "")
-        seen = any(Path(os.path.realpath(place)).is_relative_to(folder) for folder in visible_folders())
-        if (place and not seen) or name in named:
-            folder = next((one for one in sys.path if one and Path(place).is_relative_to(one)), os.path.dirname(place))
-            told.append(
-                f"No module named {name!r}: this interpreter finds it in {folder or 'itself'}, which sealed processes "
-                f"do not see; install it for {sys.executable} itself"
-            )
-    return told
+    wanted = [name for name in dict.fromkeys((*named, *_imported(blueprint))) if name not in own]
+    return [told for name in wanted if (told := _why(name, name in named))]
+
+
+def _why(module: str, named: bool) -> str:
+    """Why a sealed process has not found a module; empty if nothing tells. ``named``: by the process itself."""
+    try:
+        found = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return ""
+    if found is None:
+        return f"No module named {module!r}: it is not installed for {sys.executable}"
+    places = (found.origin, *(found.submodule_search_locations or ()))
+    place = next((place for place in places if place and os.path.isabs(place)), "")
+    seen = any(Path(os.path.realpath(place)).is_relative_to(folder) for folder in visible_folders())
+    if not named and (seen or not place):
+        return ""
+    return (
+        f"No module named {module!r}: this interpreter finds it in {os.path.dirname(place) or 'itself'}, which sealed "
+        f"processes do not see; install it for {sys.executable} itself"
+    )
 
 
 def _imported(blueprint: Blueprint) -> list[str]:
-    """The top-level modules that a lesson's code imports."""
-    found: dict[str, None] = {}
-    for cell in blueprint.notebook.cells:
-        if cell.cell_type != "code":
-            continue
-        try:
-            tree = ast.parse(cell.source)
-        except (SyntaxError, ValueError, RecursionError):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                found.update((alias.name.split(".")[0], None) for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found[node.module.split(".")[0]] = None
-    return list(found)
+    """The top-level modules that lines of a lesson's code import."""
+    code = "\n".join(cell.source for cell in blueprint.notebook.cells if cell.cell_type == "code")
+    return _IMPORTS.findall(code)
 
 
 def where_of(here: bool, isolation: Isolation) -> str:

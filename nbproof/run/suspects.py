@@ -10,22 +10,18 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from enum import Enum
-from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 from nbproof.files import digest_of, replace_file
+from nbproof.key import Key
+from nbproof.marking.hand_in import HandIn
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.recover.notebook_bytes import Damaged
+from nbproof.run.plan import Job
+from nbproof.run.pool import Reader, outcome
 
-if TYPE_CHECKING:
-    # A cluster's pool imports this before it knows that there is one, and that module takes long to import.
-    from nbproof.run.plan import Job
-
-__all__ = ["InProgress", "Standing", "in_a_process_of_its_own", "tried_last"]
+__all__ = ["InProgress", "Standing", "tried_last"]
 
 
 class Standing(Enum):
@@ -43,28 +39,30 @@ class InProgress:
     def __init__(self, root: Path) -> None:
         self._folder = root / ".course" / "marking"
 
-    def _path(self, learner: str, lesson: str) -> Path:
-        return self._folder / f"{digest_of(learner.encode(errors='surrogateescape'), lesson.encode())[:24]}.json"
+    def _path(self, key: Key) -> Path:
+        return (
+            self._folder / f"{digest_of(key.learner.encode(errors='surrogateescape'), key.lesson.encode())[:24]}.json"
+        )
 
     def write(self, job: Job, standing: Standing) -> None:
         """Note it. The kernel keeps it whatever becomes of this process; a power cut is no submission's doing."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        one = job.submission
-        told = {"learner": one.learner, "lesson": one.lesson, "digest": job.handed_in, "standing": standing.value}
-        replace_file(self._path(one.learner, one.lesson), json.dumps(told).encode())
+        key = job.submission.key
+        told = {"learner": key.learner, "lesson": key.lesson, "digest": job.handed_in, "standing": standing.value}
+        replace_file(self._path(key), json.dumps(told).encode())
 
     def of(self, job: Job) -> Standing | None:
         """What is noted of just this submission; None if nothing is, or if it was handed in anew."""
         try:
-            kept = json.loads(self._path(job.submission.learner, job.submission.lesson).read_bytes())
+            kept = json.loads(self._path(job.submission.key).read_bytes())
             standing, same = Standing(kept["standing"]), kept["digest"] == job.handed_in
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return standing if same else None
 
-    def done(self, learner: str, lesson: str) -> None:
+    def done(self, key: Key) -> None:
         """It was marked, and what came of that is written down."""
-        _unlink_started(self._path(learner, lesson))
+        _unlink_started(self._path(key))
 
     def end(self) -> None:
         """The run ends as runs do, if only by Ctrl-C: whatever was in progress did not end it."""
@@ -79,42 +77,30 @@ def _unlink_started(path: Path) -> None:
 
 
 def tried_last(
-    job: Job, notes: InProgress, mark: Callable[[], SubmissionVerdict], seed: int, force: bool, again: str
+    job: Job,
+    notes: InProgress,
+    read: Reader,
+    alone: Callable[[HandIn], SubmissionVerdict],
+    seed: int,
+    force: bool,
+    again: str,
 ) -> SubmissionVerdict:
     """The verdict on what is noted when a run begins, or why there is none. To be called when all others are marked.
 
-    ``mark``: marks it where it can end nothing else: raises BrokenProcessPool if it has ended that. ``force``: try also what
-    was set aside. ``again``: the command that tries it once more.
+    ``alone``: see :attr:`nbproof.run.pool.Pool.alone`. ``force``: try also what was set aside. ``again``: the command that
+    tries it once more.
     """
-    one = job.submission
     told = "it ended the process that marked it, so it was set aside"
     if force or notes.of(job) is not Standing.SET_ASIDE:
-        notes.write(job, Standing.STARTED)
-        try:
-            return mark()
-        except (Damaged, OSError) as error:
-            return SubmissionVerdict.refused(one.learner, one.lesson, seed, str(error))
-        except BrokenProcessPool:
-            notes.write(job, Standing.SET_ASIDE)
-            told = (
-                "it was being marked when a run was killed; tried again alone, it ended that process, too, "
-                "so it was set aside"
-            )
+        found = outcome(lambda: alone(read(job)))
+        if isinstance(found, SubmissionVerdict):
+            return found
+        if isinstance(found, (Damaged, OSError)):
+            return SubmissionVerdict.refused(*job.submission.key, seed, str(found))
+        notes.write(job, Standing.SET_ASIDE)
+        told = (
+            "it was being marked when a run was killed; tried again alone, it ended that process, too, "
+            "so it was set aside"
+        )
     problem = f"{told}. Look at what was handed in; to try it once more: {again}"
-    return SubmissionVerdict.refused(one.learner, one.lesson, seed, problem)
-
-
-_T = TypeVar("_T")
-
-
-def in_a_process_of_its_own(work: Callable[[], _T]) -> _T:
-    """What ``work``, which can be pickled, returns or raises. Raises BrokenProcessPool if its process ends."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
-        return other.submit(_first_to_go, work).result()
-
-
-def _first_to_go(work: Callable[[], _T]) -> _T:
-    with contextlib.suppress(OSError):
-        # Should memory run out on the machine, this process goes first.
-        Path("/proc/self/oom_score_adj").write_text("1000")
-    return work()
+    return SubmissionVerdict.refused(*job.submission.key, seed, problem)

@@ -123,13 +123,13 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
 def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """Find the answers in a damaged notebook where it can hurt nobody. No learner's code has run in this fork."""
     try:
-        return {**found_in(Handout.from_dict(header["handout"]), data), "damaged": ""}, b""
+        return {"found": found_in(Handout.from_dict(header["handout"]), data).as_dict(), "damaged": ""}, b""
     except Damaged as damage:
         told = str(damage)
     except Exception as error:
         # A flaw of the reader that one file has found is that submission's problem.
         told = f"it cannot be read, please report this ({type(error).__name__}: {str(error)[:200]})"
-    return {"answers": {}, "own": [], "recovered": {}, "lost": {}, "newer": {}, "damage": "", "damaged": told}, b""
+    return {"found": {}, "damaged": told}, b""
 
 
 def _names(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:

@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 
 from nbproof.display.progress import entries
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation, why_not_isolated
 from tests import SLUGS, some_by_day, the_lesson

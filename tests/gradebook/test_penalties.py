@@ -21,8 +21,8 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.report.findings import as_data, find
 from nbproof.report.records import read_class
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.pool import PoolMaker
 from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_word
 from tests import needs_isolation

@@ -17,8 +17,8 @@ from nbproof.cli.main import main
 from nbproof.marking.results import GradedClass
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.pool import PoolMaker
 from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT
 from tests.gradebook.postgres_server import PASSWORD, Server, server

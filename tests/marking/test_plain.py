@@ -26,8 +26,8 @@ from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.pool import PoolMaker
 from nbproof.run.references import ReferencesFail
 from nbproof.sandbox.engine import Engine
 

@@ -21,10 +21,10 @@ from nbgrader.apps import NbGraderAPI
 from nbproof.feedback.pages import write_feedback
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
 from nbproof.run.lock import only_run
+from nbproof.run.pool import PoolMaker
 from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import pytest
 
 from nbproof.cells import CellKind
+from nbproof.recover.answers import Answers
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
-from nbproof.recover.search import Found, find_answers
+from nbproof.recover.search import find_answers
 from nbproof.recover.waiting import in_files
 from tests.recover.test_search import ANSWERS, HANDOUT, _at, _cells
 
 BOTH = "\n\n".join([ANSWERS["first"], ANSWERS["hooked_too"]])
 
 
-def _found(handout: Handout, cells: list[ExportedCell]) -> Found:
+def _found(handout: Handout, cells: list[ExportedCell]) -> Answers:
     """As grading does it: the quick look, and where that is not enough the search."""
     answers = as_handed_in(handout, cells)
-    return find_answers(handout, cells) if answers is None else Found(answers)
+    return find_answers(handout, cells) if answers is None else Answers(answers)
 
 
 def _untouched(*names: str) -> list[ExportedCell]:

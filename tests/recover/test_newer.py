@@ -27,14 +27,15 @@ from nbproof.marking.blueprint import (
 from nbproof.marking.marker import answers_in
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
+from nbproof.recover.answers import Answers
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.matching import NEWER
 from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
-from nbproof.recover.search import Found, find_answers
+from nbproof.recover.search import find_answers
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.pool import PoolMaker
 from tests.conftest import LESSON, POINTS, RIGHT
 
 PROSE = "### Exercise: {0}\neasy · 5 min · 2 points\n\nA long text about {0}, longer than what any two lessons share"
@@ -77,10 +78,10 @@ def handed_in(cells: Sequence[HandedOut]) -> list[ExportedCell]:
     ]
 
 
-def found_in(now: Sequence[HandedOut], cells: Sequence[ExportedCell]) -> Found:
+def found_in(now: Sequence[HandedOut], cells: Sequence[ExportedCell]) -> Answers:
     handout = Handout("01_x", tuple(now))
     answers = as_handed_in(handout, cells)
-    return find_answers(handout, cells) if answers is None else Found(answers)
+    return find_answers(handout, cells) if answers is None else Answers(answers)
 
 
 @pytest.mark.parametrize("new", IDS)

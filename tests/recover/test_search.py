@@ -14,15 +14,16 @@ from rich.console import Console
 from nbproof.cells import CellKind
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.results import GradedClass
+from nbproof.recover.answers import Answers
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell
 from nbproof.recover.released import HandedOut, Handout
-from nbproof.recover.search import Found, find_answers
+from nbproof.recover.search import find_answers
 from nbproof.report.records import read_class
 from nbproof.report.statistics import faults
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.pool import PoolMaker
 from tests.conftest import LESSON, POINTS, RIGHT
 
 _PROSE = "## {name}: a long text about this exercise, longer than anything that two lessons share by chance, and more"
@@ -103,7 +104,7 @@ def test_a_copied_cell_in_which_another_exercise_was_answered_is_the_others() ->
     assert find_answers(HANDOUT, cells).answers == ANSWERS
 
 
-def _found_with(*new: str, stub: bool = True, at: int = 1) -> Found:
+def _found_with(*new: str, stub: bool = True, at: int = 1) -> Answers:
     cells = _cells()
     place = _at("first")
     if stub:
@@ -113,7 +114,7 @@ def _found_with(*new: str, stub: bool = True, at: int = 1) -> Found:
     return find_answers(HANDOUT, cells)
 
 
-def _as_run(found: Found, name: str) -> str:
+def _as_run(found: Answers, name: str) -> str:
     """The learner's code of one exercise in the order in which it runs: the TODO cell, and their cells around it."""
     place = _at(name)
     own = [[one.source for one in found.own if one.after == at] for at in (place - 1, place)]

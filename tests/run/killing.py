@@ -1,7 +1,7 @@
 """``python killing.py COURSE``: grade a course with a grader that dies wherever an answer holds the word KILLER.
 
 A flaw of the grader that nobody knows of yet, made on purpose. Run as a file, so that processes which it spawns have it too.
-``killing.py COURSE nbgrader ...`` has ``nbgrader ...`` die so, and ``--dask`` a coordinator that gets such a verdict.
+``killing.py COURSE nbgrader ...`` has ``nbgrader ...`` die so.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nbproof.dask import pool as cluster
 from nbproof.marking import submission as marking
 
 _marks = marking.mark
-_checks = cluster._Round._checked
 
 
 def _dies(engine: Any, blueprint: Any, judge: Any, rebuilt: Any, *given: Any) -> Any:
@@ -25,15 +23,8 @@ def _dies(engine: Any, blueprint: Any, judge: Any, rebuilt: Any, *given: Any) ->
     return _marks(engine, blueprint, judge, rebuilt, *given)
 
 
-def _dies_of_the_verdict(self: Any, job: Any, data: Any) -> Any:
-    if any("KILLER" in text for text in data["answers"].values()):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return _checks(self, job, data)
-
-
 # Before anything else imports it.
 marking.mark = _dies
-cluster._Round._checked = _dies_of_the_verdict
 
 
 def main() -> int:

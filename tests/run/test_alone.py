@@ -1,4 +1,4 @@
-"""A learner's own notebook, graded with the hidden tests: by the engine, or in a kernel if there are no namespaces."""
+"""A learner's own notebook, graded with the hidden tests: by the engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -33,17 +32,7 @@ def warm(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nbproof.sandbox.engine.Engine", lambda limits, level=None: nullcontext(engine))
 
 
-@pytest.fixture(params=["engine", "kernel"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "engine":
-        request.getfixturevalue("warm")
-    else:
-        # This module's `sys` alone: a library imported meanwhile (psutil) would take the whole process for a Mac.
-        monkeypatch.setattr("nbproof.run.check_notebook.sys", SimpleNamespace(platform="darwin"))
-    return str(request.param)
-
-
-def test_both_ways_say_the_same(course: Path, hand_in, way: str, diary: Path) -> None:
+def test_nothing_is_written(course: Path, hand_in, warm: None, diary: Path) -> None:
     file = hand_in("me", ANSWERS)
     before = _everything(course)
     verdict = check_notebook(course, file, [LESSON], seed=5)
@@ -55,9 +44,7 @@ def test_both_ways_say_the_same(course: Path, hand_in, way: str, diary: Path) ->
     assert not diary.exists()
 
 
-def test_both_ways_say_what_waits_for_a_person(
-    course: Path, hand_in, way: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_waits_for_a_person(course: Path, hand_in, warm: None, capsys: pytest.CaptureFixture[str]) -> None:
     file = hand_in("me", RIGHT)
     notebook = json.loads(file.read_text())
     named = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in notebook["cells"]}
@@ -75,7 +62,7 @@ def test_both_ways_say_what_waits_for_a_person(
 
 
 def test_a_terminal_obeys_nothing_that_was_handed_in(
-    course: Path, hand_in, way: str, capsys: pytest.CaptureFixture[str]
+    course: Path, hand_in, warm: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sign = "\x1b[2J\x1b]0;mine\x07\x9b31m\u202e"
     raises = f"raise type({sign!r}, (Exception,), {{}})({sign!r})  # {sign}"
@@ -173,8 +160,13 @@ def _elsewhere(
     return subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, cwd=cwd)
 
 
-def test_another_system_is_told_what_works_there(course: Path) -> None:
-    told = _elsewhere("grade", "--course", str(course))
+@pytest.mark.parametrize("words", [("grade",), ("check-notebook", "mine.ipynb")])
+def test_another_system_is_told_what_works_there(
+    course: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(course)
+    Path("mine.ipynb").write_text("{}")
+    told = _elsewhere(*words, "--course", str(course), cwd=course)
     assert told.returncode == 1
     assert "runs on Linux only, and this is darwin" in told.stderr
     assert "next: grade in a container: docs/engine.md, 'In a container'\n" in told.stderr

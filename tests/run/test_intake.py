@@ -86,19 +86,6 @@ def test_a_folder_for_no_lesson_is_passed_over_aloud(course: Path) -> None:
     assert intake.passed_over
 
 
-def test_the_digest_follows_submission_and_source(course: Path) -> None:
-    path = course / "submitted" / "ada" / "01_a" / "01_a.ipynb"
-    _notebook(path)
-    source = course / "source" / "01_a" / "01_a.ipynb"
-    (found,) = take_in(course, ["01_a"], ["01_a"]).submissions
-    first = found.digest(source)
-    assert found.digest(source) == first
-    _notebook(path, cells=2)
-    second = found.digest(source)
-    _notebook(source, cells=3)
-    assert len({first, second, found.digest(source)}) == 3
-
-
 def test_an_unknown_lesson_is_refused_with_a_choice(course: Path) -> None:
     with pytest.raises(UsageError) as refusal:
         lessons_with_source(course, ["03_c"])

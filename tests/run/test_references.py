@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from nbproof.marking.hand_in import HandIn as HandedIn
+from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
-from nbproof.run.plan import Job
-from nbproof.run.pool import Reader
-from nbproof.run.references import REFERENCE, ReferenceJob, ReferencesFail
+from nbproof.run.pool import PoolMaker
+from nbproof.run.references import REFERENCE, ReferencesFail
 from nbproof.sandbox.engine import Engine
-from tests.conftest import LESSON, POINTS, RIGHT, SharedPool, shared_pool
+from tests.conftest import LESSON, POINTS, RIGHT, Mark, shared_pool
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -32,18 +33,14 @@ def asked(engine: Engine) -> tuple[PoolMaker, list[str]]:
     """A pool, and whose notebooks it was asked for."""
     names: list[str] = []
 
-    def make(*given: object) -> object:
-        pool = shared_pool(engine)(*given)
-        marked = pool.marked
+    def noting(mark: Mark) -> Mark:
+        def one(handed_in: HandedIn) -> SubmissionVerdict:
+            names.append(handed_in.key.name)
+            return mark(handed_in)
 
-        def noting(jobs: Sequence[Job], read: Reader) -> object:
-            names.extend(f"{job.submission.learner}/{job.submission.lesson}" for job in jobs)
-            return marked(jobs, read)
+        return one
 
-        pool.marked = noting
-        return pool
-
-    return make, names
+    return shared_pool(engine, noting), names
 
 
 def _source(course: Path, lesson: str = LESSON) -> Path:
@@ -160,14 +157,21 @@ def test_submissions_marked_meanwhile_wait_for_the_verdict_on_the_references(
 ) -> None:
     """With several workers a learner's verdict may come first."""
 
-    class LastFirst(SharedPool):
-        def marked(self, jobs: Sequence[Job], read: Reader):
-            yield from reversed(list(super().marked(jobs, read)))
+    learners = threading.Semaphore(0)
 
-    def make(*given: object) -> LastFirst:
-        pool = shared_pool(engine)(*given)
-        return LastFirst(pool._marker)
+    def references_last(mark: Mark) -> Mark:
+        def one(handed_in: HandedIn) -> SubmissionVerdict:
+            if handed_in.key.learner == REFERENCE:
+                assert learners.acquire(timeout=60) and learners.acquire(timeout=60)
+                return mark(handed_in)
+            try:
+                return mark(handed_in)
+            finally:
+                learners.release()
 
+        return one
+
+    make = shared_pool(engine, references_last, threads=3)
     hand_in("ada", RIGHT)
     hand_in("ben", {})
     _again(course)
@@ -183,24 +187,24 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(course: Path, ha
     """A busy machine must not stop a class that it would grade a minute later."""
     tried: list[int] = []
 
-    class Busy(SharedPool):
-        busy = 1
+    busy = 1
 
-        def marked(self, jobs: Sequence[Job], read: Reader):
-            for job, verdict in super().marked(jobs, read):
-                if isinstance(job, ReferenceJob) and verdict.exercises:
-                    tried.append(1)
-                    if len(tried) <= self.busy:
-                        one = verdict.exercises[0]
-                        none = tuple(replace(test, score=0.0) for test in one.tests)
-                        late = replace(one, status="timeout", sentence="too slow", tests=none)
-                        verdict = replace(verdict, exercises=(late, *verdict.exercises[1:]))
-                yield job, verdict
+    def slow(mark: Mark) -> Mark:
+        def one(handed_in: HandedIn) -> SubmissionVerdict:
+            verdict = mark(handed_in)
+            if handed_in.key.learner != REFERENCE:
+                return verdict
+            tried.append(1)
+            if len(tried) > busy:
+                return verdict
+            first, *others = verdict.exercises
+            none = tuple(replace(test, score=0.0) for test in first.tests)
+            late = replace(first, status="timeout", sentence="too slow", tests=none)
+            return replace(verdict, exercises=(late, *others))
 
-    def make(*given: object) -> Busy:
-        pool = shared_pool(engine)(*given)
-        return Busy(pool._marker)
+        return one
 
+    make = shared_pool(engine, slow)
     hand_in("ada", RIGHT)
     _again(course)
     assert [one.score for one in _grade(course, make).scores] == [FULL]
@@ -208,6 +212,6 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(course: Path, ha
     assert RunState(course).references
     _again(course)
     tried.clear()
-    Busy.busy = 2
+    busy = 2
     with pytest.raises(ReferencesFail, match="too slow"):
         _grade(course, make, force=True)

@@ -18,10 +18,10 @@ from nbproof.course_file import CourseFile, the_course
 from nbproof.marking.results import GradedClass
 from nbproof.run import digests
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
 from nbproof.run.journal import Journal
 from nbproof.run.plan import select
+from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.worker_handle import Worker
 from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT, note_references
@@ -55,7 +55,7 @@ def grade(course: Path, pool: PoolMaker) -> Grade:
     """grade(only=("ada",), force=True): one run over the small course."""
 
     def run(only: tuple[str, ...] = (), **options: Any) -> GradedClass:
-        chosen = select(course, take_in(course, [LESSON], [LESSON]), [LESSON], only)
+        chosen = select(take_in(course, [LESSON], [LESSON]), [LESSON], only)
         return grade_class(course, chosen.intake, [LESSON], pool=pool, **options)
 
     return run

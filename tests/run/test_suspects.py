@@ -8,8 +8,10 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +19,18 @@ import pytest
 from nbgrader.api import Gradebook
 
 from nbproof.limits import GradingLimits
-from nbproof.marking.order import Order
+from nbproof.marking.hand_in import HandIn
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
 from nbproof.run.plan import Job
-from nbproof.run.pool import Reader
+from nbproof.run.pool import Pool
 from nbproof.run.suspects import InProgress, Standing
 from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.exceptions import EngineLost
 from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT, SharedPool, shared_pool
+from tests.conftest import LESSON, POINTS, RIGHT, Mark, shared_pool
 from tests.run.test_batch import Grade, _book, grade
 
 __all__ = ["grade"]
@@ -147,21 +150,26 @@ def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(
     tried: list[str] = []
     deadly = True
 
-    class Noting(SharedPool):
-        def marked(self, jobs: Sequence[Job], read: Reader) -> Iterator[tuple[Job, SubmissionVerdict]]:
+    def noting(mark: Mark) -> Mark:
+        def one(handed_in: HandIn) -> SubmissionVerdict:
             # Reference answers are tried as well where they have not passed before.
-            tried.extend(job.submission.learner for job in jobs if job.submission.learner in ("a b", "ben"))
-            yield from super().marked(jobs, read)
+            tried.extend([handed_in.key.learner] if handed_in.key.learner in ("a b", "ben") else [])
+            return mark(handed_in)
 
-        def apart(self, order: Order) -> SubmissionVerdict:
-            tried.append(f"{order.learner}, alone")
-            if deadly:
-                raise BrokenProcessPool
-            return super().apart(order)
+        return one
 
     def graded(force: bool = False) -> dict[str, str]:
-        def make(*given: Any) -> Noting:
-            return Noting(shared_pool(engine)(*given)._marker)
+        @contextmanager
+        def make(*given: Any) -> Iterator[Pool]:
+            with shared_pool(engine, noting)(*given) as pool, shared_pool(engine)(*given) as other:
+
+                def alone(handed_in: HandIn) -> SubmissionVerdict:
+                    tried.append(f"{handed_in.key.learner}, alone")
+                    if deadly:
+                        raise BrokenProcessPool
+                    return other.alone(handed_in)
+
+                yield replace(pool, alone=alone)
 
         tried.clear()
         intake = take_in(course, [LESSON], [LESSON])
@@ -182,6 +190,31 @@ def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(
     assert tried == ["ben", "a b, alone"]
     assert _notes(course) == {}
     assert _book(course) == {"a b": FULL, "ben": FULL}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_ends_the_place_where_it_is_marked_is_tried_once_more_last(
+    course: Path, hand_in: Callable[..., Path], engine: Engine, times: int
+) -> None:
+    """Such as a worker's machine: whose doing that was nobody knows."""
+    for learner in ("ada", "ben", "cleo"):
+        hand_in(learner, RIGHT)
+    tried: list[str] = []
+
+    def deadly(mark: Mark) -> Mark:
+        def one(handed_in: HandIn) -> SubmissionVerdict:
+            tried.append(handed_in.key.learner)
+            if handed_in.key.learner == "ada" and tried.count("ada") <= times:
+                raise EngineLost("the engine is gone")
+            return mark(handed_in)
+
+        return one
+
+    scores = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=shared_pool(engine, deadly)).scores
+    problems = {score.learner: score.problem for score in scores}
+    assert tried[-1] == "ada" and tried.count("ada") == 2
+    assert not problems["ben"] and not problems["cleo"]
+    assert ("ended twice" in problems["ada"]) == (times == 2)
 
 
 def test_a_run_that_ends_by_itself_suspects_nobody(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:

@@ -20,9 +20,9 @@ from nbproof.errors import CourseError
 from nbproof.marking.results import GradedClass
 from nbproof.run import class_run
 from nbproof.run.batch import grade_class
-from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import Intake, Submission, take_in
 from nbproof.run.lock import only_run
+from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.exceptions import GradingError
 from tests import needs_isolation
 from tests.conftest import LESSON, RIGHT
