@@ -76,6 +76,15 @@ class Picture(Figure):  # type: ignore[misc]
         self.write(0.15, tall - 0.25, title, fontsize=11.5, weight="bold")
         return tall
 
+    def captioned(self, title: str, words: str) -> float:
+        """Write a title above and words below, where there are any; returns the picture's height in inches."""
+        tall = float(self.get_figheight())
+        if title:
+            self.write(0.1, tall - 0.16, title, weight="bold", family=MONO)
+        if words:
+            self.write(0.1, 0.16, words, fontsize=8.5)
+        return tall
+
     def write(self, x: float, y: float, text: str, **options: Any) -> Any:
         """Text at a place measured in inches from the lower left corner."""
         wide, high = self.get_size_inches()

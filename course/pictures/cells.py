@@ -105,41 +105,68 @@ class _Place:
     high: float
 
 
+@dataclass(frozen=True)
+class _View:
+    """What is drawn of a grid: two dimensions of it, and which elements are not as wanted."""
+
+    grid: Grid
+    place: str
+    values: torch.Tensor
+    bad: torch.Tensor
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns that it takes: an empty one takes room as well."""
+        rows, columns = self.values.shape
+        return max(1, rows), max(1, columns)
+
+
 @in_own_style
 def draw_grids(grids: list[Grid], title: str, words: str) -> Picture:
     """The grids below each other where they are flat, else side by side; ``words`` below sum them up."""
-    views = [grid.slice() for grid in grids]
-    rows = max(values.shape[0] for _, values, _ in views)
-    columns = max(values.shape[1] for _, values, _ in views)
+    views = [_View(grid, *grid.slice()) for grid in grids]
+    rows = max(view.values.shape[0] for view in views)
+    columns = max(view.values.shape[1] for view in views)
     flat = rows <= 2 and (columns > 3 or rows == 1)
-    fits = columns <= _MOST_COLUMNS // rows if flat else columns <= 4 and rows <= _MOST_ROWS and rows * columns <= 16
-    shapes = [(max(1, values.shape[0]), max(1, values.shape[1])) for _, values, _ in views]
-    slices = sorted({place for place, _, _ in views if place})
-    if slices:
-        words = f"drawn: slice {' and '.join(slices)}" + (f" · {words}" if words else "")
+    fits = _fits(rows, columns, flat)
+    shapes = [view.shape for view in views]
     places = _flat(shapes) if flat else _side_by_side(shapes, fits)
+    slices = sorted({view.place for view in views} - {""})
+    if slices:
+        more = f" · {words}" if words else ""
+        words = f"drawn: slice {' and '.join(slices)}{more}"
     head, foot = (0.32 if title else 0.1), (0.32 if words else 0.1)
     alt = ". ".join(part for part in (title, *(grid.in_words() for grid in grids), words) if part)
     picture = Picture(_WIDE, head + max(box.y + box.high for box in places) + foot, alt)
-    tall = picture.get_figheight()
-    if title:
-        picture.write(0.1, tall - 0.16, cut(title, 60), weight="bold", family=MONO)
-    if words:
-        picture.write(0.1, 0.16, words, fontsize=8.5)
-    ends = _ends([values for grid, (_, values, _) in zip(grids, views, strict=True) if not grid.difference])
-    for grid, (_, values, bad), place in zip(grids, views, places, strict=True):
-        top = tall - head - place.y
-        if flat:
-            picture.write(_LEFT - 0.1, top - place.high / 2, grid.label, ha="right", fontsize=8.5)
-        else:
-            picture.write(place.x, top + 0.12, cut(grid.heading, 28), fontsize=8.5)
-        if not values.numel():
-            picture.write(place.x, top - 0.14, "empty", fontsize=8.5, color=QUIET, style="italic")
-        elif fits:
-            _numbers(picture, grid, values, bad, place, top)
-        else:
-            _shades(picture, grid, values, bad, (place.x, top - place.high, place.wide, place.high), ends)
+    tall = picture.captioned(cut(title, 60), words)
+    ends = _ends([view.values for view in views if not view.grid.difference])
+    for view, place in zip(views, places, strict=True):
+        _draw_view(picture, view, place, tall - head - place.y, (flat, fits), ends)
     return picture
+
+
+def _draw_view(
+    picture: Picture, view: _View, place: _Place, top: float, how: tuple[bool, bool], ends: tuple[float, float]
+) -> None:
+    """One grid with its heading. ``how``: whether the grids are below each other, and whether numbers fit."""
+    flat, fits = how
+    if flat:
+        picture.write(_LEFT - 0.1, top - place.high / 2, view.grid.label, ha="right", fontsize=8.5)
+    else:
+        picture.write(place.x, top + 0.12, cut(view.grid.heading, 28), fontsize=8.5)
+    if not view.values.numel():
+        picture.write(place.x, top - 0.14, "empty", fontsize=8.5, color=QUIET, style="italic")
+    elif fits:
+        _numbers(picture, view, place, top)
+    else:
+        _shades(picture, view, (place.x, top - place.high, place.wide, place.high), ends)
+
+
+def _fits(rows: int, columns: int, flat: bool) -> bool:
+    """Whether each element has room for its number."""
+    if flat:
+        return columns <= _MOST_COLUMNS // rows
+    return columns <= 4 and rows <= _MOST_ROWS and rows * columns <= 16
 
 
 def _flat(shapes: list[tuple[int, int]]) -> list[_Place]:
@@ -166,8 +193,9 @@ def _side_by_side(shapes: list[tuple[int, int]], fits: bool) -> list[_Place]:
     return places
 
 
-def _numbers(picture: Picture, grid: Grid, values: torch.Tensor, bad: torch.Tensor, place: _Place, top: float) -> None:
+def _numbers(picture: Picture, view: _View, place: _Place, top: float) -> None:
     """Every element in a cell of its own; what is not as wanted has a thick red frame and bold digits."""
+    grid, values, bad = view.grid, view.values, view.bad
     rows, columns = values.shape
     frames = []
     wide, marked = place.wide / columns, grid.label != "wanted"
@@ -217,15 +245,9 @@ def draw_frames(picture: Picture, frames: list[Frame]) -> None:
     )
 
 
-def _shades(
-    picture: Picture,
-    grid: Grid,
-    values: torch.Tensor,
-    bad: torch.Tensor,
-    box: tuple[float, float, float, float],
-    ends: tuple[float, float],
-) -> None:
+def _shades(picture: Picture, view: _View, box: tuple[float, float, float, float], ends: tuple[float, float]) -> None:
     """One shade an element; NaN and infinity are crossed out. Of a difference, dark is where it is large."""
+    grid, values, bad = view.grid, view.values, view.bad
     plain = (values.abs() if values.is_complex() else values).float()
     if grid.difference:
         # Whatever differs shows, however little.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from course.pictures.canvas import MONO, ORANGE, QUIET, WIRE, Picture, in_own_style
 from course.pictures.cells import Frame, draw_frames
 from course.pictures.words import amount, cut, listed
@@ -9,6 +11,8 @@ from course.pictures.words import amount, cut, listed
 __all__ = ["draw_orders"]
 
 _WIDE, _ROW, _MOST, _LETTERS = 5.2, 0.235, 10, 26
+_COLUMN, _LEFT = 1.95, 0.45
+_RIGHT = _WIDE - _COLUMN - 0.1
 
 
 @in_own_style
@@ -19,44 +23,65 @@ def draw_orders(got: list[str], wanted: list[str] | None, title: str = "") -> Pi
     difference is drawn. With ``wanted`` None only the left column is drawn.
     """
     first = None if wanted is None else _first(got, wanted)
-    length = max(len(got), len(wanted or []), 1)
-    start = 0 if length <= _MOST or first is None else max(0, min(first - 2, length - _MOST))
-    stop = min(length, start + _MOST)
+    start, stop = _shown(max(len(got), len(wanted or []), 1), first)
     head = 0.55 if title else 0.32
     words = _sentence(got, wanted, first)
-    picture = Picture(_WIDE, head + _ROW * (stop - start) + (0.34 if words else 0.1), _alt(got, wanted, title, words))
-    tall = picture.get_figheight()
-    if title:
-        picture.write(0.1, tall - 0.16, cut(title, 60), weight="bold", family=MONO)
-    if words:
-        picture.write(0.1, 0.16, words, fontsize=8.5)
-    wide = 1.95
-    right = _WIDE - wide - 0.1
-    pairs = [] if wanted is None else _partners(got, wanted)
-    columns = [("yours", got, 0.45, {one for one, _ in pairs})]
-    if wanted is not None:
-        columns.append(("wanted", wanted, right, {other for _, other in pairs}))
-    frames = []
-    for label, items, x, matched in columns:
-        picture.write(x + 0.03, tall - head + 0.12, label + _part(items, start, stop), fontsize=8.5)
-        for at in range(start, min(stop, len(items))):
-            y = tall - head - _ROW * (at - start + 1)
-            wrong = at == first and label == "yours"
-            lonely = wanted is not None and at not in matched
-            frames.append(Frame(x + 0.02, y + 0.018, wide - 0.04, _ROW - 0.036, wrong, lonely))
-            text = _window(items[at], (wanted if label == "yours" else got) or [], at)
-            weight = "bold" if wrong else "normal"
-            picture.write(x + 0.08, y + _ROW / 2 - 0.005, text, fontsize=7.5, family=MONO, weight=weight)
-        if not items:
-            picture.write(x + 0.05, tall - head - _ROW / 2, "empty", fontsize=8.5, style="italic", color=QUIET)
-    draw_frames(picture, frames)
+    foot = 0.34 if words else 0.1
+    picture = Picture(_WIDE, head + _ROW * (stop - start) + foot, _alt(got, wanted, title, words))
+    tall = picture.captioned(cut(title, 60), words)
     middles = {at: tall - head - _ROW * (at - start + 0.5) for at in range(start, stop)}
     for at, y in middles.items():
         picture.write(0.38, y, str(at), ha="right", fontsize=7.5, family=MONO, color=QUIET)
+    left = _Column("yours", got, _LEFT, first)
+    if wanted is None:
+        _write_column(picture, left, wanted, middles, set(range(len(got))))
+        return picture
+    right = _Column("wanted", wanted, _RIGHT, None)
+    pairs = _partners(got, wanted)
+    _write_column(picture, left, wanted, middles, {one for one, _ in pairs})
+    _write_column(picture, right, got, middles, {other for _, other in pairs})
     for one, other in pairs:
         if one in middles and other in middles:
-            _line(picture, (0.45 + wide, middles[one]), (right, middles[other]), moved=one != other)
+            _line(picture, (_LEFT + _COLUMN, middles[one]), (_RIGHT, middles[other]), moved=one != other)
     return picture
+
+
+def _shown(length: int, first: int | None) -> tuple[int, int]:
+    """The rows that are drawn: of long lists those around the first difference."""
+    start = 0 if length <= _MOST or first is None else max(0, min(first - 2, length - _MOST))
+    return start, min(length, start + _MOST)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One of the two lists, and how far from the left it stands; ``wrong``: the row that is marked."""
+
+    label: str
+    items: list[str]
+    x: float
+    wrong: int | None
+
+
+def _write_column(
+    picture: Picture, column: _Column, others: list[str] | None, middles: dict[int, float], matched: set[int]
+) -> None:
+    """A heading and a framed row each; what is not in ``matched`` has no partner in the other column."""
+    start, top = min(middles), max(middles.values()) + _ROW / 2
+    heading = column.label + _part(column.items, start, max(middles) + 1)
+    picture.write(column.x + 0.03, top + 0.12, heading, fontsize=8.5)
+    frames = []
+    for at, middle in middles.items():
+        if at >= len(column.items):
+            break
+        wrong = at == column.wrong
+        lonely = at not in matched
+        frames.append(Frame(column.x + 0.02, middle - _ROW / 2 + 0.018, _COLUMN - 0.04, _ROW - 0.036, wrong, lonely))
+        text = _window(column.items[at], others or [], at)
+        weight = "bold" if wrong else "normal"
+        picture.write(column.x + 0.08, middle - 0.005, text, fontsize=7.5, family=MONO, weight=weight)
+    if not column.items:
+        picture.write(column.x + 0.05, top - _ROW / 2, "empty", fontsize=8.5, style="italic", color=QUIET)
+    draw_frames(picture, frames)
 
 
 def _line(picture: Picture, start: tuple[float, float], end: tuple[float, float], moved: bool) -> None:

@@ -229,16 +229,10 @@ def _what_fits(events: list[Event]) -> tuple[list[Event], str]:
 def _drawn(
     events: list[Event], kinds: dict[str, str], labels: dict[str, str], heading: str, notes: list[str], alt: str
 ) -> Picture:
-    from matplotlib.patches import Rectangle
-
     lanes = list(dict.fromkeys(event.name for event in events))
-    depth = {name: min(event.depth for event in events if event.name == name) for name in lanes}
     row = {name: number for number, name in enumerate(lanes)}
-    names = [
-        "  " * min(depth[name], 8) + (f"{cut(name, 30)}: " if name else "") + cut(kinds.get(name, "?"), 26)
-        for name in lanes
-    ]
-    pitch, size = (0.32, 9.0) if len(lanes) <= 16 else (0.22, 8.0) if len(lanes) <= 40 else (0.165, 7.0)
+    names = _lane_names(events, kinds)
+    pitch, size = _density(len(lanes))
     left = 0.3 + 0.0088 * size * max(map(len, names), default=0)
     room = max(min(0.3 * len(events), max(6.0, 9.2 - left)), 7.2 - left, 2.4)
     step = room / (len(events) + 1)
@@ -252,29 +246,54 @@ def _drawn(
     axes = picture.inches(left, foot, room, high - head - foot, facecolor="none")
     axes.set(xlim=(0, len(events) + 1), ylim=(len(lanes) - 0.5, -0.5))
     axes.axis("off")
-    for number, text in enumerate(names):
-        if number % 2 == 0:
-            corner = 0.1, foot + pitch * (len(lanes) - number - 1)
-            picture.put(Rectangle(corner, left + room - 0.05, pitch, color=FAINT, linewidth=0, alpha=0.6, zorder=-1))
-        y = foot + pitch * (len(lanes) - number - 0.5)
-        picture.write(0.15, y, text, fontsize=size, family=MONO)
+    _write_lanes(picture, names, left + room - 0.05, (foot, pitch, size))
     for start, end, event in _spans(events):
         axes.plot([start, end], [row[event.name]] * 2, color=_KINDS[event.kind][2], linewidth=2.2, zorder=2)
-    _draw_marks(axes, events, row, 46.0 if step >= 0.16 else max(9.0, 46 * step / 0.16))
-    if step >= 0.16:
-        for number, event in enumerate(events, 1):
-            axes.annotate(
-                str(number),
-                (number, row[event.name]),
-                (0, 6),
-                textcoords="offset points",
-                ha="center",
-                fontsize=7,
-                color=INK,
-            )
+    numbered = step >= 0.16
+    _draw_marks(axes, events, row, 46.0 if numbered else max(9.0, 46 * step / 0.16))
+    if numbered:
+        _number_events(axes, events, row)
     _draw_sides(axes, events, (high - head - foot, pitch))
-    _draw_legend(picture, [kind for kind in _KINDS if any(event.kind == kind for event in events)], labels)
+    drawn = {event.kind for event in events}
+    _draw_legend(picture, [kind for kind in _KINDS if kind in drawn], labels)
     return picture
+
+
+def _lane_names(events: list[Event], kinds: dict[str, str]) -> list[str]:
+    """What is written before each lane: indented by depth, the module's name and its class."""
+    depth: dict[str, int] = {}
+    for event in events:
+        depth[event.name] = min(event.depth, depth.get(event.name, event.depth))
+    names = []
+    for name, deep in depth.items():
+        own = f"{cut(name, 30)}: " if name else ""
+        names.append("  " * min(deep, 8) + own + cut(kinds.get(name, "?"), 26))
+    return names
+
+
+def _density(lanes: int) -> tuple[float, float]:
+    """Inches from lane to lane, and the size of their names: less of both where there are many."""
+    if lanes <= 16:
+        return 0.32, 9.0
+    return (0.22, 8.0) if lanes <= 40 else (0.165, 7.0)
+
+
+def _write_lanes(picture: Picture, names: list[str], wide: float, measures: tuple[float, float, float]) -> None:
+    """The names, every other one on a band. ``measures``: below the lowest lane, from lane to lane, size of the words."""
+    from matplotlib.patches import Rectangle
+
+    foot, pitch, size = measures
+    for number, text in enumerate(names):
+        below = foot + pitch * (len(names) - number - 1)
+        if number % 2 == 0:
+            picture.put(Rectangle((0.1, below), wide, pitch, color=FAINT, linewidth=0, alpha=0.6, zorder=-1))
+        picture.write(0.15, foot + pitch * (len(names) - number - 0.5), text, fontsize=size, family=MONO)
+
+
+def _number_events(axes: Any, events: list[Event], row: dict[str, int]) -> None:
+    style: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": 7, "color": INK}
+    for number, event in enumerate(events, 1):
+        axes.annotate(str(number), (number, row[event.name]), (0, 6), **style)
 
 
 def _spans(events: list[Event]) -> Iterator[tuple[int, int, Event]]:
