@@ -222,9 +222,13 @@ def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
     try:
         with connect(cluster.scheduler_address, None, 30) as there, pytest.raises(ClusterLost) as lost:
             grade_class(
-                course, take_in(course, [LESSON], [LESSON]), [LESSON], seed=7, pool=there.pool,
+                course,
+                take_in(course, [LESSON], [LESSON]),
+                [LESSON],
+                seed=7,
+                pool=there.pool,
                 step=lambda done, of, name: closing.start() if done == 2 else None,
-            )  # fmt: skip
+            )
     finally:
         closing.join()
     assert "scheduler" in lost.value.fact

@@ -204,10 +204,15 @@ def test_a_manual_mark_stays(course: Path, grade: Grade, hand_in: Callable[..., 
 @needs_isolation
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(b"hello", "not a notebook"), (b"", "the file is empty"), (b"{}", "holds no cells"), (b"[" * 200_000, "holds no cells"),
-     (b'{"cells": ' + b"[" * 3_000_000, "holds no cells")],
+    [
+        (b"hello", "not a notebook"),
+        (b"", "the file is empty"),
+        (b"{}", "holds no cells"),
+        (b"[" * 200_000, "holds no cells"),
+        (b'{"cells": ' + b"[" * 3_000_000, "holds no cells"),
+    ],
     ids=["text", "empty", "no cells", "deep", "large and deep"],
-)  # fmt: skip
+)
 def test_a_broken_file_is_listed_and_the_others_go_on(
     course: Path, grade: Grade, hand_in: Callable[..., Path], content: bytes, says: str
 ) -> None:
