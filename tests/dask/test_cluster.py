@@ -182,8 +182,10 @@ def test_a_killed_worker_loses_and_doubles_nothing(
 @pytest.mark.nightly
 @needs_isolation
 def test_what_kills_each_worker_is_given_up_and_the_others_are_marked(
-    course: Path, hand_in: Callable[..., Path], two_workers: Any
+    course: Path, hand_in: Callable[..., Path], two_workers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Else each of two tries costs four workers.
+    monkeypatch.setattr(two_workers.scheduler, "allowed_failures", 0)
     learners = ["ada", "ben", "cem", "dia"]
     for learner in learners:
         hand_in(learner, RIGHT)
