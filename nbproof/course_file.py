@@ -174,8 +174,9 @@ def find_course(root: Path) -> None:
         what = "more than one course" if found else "no course"
         raise UsageError(
             f"{what} here: {', '.join(str(one.parent) for one in found) or f'no folder holds a {_NAME}'}",
-            str(root), "cd into the course's folder, or add --course FOLDER",
-        )  # fmt: skip
+            str(root),
+            "cd into the course's folder, or add --course FOLDER",
+        )
     use_course(str(found[0]))
     the_course().enter()
 
@@ -195,9 +196,20 @@ def _read(package: str) -> CourseFile:
         picture, wheel, nothing = (str(told.get(key, "")) for key in ("picture", "wheel", "nothing_came"))
         errors = tuple({key: str(one[key]) for key in one} for one in told.get("errors", ()))
         return CourseFile(
-            package, folder, str(told["says"]), name, lists["leaves"], lists["warm"], picture, wheel, awkward,
-            lists["truths"], errors, nothing, goes_wrong,
-        )  # fmt: skip
+            package,
+            folder,
+            str(told["says"]),
+            name,
+            lists["leaves"],
+            lists["warm"],
+            picture,
+            wheel,
+            awkward,
+            lists["truths"],
+            errors,
+            nothing,
+            goes_wrong,
+        )
     except (OSError, ValueError) as error:
         raise UsageError(f"{_NAME} cannot be read: {error}", str(path), "correct that file") from None
     except KeyError:

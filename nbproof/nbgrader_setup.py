@@ -38,9 +38,10 @@ def course_config(root: Path) -> Config:
         config = PyFileConfigLoader(path.name, path=str(root.resolve())).load_config()
     except ImportError as error:
         raise UsageError(
-            f"nbgrader_config.py imports what is not there: {error}", str(path.resolve()),
+            f"nbgrader_config.py imports what is not there: {error}",
+            str(path.resolve()),
             "take its imports from the nbgrader_config.py that came with this version of the course",
-        ) from None  # fmt: skip
+        ) from None
     config.CourseDirectory.root = str(root.resolve())
     config.NbGrader.logfile = ""
     return config

@@ -28,9 +28,14 @@ def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """A progress bar with an estimate; yields step(done, of, name). Prints nothing if stderr is not a terminal."""
     console = Console(stderr=True)
     columns = (
-        TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
-        TimeRemainingColumn(), TextColumn("{task.fields[name]}"),
-    )  # fmt: skip
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[name]}"),
+    )
     # What is printed meanwhile stands above the bar, but in a file where standard output is one.
     above = sys.stdout.isatty()
     off = not console.is_terminal

@@ -67,9 +67,11 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
             self.log.error("not collected: %s is larger than c.CourseDirectory.max_dir_size", src)
             return
         ignored = ignore_patterns(
-            exclude=self.coursedir.ignore, include=self.coursedir.include,
-            max_file_size=self.coursedir.max_file_size, log=self.log,
-        )  # fmt: skip
+            exclude=self.coursedir.ignore,
+            include=self.coursedir.include,
+            max_file_size=self.coursedir.max_file_size,
+            log=self.log,
+        )
         dest.mkdir(parents=True)
         owner = src.lstat().st_uid
         # By descriptors: what is a file while it is looked at must not be a link while it is copied.

@@ -37,5 +37,10 @@ def use_engine(c: Config, file: str = "") -> None:
 
     # nbgrader copies what lies beside a notebook. The engine's record of a verdict is not for learners, nor from them.
     c.CourseDirectory.ignore = [
-        ".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", JOURNAL, f"{JOURNAL}.new",
-    ]  # fmt: skip
+        ".ipynb_checkpoints",
+        "*.pyc",
+        "__pycache__",
+        "feedback",
+        JOURNAL,
+        f"{JOURNAL}.new",
+    ]

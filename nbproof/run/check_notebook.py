@@ -31,9 +31,14 @@ __all__ = ["check_notebook", "lesson_of"]
 
 
 def check_notebook(
-    root: Path, file: Path, lessons: list[str], *, seed: int | None = None, isolation: Isolation | None = None,
+    root: Path,
+    file: Path,
+    lessons: list[str],
+    *,
+    seed: int | None = None,
+    isolation: Isolation | None = None,
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
-) -> SubmissionVerdict:  # fmt: skip
+) -> SubmissionVerdict:
     """The verdict on ``file``. Raises UsageError if it is no notebook of this course, NoIsolation if this is not Linux."""
     if sys.platform != "linux":
         isolation_or_refuse()

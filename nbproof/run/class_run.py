@@ -292,11 +292,17 @@ class ClassRun:
                 continue
             scores.append(
                 replace(
-                    self._done[key], score=have.score, waiting=have.waiting, pending=have.pending, penalty=have.penalty,
-                    seconds_late=have.seconds_late, said_late=key in self.writer.late, extended=have.extended,
+                    self._done[key],
+                    score=have.score,
+                    waiting=have.waiting,
+                    pending=have.pending,
+                    penalty=have.penalty,
+                    seconds_late=have.seconds_late,
+                    said_late=key in self.writer.late,
+                    extended=have.extended,
                     settled=have.settled(self._done[key].verdict),
                 )
-            )  # fmt: skip
+            )
         return scores
 
 

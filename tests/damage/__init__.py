@@ -59,10 +59,18 @@ class Damage:
     refused: bool
 
 
-ELSEWHERE = frozenset({
-    "answer below the check", "two answers at the end", "answer above the heading", "answer fenced below the check",
-    "answer raw at the end", "answer in another cell", "answer in the setup cell", "answer commented out",
-})  # fmt: skip
+ELSEWHERE = frozenset(
+    {
+        "answer below the check",
+        "two answers at the end",
+        "answer above the heading",
+        "answer fenced below the check",
+        "answer raw at the end",
+        "answer in another cell",
+        "answer in the setup cell",
+        "answer commented out",
+    }
+)
 """Answers that stand elsewhere, while the TODO cell is as it was handed out."""
 _UNSURE = ("todos merged", "merged into setup")
 WAITS = ELSEWHERE.union(_UNSURE)

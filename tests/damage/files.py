@@ -140,14 +140,23 @@ _LOGIN = (
     '<form action="/login"><input name="user"><input type="password" name="pass"></form></body></html>'
 )
 _ERROR = "<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1><p>Moodle</p></body></html>"
-_OTHER = json.dumps({
-    "cells": [
-        {"cell_type": "markdown", "metadata": {}, "source": ["# Week 3: bicycles and how to mend them\n"]},
-        {"cell_type": "code", "metadata": {"nbgrader": {"grade_id": "bicycle", "solution": True, "grade": False}},
-         "execution_count": None, "outputs": [], "source": ["def wheels(bicycle):\n", "    return 2\n"]},
-    ],
-    "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
-})  # fmt: skip
+_OTHER = json.dumps(
+    {
+        "cells": [
+            {"cell_type": "markdown", "metadata": {}, "source": ["# Week 3: bicycles and how to mend them\n"]},
+            {
+                "cell_type": "code",
+                "metadata": {"nbgrader": {"grade_id": "bicycle", "solution": True, "grade": False}},
+                "execution_count": None,
+                "outputs": [],
+                "source": ["def wheels(bicycle):\n", "    return 2\n"],
+            },
+        ],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+)
 
 FILES: dict[str, Written] = {
     "BOM": _of(lambda text, pick: b"\xef\xbb\xbf" + text.encode()),

@@ -55,8 +55,12 @@ class Work:
 def code(text: str, metadata: dict[str, Any] | None = None) -> Cell:
     """A code cell."""
     return {
-        "cell_type": "code", "execution_count": None, "metadata": metadata or {}, "outputs": [], "source": text,
-    }  # fmt: skip
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": metadata or {},
+        "outputs": [],
+        "source": text,
+    }
 
 
 def text(source: str) -> Cell:

@@ -114,8 +114,10 @@ def test_what_leads_elsewhere_is_left_out(inbound: Path, tmp_path: Path, caplog:
     os.mkfifo(place / "pipe")
     folder = _collect(tmp_path) / ME / LESSON
     assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*")) == [
-        "more", "more/numbers.csv", "timestamp.txt",
-    ]  # fmt: skip
+        "more",
+        "more/numbers.csv",
+        "timestamp.txt",
+    ]
     assert caplog.text.count("left out") == 2
 
 

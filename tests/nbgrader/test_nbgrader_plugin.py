@@ -109,9 +109,11 @@ def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(c
     cheat.write_text(json.dumps(notebook))
     submitted = course / "submitted"
     for learner, data in {
-        "mal": b"not a notebook", "big": b"[" + b"[]," * 20_000_000 + b"[]]", "nan": b'{"cells": ' + b"[" * 10**6,
+        "mal": b"not a notebook",
+        "big": b"[" + b"[]," * 20_000_000 + b"[]]",
+        "nan": b'{"cells": ' + b"[" * 10**6,
         "new\nline": right,
-    }.items():  # fmt: skip
+    }.items():
         (submitted / learner / LESSON).mkdir(parents=True)
         (submitted / learner / LESSON / f"{LESSON}.ipynb").write_bytes(data)
     _fill(hand_in("lin", RIGHT).parent, course)
@@ -139,9 +141,12 @@ def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(c
     kept = {path.name for path in (course / "autograded/lin" / LESSON).iterdir()}
     assert kept == {f"{LESSON}.ipynb", ".verdict.json", "timestamp.txt", "submission_secret.txt"}
     for learner, why in {
-        "sol": "is a symbolic link", "neb": "is a symbolic link", "zed": "is a symbolic link",
-        "zer": "is a symbolic link", "pip": "is not a regular file",
-    }.items():  # fmt: skip
+        "sol": "is a symbolic link",
+        "neb": "is a symbolic link",
+        "zed": "is a symbolic link",
+        "zer": "is a symbolic link",
+        "pip": "is not a regular file",
+    }.items():
         assert learner not in scores, f"{learner} has a place in the gradebook"
         assert any(f"{learner} is not graded: " in line and why in line for line in graded.stderr.splitlines()), learner
     for learner in ("mal", "big", "nan"):

@@ -114,10 +114,12 @@ def test_of_what_was_handed_out_a_lost_cell_is_missing(kept: str) -> None:
     (at,) = [number for number, cell in enumerate(cells) if cell.name == "second"]
     prose, _, test = cells[at - 1 : at + 2]
     left = {
-        "prose": prose, "heading": prose._replace(source=prose.source.splitlines()[0] + "\nmine"), "test": test,
+        "prose": prose,
+        "heading": prose._replace(source=prose.source.splitlines()[0] + "\nmine"),
+        "test": test,
         "test without its id": test._replace(name=None),
         "test in another cell": test._replace(name=None, source=f"1\n{test.source}\n2"),
-    }[kept]  # fmt: skip
+    }[kept]
     cells[at - 1 : at + 2] = [left]
     found = found_in(released(*IDS), cells)
     assert found.newer == ()

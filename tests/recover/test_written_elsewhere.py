@@ -115,16 +115,28 @@ STRING = f'"""{TEXT} And more than that: he would need a hook on the parameters 
 @pytest.mark.parametrize(
     ("place", "text", "kind"),
     [
-        ("below", TEXT, "raw"), ("end", TEXT, "markdown"), ("start", TEXT, "markdown"), ("end", CHINESE, "markdown"),
-        ("behind the next prose", TEXT, "markdown"), ("prose elsewhere", TEXT, "markdown"),
-        ("question, same line", "Because of order.", "markdown"), ("end", "Order.", "markdown"),
-        ("below", REMARK, "code"), ("below", "# order", "code"), ("end", f"print('{TEXT}')", "code"),
-        ("end", STRING, "code"), ("end", TEXT, "code"), ("end", f"%%markdown\n{TEXT}", "code"),
+        ("below", TEXT, "raw"),
+        ("end", TEXT, "markdown"),
+        ("start", TEXT, "markdown"),
+        ("end", CHINESE, "markdown"),
+        ("behind the next prose", TEXT, "markdown"),
+        ("prose elsewhere", TEXT, "markdown"),
+        ("question, same line", "Because of order.", "markdown"),
+        ("end", "Order.", "markdown"),
+        ("below", REMARK, "code"),
+        ("below", "# order", "code"),
+        ("end", f"print('{TEXT}')", "code"),
+        ("end", STRING, "code"),
+        ("end", TEXT, "code"),
+        ("end", f"%%markdown\n{TEXT}", "code"),
         ("end", f"answer = '{TEXT}'", "code"),
-        ("below", CHINESE, "code"), ("below", "# " + CHINESE, "code"), ("todo", REMARK, "code"), ("todo", "# " + CHINESE, "code"),
+        ("below", CHINESE, "code"),
+        ("below", "# " + CHINESE, "code"),
+        ("todo", REMARK, "code"),
+        ("todo", "# " + CHINESE, "code"),
         ("end", "https://docs.example/my-answer", "markdown"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("ids", [True, False], ids=["ids", "no ids"])
 def test_what_may_be_the_answer_waits_for_a_person(place: str, text: str, kind: str, ids: bool) -> None:
     notebook = _put(place, text, kind)

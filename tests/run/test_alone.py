@@ -37,8 +37,10 @@ def test_nothing_is_written(course: Path, hand_in, warm: None, diary: Path) -> N
     before = _everything(course)
     verdict = check_notebook(course, file, [LESSON], seed=5)
     assert {one.id: (one.status, one.score) for one in verdict.exercises} == {
-        "first": ("passed", 2.0), "second": ("failed", 0.0), "third": ("not answered", 0.0),
-    }  # fmt: skip
+        "first": ("passed", 2.0),
+        "second": ("failed", 0.0),
+        "third": ("not answered", 0.0),
+    }
     assert "result[0, 0] is" in verdict.exercises[1].sentence or "result" in verdict.exercises[1].sentence
     assert _everything(course) == before
     assert not diary.exists()

@@ -204,10 +204,15 @@ def test_a_manual_mark_stays(course: Path, grade: Grade, hand_in: Callable[..., 
 @needs_isolation
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(b"hello", "not a notebook"), (b"", "the file is empty"), (b"{}", "holds no cells"), (b"[" * 200_000, "holds no cells"),
-     (b'{"cells": ' + b"[" * 3_000_000, "holds no cells")],
+    [
+        (b"hello", "not a notebook"),
+        (b"", "the file is empty"),
+        (b"{}", "holds no cells"),
+        (b"[" * 200_000, "holds no cells"),
+        (b'{"cells": ' + b"[" * 3_000_000, "holds no cells"),
+    ],
     ids=["text", "empty", "no cells", "deep", "large and deep"],
-)  # fmt: skip
+)
 def test_a_broken_file_is_listed_and_the_others_go_on(
     course: Path, grade: Grade, hand_in: Callable[..., Path], content: bytes, says: str
 ) -> None:
@@ -358,3 +363,22 @@ def test_who_handed_in_nothing_is_a_line_and_no_end() -> None:
         assert told.value.exit_code == 1
     with pytest.raises(UsageError, match="no learner is called 'zeo'"):
         select(everything, [LESSON], ("ada", "zeo"), {"ada", "zoe"})
+
+
+@pytest.mark.nightly
+@needs_isolation
+def test_an_interrupted_run_does_not_wait_for_a_learners_code(course: Path, hand_in: Callable[..., Path]) -> None:
+    for learner in ("ada", "ben", "cleo"):
+        hand_in(learner, {**RIGHT, "second": "def second(x):\n    while True: pass"})
+    with (course / "nbgrader_config.py").open("a") as config:
+        config.write("\nc.GradingLimits.exercise_seconds = 600\nc.GradingLimits.submission_seconds = 900\n")
+    words = [sys.executable, "-m", "course", "grade", "--course", str(course), "--no-feedback", "--workers", "2"]
+    with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as run:
+        until = time.monotonic() + 120
+        while not list(course.glob(".course/marking/*.json")) and time.monotonic() < until:
+            time.sleep(0.1)
+        time.sleep(5)
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+    assert run.returncode == 130, said
+    assert "Traceback" not in said

@@ -115,9 +115,12 @@ def test_what_kills_nbgrader_autograde_is_tried_last_and_set_aside(course: Path,
     assert _notes(course) == {"ben": "set aside"}
     # By a grader that is mended, and by force. It is marked in another process, and written down like the rest.
     forced = subprocess.run(
-        [sys.executable, "-m", "nbgrader", "autograde", LESSON, "--student=ben", "--force"], cwd=course,
-        capture_output=True, text=True, env={**os.environ, "PATH": os.path.dirname(sys.executable) + ":/usr/bin"},
-    )  # fmt: skip
+        [sys.executable, "-m", "nbgrader", "autograde", LESSON, "--student=ben", "--force"],
+        cwd=course,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": os.path.dirname(sys.executable) + ":/usr/bin"},
+    )
     assert forced.returncode == 0, forced.stderr
     assert _scored(course) == dict.fromkeys(learners, FULL)
     assert _notes(course) == {}

@@ -176,8 +176,10 @@ def test_a_full_disk_loses_nothing(course: Path, hand_in: Callable[..., Path], t
     program = f"{sys.executable} -m tests.run.full_disk {made} {place} 0 8 24 40 64 90 1000"
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=3m tmpfs {place} && exec {program}"],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert {len(one["left_over"]) for one in told} == {0}, told
