@@ -23,7 +23,8 @@ import nbformat
 
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
-from nbproof.marking.results import UNCERTAIN, Score
+from nbproof.gradebook.marks import Mark
+from nbproof.marking.results import UNCERTAIN
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.terminal import progress
@@ -86,7 +87,7 @@ def _answered(root: Path, lesson: Lesson, chance: random.Random) -> dict[str, An
     return {**notebook, "cells": [{**cell, "source": text_of(cell)} for cell in notebook["cells"]]}
 
 
-def faults_of(made: Made, scores: dict[tuple[str, str], Score]) -> list[str]:
+def faults_of(made: Made, scores: dict[tuple[str, str], Mark]) -> list[str]:
     """What is not as it should be."""
     got, twin = scores[made.learner, made.lesson], scores[made.twin, made.lesson]
     if made.damage.refused:
@@ -133,7 +134,7 @@ def main() -> int:
     with progress("grading") as step:
         graded = grade_class(root, intake, lessons, seed=arguments.seed, workers=arguments.workers, step=step)
     seconds = time.perf_counter() - start
-    scores = {(score.learner, score.lesson): score for score in graded.scores}
+    scores = {(score.learner, score.lesson): score for score in graded.marks.values()}
     wrong = 0
     for one in made:
         for fault in faults_of(one, scores):

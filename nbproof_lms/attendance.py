@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbproof.command import course_command
-from nbproof.gradebook.reader import opened_gradebook
+from nbproof.gradebook.marks import Person
+from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.report.lateness import some
-from nbproof.report.records import Known, Person, people_in
+from nbproof.report.records import Known
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.text import printable
 from nbproof_lms.members import Member

@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.report.records import Person
+from nbproof.gradebook.marks import Person
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
 from nbproof_lms.names import TASK, bare, plain
 from nbproof_lms.system import GradeTable, System

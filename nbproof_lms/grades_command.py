@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
-from nbproof.report.records import ClassRecords
+from nbproof.gradebook.marks import ClassResults
 from nbproof_lms.grade_files import Grade, GradeFile, grade_file
 from nbproof_lms.handback import systems_of
 from nbproof_lms.system import find_system, systems
@@ -39,23 +39,23 @@ def columns_of(said: Sequence[str], exports: Mapping[str, Path]) -> dict[str, st
 def grade_files(
     root: Path,
     exports: Mapping[str, Path],
-    records: ClassRecords,
+    results: ClassResults,
     chosen: Mapping[str, str],
     names: Sequence[str],
 ) -> tuple[dict[str, GradeFile], list[CourseError]]:
     """The grade files, and why one cannot be made: page and tables are written all the same."""
     made: dict[str, GradeFile] = {}
     refused: list[CourseError] = []
-    grades = grades_of(records)
+    grades = grades_of(results)
     if exports and not grades:
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
-    titles = {lesson.slug: lesson.title for lesson in records.lessons}
+    titles = {lesson.slug: lesson.title for lesson in results.lessons}
     lesson = names[0] if len(names) == 1 else ""
     for option, export in exports.items():
         elsewhere = _came_elsewhere(root, option)
         try:
             made[option] = grade_file(
-                find_system(option), export, grades, records.learners, titles, lesson, chosen, elsewhere
+                find_system(option), export, grades, results.people, titles, lesson, chosen, elsewhere
             )
         except CourseError as error:
             refused.append(error)
@@ -88,7 +88,7 @@ def _came_elsewhere(root: Path, option: str) -> frozenset[str]:
     return frozenset(learner for learner, came in systems_of(root).items() if name not in came)
 
 
-def grades_of(records: ClassRecords) -> dict[tuple[str, str], Grade]:
+def grades_of(results: ClassResults) -> dict[tuple[str, str], Grade]:
     """What is graded. Who handed in nothing, or what could not be graded, has no grade: a person decides about zeros."""
-    graded = [(key, work) for key, work in sorted(records.works.items()) if not work.problem]
-    return {key: Grade(work.score, records.lesson(work.lesson).max_score) for key, work in graded}
+    graded = [(key, mark) for key, mark in results.marks.items() if not mark.problem]
+    return {key: Grade(mark.score, mark.max_score) for key, mark in graded}

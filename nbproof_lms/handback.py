@@ -20,8 +20,8 @@ from pathlib import Path
 from nbproof.errors import CourseError
 from nbproof.feedback.page_task import page_path
 from nbproof.files import replace_file, written_whole
+from nbproof.gradebook.marks import ClassResults, Person
 from nbproof.report.findings import csv_of
-from nbproof.report.records import ClassRecords, Person
 from nbproof_lms.outcome import STANDS, Key, Line, lines_in
 from nbproof_lms.system import LmsEntry, System, systems
 
@@ -111,7 +111,7 @@ def hand_back(
     root: Path,
     target: str,
     keys: Iterable[Key],
-    records: ClassRecords,
+    results: ClassResults,
     emails: Mapping[str, str],
     *,
     out: Path | None = None,
@@ -133,7 +133,7 @@ def hand_back(
         if target in known:
             parcels = [_zip(root, folder, target, lesson, pages, known[target]) for lesson in _lessons(pages)]
         else:
-            parcels = [_mail_table(root, folder, pages, records, emails, excel)] if pages else []
+            parcels = [_mail_table(root, folder, pages, results, emails, excel)] if pages else []
     except OSError as error:
         place = str(error.filename or folder)
         fact = f"what is to be handed back cannot be written: {error.strerror}"
@@ -194,15 +194,15 @@ _TABLE = ("learner", "first_name", "last_name", "email", "lesson", "title", "sco
 
 
 def _mail_table(
-    root: Path, folder: Path, pages: Mapping[Key, bytes], records: ClassRecords, emails: Mapping[str, str], excel: bool
+    root: Path, folder: Path, pages: Mapping[Key, bytes], results: ClassResults, emails: Mapping[str, str], excel: bool
 ) -> Parcel:
     """A table that mail-merge programs take: who gets which page of feedback/."""
     path = _free(folder, "mail", ".csv")
-    people = {person.id: person for person in records.learners}
-    titles = {lesson.slug: lesson.title for lesson in records.lessons}
+    people = {person.id: person for person in results.people}
+    titles = {lesson.slug: lesson.title for lesson in results.lessons}
     rows: list[Sequence[object]] = [_TABLE]
     for learner, lesson in sorted(pages):
-        person, work = people.get(learner, Person(learner)), records.works.get((learner, lesson))
+        person, work = people.get(learner, Person(learner)), results.mark_of(learner, lesson)
         names = (learner, person.first_name, person.last_name, emails.get(learner, ""))
         scored = (work.score, work.max_score) if work and not work.problem else (None, None)
         page = page_path(root, learner, lesson).absolute()

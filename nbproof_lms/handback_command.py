@@ -11,7 +11,8 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.feedback.handed_back import note_handed_back
 from nbproof.feedback.pages import chosen_submissions, write_feedback
-from nbproof.report.records import ClassRecords, read_class
+from nbproof.gradebook.marks import ClassResults
+from nbproof.report.records import read_class
 from nbproof.run.journal import problems_of
 from nbproof.terminal import progress
 from nbproof.text import counted, printable
@@ -42,15 +43,15 @@ def hand_back_pages(request: Namespace) -> int:
             graded = [key for key in keys if (root / "autograded" / key[0] / key[1]).is_dir()]
             problems = {key: one.why for key, one in problems_of(root).items() if key in set(keys)}
             feedback = write_feedback(root, graded, step, problems=problems, workers=request.workers)
-        records = read_class(root, request.lesson, told=known_of(root))
+        results = read_class(root, request.lesson, told=known_of(root))
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
         with progress("packing") as step:
             done = hand_back(
                 root,
                 request.target,
                 [key for key in keys if key not in failed],
-                records,
-                addresses_of(records),
+                results,
+                addresses_of(results),
                 out=request.out,
                 force=request.force,
                 excel=request.excel,
@@ -59,7 +60,7 @@ def hand_back_pages(request: Namespace) -> int:
         note_handed_back(root, [key for parcel in done.parcels for key in parcel.keys])
     lost = [key for key, others in done.nowhere.items() if not others]
     console = console_for_output()
-    for line in (*_failed(feedback.failed), *_packed(done), *_notes(done, records), *_lost(done.target, lost)):
+    for line in (*_failed(feedback.failed), *_packed(done), *_notes(done, results), *_lost(done.target, lost)):
         console.print(printable(line), highlight=False, markup=False, soft_wrap=True)
     return 1 if failed or lost else 0
 
@@ -100,20 +101,20 @@ def _lost(target: str, keys: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield f"        then this command again. Or mail their pages: {course_command('feedback LEARNER --for folder')}"
 
 
-def _notes(done: HandedBack, records: ClassRecords) -> Iterator[str]:
+def _notes(done: HandedBack, results: ClassResults) -> Iterator[str]:
     """What a person should know."""
     keys = [key for parcel in done.parcels for key in parcel.keys]
-    works = [records.works[key] for key in keys if key in records.works]
+    works = [mark for key in keys if (mark := results.mark_of(*key)) is not None]
     if pending := sum(work.pending for work in works):
         waits = "with a written answer that waits for your mark; marked pages are handed back again"
         yield f"note: {counted(pending, 'page')} {waits}"
-    if newer := sorted({work.learner for work in works if work.note or work.waits}):
+    if newer := sorted({work.learner for work in works if work.behind}):
         yield f"note: {_people(newer)} handed in again since: {course_command('grade')}, then this command again"
     elsewhere = {(others[0], learner) for (learner, _), others in done.nowhere.items() if others}
     for option, count in sorted(Counter(option for option, _ in elsewhere).items()):
         yield f"note: {counted(count, 'learner')} came by another LMS: {course_command(f'feedback --for {option}')}"
     if done.target == "folder":
-        yield from _without_address({learner for learner, _ in keys} - addresses_of(records).keys())
+        yield from _without_address({learner for learner, _ in keys} - addresses_of(results).keys())
 
 
 def _without_address(learners: Collection[str]) -> Iterator[str]:
@@ -129,9 +130,9 @@ def _people(learners: Iterable[str]) -> str:
     return f"{len(names)} learners ({', '.join(names[: _SHOWN - 2])}, ...)"
 
 
-def addresses_of(records: ClassRecords) -> dict[str, str]:
+def addresses_of(results: ClassResults) -> dict[str, str]:
     """E-mail addresses: of the roster and the gradebook, and ids that are one."""
-    told = {person.id: person.email or person.id for person in records.learners}
+    told = {person.id: person.email or person.id for person in results.people}
     return {learner: address for learner, address in told.items() if _is_address(address)}
 
 

@@ -141,7 +141,7 @@ def install(env: Path, wheels: Sequence[Path], pins: Path, options: Sequence[str
     from_there = ["--no-deps", "--retries", "1", "--index-url", CPU_WHEELS, "torch", "torchvision"]
     if subprocess.run([*pip, *from_there], capture_output=True, check=False).returncode:
         print("PyTorch's own server, which has it without CUDA, cannot be reached: going on with PyPI's", flush=True)
-    subprocess.run([*pip, f"{tool}[grading,jupyterlab,report,torch]", str(course), "jupyterhub"], check=True)
+    subprocess.run([*pip, f"{tool}[grading,jupyterlab,torch]", str(course), "jupyterhub"], check=True)
     # A wheel of the same version, made of a later state of the course, would not be installed otherwise.
     subprocess.run([*pip, "--no-deps", "--force-reinstall", str(tool), str(course)], check=True)
 

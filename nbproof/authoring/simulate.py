@@ -28,7 +28,6 @@ __all__ = [
     "hand_in",
     "prepare_demo",
     "simulate_class",
-    "simulated_before",
 ]
 
 DEMO = "demo"
@@ -119,10 +118,3 @@ def prepare_demo(root: Path) -> Path:
     if not any(demo.glob("submitted/*/*/*.ipynb")):
         simulate_class(root, [], into=demo)
     return demo
-
-
-def simulated_before(root: Path) -> list[str]:
-    """The simulated class where an earlier version of this course put it: among the real learners. Else empty."""
-    names = [one.name for one in LEARNERS]
-    there = all((root / "submitted" / name).is_dir() or (root / "autograded" / name).is_dir() for name in names)
-    return names if there and root.resolve().name != DEMO else []

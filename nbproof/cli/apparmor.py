@@ -48,14 +48,6 @@ def _says(path: Path, text: str) -> bool:
         return False
 
 
-def _link() -> str:
-    """The link in the environment that leads out of it."""
-    path = Path(sys.executable)
-    while path.is_symlink() and (path.parent / path.readlink()).parent.samefile(path.parent):
-        path = path.parent / path.readlink()
-    return str(path)
-
-
 def profile() -> str:
     """The profile for the interpreter of this environment, to be saved and loaded as its first lines say."""
     python = os.path.realpath(sys.executable)
@@ -65,11 +57,9 @@ def profile() -> str:
         f"# sudo apparmor_parser -r {file}",
     ]
     if not python.startswith(os.path.realpath(sys.prefix)):
-        lines += [
-            "# This interpreter is not the environment's own: whatever runs with it may then make user namespaces.",
-            f"# To allow only this one, give the environment a copy: cp --remove-destination {python} {_link()}",
-            "# Then print the profile again.",
-        ]
+        lines.append(
+            "# This interpreter is not the environment's own: whatever runs with it may then make user namespaces."
+        )
     lines += [
         "abi <abi/4.0>,",
         "include <tunables/global>",

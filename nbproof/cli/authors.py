@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
+from nbproof.cli.options import Options, option
 from nbproof.command import Command, course_command, this_python
 from nbproof.errors import CourseError
 from nbproof.text import counted
@@ -15,11 +15,14 @@ from nbproof.text import counted
 __all__ = ["COMMANDS"]
 
 
-def _bundle_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that are released)")
-    command.add_argument(
-        "--out", type=Path, metavar="FILE", help="the zip to write (default: named after the course, in its folder)"
+_BUNDLE = Options(
+    (
+        option("names", nargs="*", metavar="LESSON", help="lessons (default: all that are released)"),
+        option(
+            "--out", type=Path, metavar="FILE", help="the zip to write (default: named after the course, in its folder)"
+        ),
     )
+)
 
 
 def _bundle(arguments: argparse.Namespace) -> int:
@@ -37,8 +40,7 @@ def _bundle(arguments: argparse.Namespace) -> int:
     return 1 if made.left_out else 0
 
 
-def _wheels_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--out", type=Path, metavar="FOLDER", help="the folder to write into (default: dist)")
+_WHEELS = Options((option("--out", type=Path, metavar="FOLDER", help="the folder to write into (default: dist)"),))
 
 
 def _wheels(arguments: argparse.Namespace) -> int:
@@ -54,9 +56,12 @@ def _wheels(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _site_arguments(command: argparse.ArgumentParser) -> None:
-    _names("LESSON", "lessons (default: all)")(command)
-    command.add_argument("--out", type=Path, metavar="FOLDER", help="the folder to write into (default: build/site)")
+_SITE = Options(
+    (
+        option("names", nargs="*", metavar="LESSON", help="lessons (default: all)"),
+        option("--out", type=Path, metavar="FOLDER", help="the folder to write into (default: build/site)"),
+    )
+)
 
 
 def _site(arguments: argparse.Namespace) -> int:
@@ -75,28 +80,20 @@ def _site(arguments: argparse.Namespace) -> int:
     made = make_site(arguments.course, arguments.names, arguments.out, say, bar=progress)
     print(f"{made.home}: {made.pages} pages, {made.pictures} pictures, {made.size / 1e6:.1f} MB")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
-    for error in made.flaws[:_SHOWN]:
-        _tell(error, "the page is there as far as it goes")
-    if len(made.flaws) > _SHOWN:
-        print(f"! and {len(made.flaws) - _SHOWN} more of that kind")
-    for slug, error in made.left_out.items():
-        _tell(error, f"{slug} has no chapter")
-    for slug, stopped in made.stopped.items():
-        print(f"! {stopped.error.fact}; the chapter of {slug} says so, and shows what came before")
-        print(f"  at:   {stopped.error.place}")
-    for slug, stopped in made.stopped.items():
-        which = f"{slug} (cell {stopped.cell})" if stopped.cell else slug
-        print(f"not run to the end: {which}; next: {stopped.error.next_command} && {course_command('site')}")
+    told = [(error, "the page is there as far as it goes") for error in made.flaws]
+    told += [(error, f"{slug} has no chapter") for slug, error in made.left_out.items()]
+    told += [(one.error, f"the chapter of {slug} shows what came before") for slug, one in made.stopped.items()]
+    for error, what in told:
+        _tell(error, what)
     return 0 if made.whole else 1
-
-
-_SHOWN = 5
-"""Flaws of pages that are told one by one."""
 
 
 def _tell(error: CourseError, made: str) -> None:
     """What failed, what there is all the same, where, and what to do next."""
     print(f"! {error.fact}; {made}\n  at:   {error.place}\n  next: {error.next_command}")
+
+
+_BUILD = Options((option("names", nargs="*", metavar="LESSON", help="lessons (default: all)"),))
 
 
 def _build(arguments: argparse.Namespace) -> int:
@@ -113,6 +110,16 @@ def _build(arguments: argparse.Namespace) -> int:
     return 0
 
 
+_CHECK = Options(
+    (
+        option("names", nargs="*", metavar="NAME", help="lessons or exercises (default: all)"),
+        option(
+            "--redundant", action="store_true", help="also list mutants that get the same hint for the same evidence"
+        ),
+    )
+)
+
+
 def _check(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
@@ -127,28 +134,20 @@ def _check(arguments: argparse.Namespace) -> int:
     return 1 if checkup.violations else 0
 
 
-def _check_arguments(command: argparse.ArgumentParser) -> None:
-    _names("NAME", "lessons or exercises (default: all)")(command)
-    command.add_argument(
-        "--redundant", action="store_true", help="also list mutants that get the same hint for the same evidence"
-    )
-
-
-def _names(metavar: str, help_text: str) -> Callable[[argparse.ArgumentParser], None]:
-    def add(command: argparse.ArgumentParser) -> None:
-        command.add_argument("names", nargs="*", metavar=metavar, help=help_text)
-
-    return add
-
-
-def _new_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("folder", type=Path, metavar="FOLDER", help="a new folder, or one that holds no course yet")
-    command.add_argument("--title", default="", help="the course's title (default: the folder's name)")
-    command.add_argument(
-        "--leaves", action="append", default=[], choices=("torch", "numpy"),
-        help="a library whose values exercises compare, besides Python's own; may be repeated",
-    )  # fmt: skip
-    command.epilog = "It makes one lesson with one exercise, and both work as they stand. Nothing is ever overwritten."
+_NEW = Options(
+    (
+        option("folder", type=Path, metavar="FOLDER", help="a new folder, or one that holds no course yet"),
+        option("--title", default="", help="the course's title (default: the folder's name)"),
+        option(
+            "--leaves",
+            action="append",
+            default=[],
+            choices=("torch", "numpy"),
+            help="a library whose values exercises compare, besides Python's own; may be repeated",
+        ),
+    ),
+    "It makes one lesson with one exercise, and both work as they stand. Nothing is ever overwritten.",
+)
 
 
 def _new(arguments: argparse.Namespace) -> int:
@@ -163,13 +162,14 @@ def _new(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _new_exercise_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("lesson", metavar="LESSON", help="the folder below lessons/")
-    command.add_argument("name", metavar="NAME", help="the exercise's id: letters a-z, digits and _")
-    command.add_argument("--title", default="", help="the title in its heading (default: made from the name)")
-    command.epilog = (
-        "The new exercise is small and complete: change it into yours piece by piece. Nothing is overwritten."
-    )
+_NEW_EXERCISE = Options(
+    (
+        option("lesson", metavar="LESSON", help="the folder below lessons/"),
+        option("name", metavar="NAME", help="the exercise's id: letters a-z, digits and _"),
+        option("--title", default="", help="the title in its heading (default: made from the name)"),
+    ),
+    "The new exercise is small and complete: change it into yours piece by piece. Nothing is overwritten.",
+)
 
 
 def _new_exercise(arguments: argparse.Namespace) -> int:
@@ -185,13 +185,11 @@ def _new_exercise(arguments: argparse.Namespace) -> int:
 
 
 COMMANDS = (
-    Command(
-        "bundle", _bundle, "make the zip that learners get: lessons, course, and a page to start from", _bundle_arguments
-    ),
-    Command("wheels", _wheels, "make wheels of the tool and the course, to install without a clone", _wheels_arguments),
-    Command("site", _site, "make a web site to read: the lessons and docs/, without answers", _site_arguments),
-    Command("build", _build, "derive source/ and release/ from lessons/", _names("LESSON", "lessons (default: all)")),
-    Command("check", _check, "prove the author contract", _check_arguments),
-    Command("new", _new, "make a course with one lesson that works", _new_arguments, needs_course=False),
-    Command("new-exercise", _new_exercise, "add a small, complete exercise to a lesson", _new_exercise_arguments),
-)  # fmt: skip
+    Command("bundle", _bundle, "make the zip that learners get: lessons, course, and a page to start from", _BUNDLE),
+    Command("wheels", _wheels, "make wheels of the tool and the course, to install without a clone", _WHEELS),
+    Command("site", _site, "make a web site to read: the lessons and docs/, without answers", _SITE),
+    Command("build", _build, "derive source/ and release/ from lessons/", _BUILD),
+    Command("check", _check, "prove the author contract", _CHECK),
+    Command("new", _new, "make a course with one lesson that works", _NEW, needs_course=False),
+    Command("new-exercise", _new_exercise, "add a small, complete exercise to a lesson", _NEW_EXERCISE),
+)

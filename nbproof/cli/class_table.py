@@ -1,11 +1,10 @@
-"""A graded class in the terminal: scores, what a person must look at, totals, where everything lies."""
+"""A class in the terminal: scores, what a person must look at, totals, where everything lies."""
 
 from __future__ import annotations
 
-import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,20 +12,31 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nbproof.cli.live import duration
+from nbproof.cli.live import duration, ended
 from nbproof.command import course_command, formgrader_place
+from nbproof.gradebook.marks import ClassLesson, ClassResults, GradedClass, Mark, Person
+from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
-from nbproof.marking.results import STATUSES, UNCERTAIN, GradedClass, Score
+from nbproof.marking.results import UNCERTAIN, SubmissionVerdict
 from nbproof.report.lateness import late_lines
+from nbproof.report.statistics import lesson_row
 from nbproof.terminal import say
 from nbproof.text import counted, some_of
 from nbproof_lms.attendance import Attendance, lines_of
 
 if TYPE_CHECKING:
     from nbproof_lms import Collected
-    from nbproof_lms.attendance import Useless
 
-__all__ = ["MANY", "Told", "is_incomplete", "print_class", "print_failed_pages", "print_problems", "summary_line"]
+__all__ = [
+    "MANY",
+    "Told",
+    "failed_page_lines",
+    "is_incomplete",
+    "lesson_table",
+    "print_class",
+    "print_problems",
+    "summary_line",
+]
 
 MANY = 40
 """Learners from which on a table of everybody helps nobody."""
@@ -37,10 +47,9 @@ class Told:
     """A run that came to its end, and what was noticed on the way."""
 
     graded: GradedClass
-    notes: Sequence[str]
-    feedback: Path | None
-    """The folder; None if no pages were asked for."""
     seconds: float
+    feedback: Path | None = None
+    """The folder; None if no pages were asked for."""
     failed_pages: Sequence[tuple[str, str, str]] = ()
     """Learner, lesson and reason, of feedback pages that could not be written."""
     collected: Collected | None = None
@@ -53,7 +62,7 @@ class Told:
 
 def is_incomplete(told: Told) -> bool:
     """Whether something that was handed in is not graded: that is what the exit code says."""
-    ungraded = any(score.problem or score.missing for score in told.graded.scores) or bool(told.failed_pages)
+    ungraded = any(one.problem or one.missing for one in told.graded.marks.values()) or bool(told.failed_pages)
     # A notebook that was taken under another name is graded all the same.
     needs_person = bool(told.collected and told.collected.needs_person)
     return ungraded or told.passed_over or needs_person or bool(told.attendance.useless or told.attendance.undecided)
@@ -61,153 +70,158 @@ def is_incomplete(told: Told) -> bool:
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     """All scores, of many learners a summary; then what could not be graded and why; then totals and places."""
-    scores = told.graded.scores
-    learners = sorted({score.learner for score in scores})
+    learners = sorted({one.learner for one in told.graded.marks.values()})
     if len(learners) <= MANY or everybody:
-        console.print(_table_of(scores, learners))
+        console.print(_table_of(told.graded, learners))
     else:
-        console.print(_summary_of(scores, told.attendance.useless))
-        looked_at = sorted(
-            {score.learner for score in scores if score.problem or score.late or _is_mended(score) or score.missing}
-        )
+        console.print(lesson_table(_with_what_came_to_nothing(told)))
+        looked_at = sorted({one.learner for one in told.graded.marks.values() if _is_to_be_seen(one)})
         if looked_at:
-            console.print(_table_of(scores, looked_at[:MANY], "late, recovered, not graded"))
-        if len(looked_at) > MANY:
-            say(console, f"and {len(looked_at) - MANY} more; --all prints all {len(learners)} learners")
-        else:
-            say(console, f"--all prints all {len(learners)} learners")
+            console.print(_table_of(told.graded, looked_at[:MANY], "late, recovered, not graded"))
+        more = f"and {len(looked_at) - MANY} more; " if len(looked_at) > MANY else ""
+        say(console, f"{more}--all prints all {len(learners)} learners")
     print_problems(console, told)
-    ended = Counter(status for score in scores for status in score.statuses)
-    if ended:
-        parts = ", ".join(f"{ended[status]} {status}" for status in STATUSES if ended[status])
-        say(console, f"exercises: {parts}")
-    recovered = sum(_is_mended(score) for score in scores)
-    if recovered:
-        say(console, f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how")
-    for line in late_lines(scores):
+    for line in _totals(told):
         say(console, line)
-    if fined := [score.penalty for score in scores if score.penalty]:
-        say(console, f"late penalties: {sum(fined):g} points in all, taken off {counted(len(fined), 'submission')}")
-    waiting = sum(score.waiting for score in scores)
-    if waiting:
-        line = "1 written answer waits" if waiting == 1 else f"{waiting} written answers wait"
-        say(console, f"{line} for your marks: {formgrader_place(told.root)}")
     say(console, summary_line(told))
     say(console, f"gradebook: {told.graded.gradebook}")
     say(console, f"report:    {course_command('report', told.root)}")
 
 
+def _is_to_be_seen(mark: Mark) -> bool:
+    return bool(mark.problem or mark.is_late or mark.is_mended or mark.missing)
+
+
+def _totals(told: Told) -> Iterator[str]:
+    marks = told.graded.marks.values()
+    statuses = Counter(one.status for mark in marks for one in mark.verdict.exercises)
+    if statuses:
+        yield f"exercises: {ended(statuses)}"
+    recovered = sum(mark.is_mended for mark in marks)
+    if recovered:
+        yield f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how"
+    for line in late_lines(marks):
+        yield f"(l) {line}"
+    fined = [mark.penalty for mark in marks if mark.penalty]
+    if fined:
+        yield f"late penalties: {sum(fined):g} points in all, taken off {counted(len(fined), 'submission')}"
+    waiting = sum(mark.waiting for mark in marks)
+    if waiting:
+        wait = "waits" if waiting == 1 else "wait"
+        yield f"{counted(waiting, 'written answer')} {wait} for your marks: {formgrader_place(told.root)}"
+
+
 def print_problems(console: Console, told: Told) -> None:
-    """What could not be graded, and which marks could be forged: a line each."""
-    for score in told.graded.scores:
-        if score.problem:
-            place = f"submitted/{score.learner}/{score.lesson}"
-            say(console, f"! not graded: {place}: {score.problem}")
-        uncertain = {one.id for one in score.verdict.exercises if one.status == UNCERTAIN}
-        by_reason: dict[tuple[str, str], list[str]] = {}
-        for exercise, reason in score.missing.items():
-            by_reason.setdefault((UNCERTAIN if exercise in uncertain else "missing", reason), []).append(exercise)
-        for (what, reason), exercises in by_reason.items():
-            line = f"! {what}: submitted/{score.learner}/{score.lesson}: {', '.join(exercises)}: {reason}"
-            say(console, line)
-    for line in (*_newer(told.graded.scores), *lines_of(told.attendance, told.root)):
+    """What could not be graded or written, and which marks could be forged: a line each."""
+    marks = told.graded.marks.values()
+    lines = [line for mark in marks for line in _problems_of(mark)]
+    lines += [*_newer(told.graded), *lines_of(told.attendance, told.root), *told.graded.notes]
+    lines += [said_aloud(lesson, count) for lesson, count in told.graded.plain_tests.items()]
+    lines += failed_page_lines(told)
+    for line in lines:
         say(console, line)
-    for note in told.notes:
-        say(console, note)
-    for lesson, count in told.graded.plain_tests.items():
-        say(console, said_aloud(lesson, count))
 
 
-def print_failed_pages(console: Console, told: Told) -> None:
+def _problems_of(mark: Mark) -> Iterator[str]:
+    place = f"submitted/{mark.learner}/{mark.lesson}"
+    if mark.problem:
+        yield f"! not graded: {place}: {mark.problem}"
+    uncertain = {one.id for one in mark.verdict.exercises if one.status == UNCERTAIN}
+    by_reason: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for exercise, reason in mark.missing.items():
+        by_reason[UNCERTAIN if exercise in uncertain else "missing", reason].append(exercise)
+    for (what, reason), exercises in by_reason.items():
+        yield f"! {what}: {place}: {', '.join(exercises)}: {reason}"
+
+
+def failed_page_lines(told: Told) -> list[str]:
     """A line for each feedback page that could not be written."""
-    for learner, lesson, reason in told.failed_pages:
-        place = f"feedback/{learner}/{lesson or 'index.html'}"
-        say(console, f"! not written: {place}: {reason}")
+    return [
+        f"! not written: feedback/{learner}/{lesson or 'index.html'}: {reason}"
+        for learner, lesson, reason in told.failed_pages
+    ]
 
 
-def _newer(scores: Sequence[Score]) -> Iterator[str]:
-    """A line for each exercise of which some notebooks have neither text nor check nor TODO cell.
-
-    If most of a class have none of it, it was added after the notebooks had been handed out; if most have it, the
-    others deleted it, or worked on an older copy.
-    """
-    older: dict[tuple[str, str], list[str]] = {}
-    for score in scores:
-        for exercise in score.verdict.newer:
-            older.setdefault((score.lesson, exercise), []).append(score.learner)
-    graded = Counter(score.lesson for score in scores if not score.problem)
+def _newer(results: ClassResults) -> Iterator[str]:
+    """A line for each exercise of which some notebooks have neither text nor check nor TODO cell."""
+    older: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for mark in results.marks.values():
+        for exercise in mark.verdict.newer:
+            older[mark.lesson, exercise].append(mark.learner)
     for (lesson, exercise), learners in sorted(older.items()):
-        listed = some_of(learners, 3)
-        have = graded[lesson] - len(learners)
-        if have > len(learners):
-            yield (
-                f"{len(learners)} of {graded[lesson]} notebooks lack {exercise} of {lesson}, with its text and check: "
-                f"deleted, or never handed out. It counts as not answered ({listed})"
-            )
-            continue
-        which = f"these {len(learners)} notebooks were" if len(learners) > 1 else "this notebook was"
-        yield f"{exercise} of {lesson} was added after {which} handed out. It counts as not answered ({listed})"
+        yield (
+            f"{len(learners)} of {len(results.of_lesson(lesson))} notebooks lack {exercise} of {lesson}, with its text and "
+            "check: added after they were handed out, or deleted. It counts as not answered "
+            f"({some_of(learners, 3)})"
+        )
 
 
 def summary_line(told: Told) -> str:
     """One line for the whole run."""
-    counts = Counter("not graded" if score.problem else score.how for score in told.graded.scores)
+    counts = Counter(mark.how for mark in told.graded.marks.values())
     # As in the table of a large class: what came and waits, or cannot be read, is not graded either.
     counts["not graded"] += len(told.attendance.useless)
-    names = ("graded", "unchanged", "not graded")
-    parts = [f"{name} {counts[name]}" for name in names if counts[name] or name in ("graded", "unchanged")]
-    seed = f", seed {told.graded.seed}" if told.graded.graded else ""
-    return f"{', '.join(parts)}, {duration(told.seconds) if told.seconds >= 90 else f'{told.seconds:.1f} s'}{seed}"
+    parts = [f"{name} {counts[name]}" for name in ("graded", "unchanged")]
+    parts += [f"not graded {counts['not graded']}"] if counts["not graded"] else []
+    parts.append(duration(told.seconds) if told.seconds >= 90 else f"{told.seconds:.1f} s")
+    parts += [f"seed {told.graded.seed}"] if told.graded.graded else []
+    return ", ".join(parts)
 
 
-def _most(scores: Sequence[Score], lesson: str) -> float:
-    return max(score.max_score for score in scores if score.lesson == lesson)
-
-
-def _table_of(scores: Sequence[Score], learners: Sequence[str], title: str = "scores") -> Table:
-    lessons = sorted({score.lesson for score in scores})
-    cells = {(score.learner, score.lesson): score for score in scores}
+def _table_of(results: ClassResults, learners: Sequence[str], title: str = "scores") -> Table:
+    most: dict[str, float] = {}
+    for one in results.marks.values():
+        most[one.lesson] = max(one.max_score, most.get(one.lesson, 0.0))
     table = Table(title=title)
     table.add_column("learner", overflow="fold", max_width=30)
-    for lesson in lessons:
-        table.add_column(f"{escape(lesson.replace('_', ' '))}\nof {_most(scores, lesson):g}", justify="right")
+    for lesson in sorted(most):
+        table.add_column(f"{escape(lesson.replace('_', ' '))}\nof {most[lesson]:g}", justify="right")
     table.add_column("total", justify="right")
     for learner in learners:
-        own = [cells.get((learner, lesson)) for lesson in lessons]
-        total = sum(score.score for score in own if score)
-        table.add_row(escape(learner), *(_shown(score) for score in own), f"{total:g}")
+        own = [results.mark_of(learner, lesson) for lesson in sorted(most)]
+        total = sum(mark.score for mark in own if mark is not None)
+        table.add_row(escape(learner), *map(_shown, own), f"{total:g}")
     return table
 
 
-def _shown(score: Score | None) -> str:
-    if score is None:
+def _shown(mark: Mark | None) -> str:
+    if mark is None:
         return "-"
-    if score.problem:
+    if mark.problem:
         return "[red]![/]"
-    marks = "(l)" * score.late + "(r)" * _is_mended(score)
-    return f"{marks} {score.score:g}".strip()
+    signs = "(l)" * mark.is_late + "(r)" * mark.is_mended
+    return f"{signs} {mark.score:g}".strip()
 
 
-def _is_mended(score: Score) -> bool:
-    """Whether the file was damaged, or an answer stood elsewhere: the ``(r)`` of the table and of the line that counts it."""
-    return bool(score.verdict.recovered or score.verdict.damage)
-
-
-def _summary_of(scores: Sequence[Score], others: Sequence[Useless]) -> Table:
-    table = Table(title=f"scores of {counted(len({score.learner for score in scores}), 'learner')}")
-    table.add_column("lesson")
-    for name in ("of", "handed in", "lowest", "median", "mean", "highest", "not graded"):
+def lesson_table(results: ClassResults, title: str = "") -> Table:
+    """A row a lesson: who handed in, and what they have."""
+    people = {*(person.id for person in results.people), *(learner for learner, _ in results.marks)}
+    table = Table(title=title or f"scores of {counted(len(people), 'learner')}")
+    table.add_column("lesson", no_wrap=True)
+    for name in ("of", "graded", "missing", "not graded", "to mark", "lowest", "median", "mean", "highest"):
         table.add_column(name, justify="right")
-    for lesson in sorted({score.lesson for score in scores}):
-        own = [score for score in scores if score.lesson == lesson]
-        marks = [score.score for score in own if not score.problem]
-        figures = (
-            [min(marks), statistics.median(marks), statistics.fmean(marks), max(marks)] if marks else [float("nan")] * 4
-        )
-        came = len(own) + sum(one.lesson == lesson for one in others)
-        bad = came - len(marks)
-        table.add_row(
-            escape(lesson), f"{_most(scores, lesson):g}", str(came), *(f"{figure:.4g}" for figure in figures),
-            f"[red]{bad}[/]" if bad else "",
-        )  # fmt: skip
+    for lesson in results.lessons:
+        row = lesson_row(results, lesson)
+        counts = (row["graded"], len(row["missing"]), row["not_graded"], row["to_mark"])
+        figures = (row[name] for name in ("lowest", "median", "mean", "highest"))
+        told = ("-" if figure is None else f"{figure:.4g}" for figure in figures)
+        table.add_row(escape(lesson.slug), f"{lesson.max_score:g}", *map(str, counts), *told)
     return table
+
+
+def _with_what_came_to_nothing(told: Told) -> ClassResults:
+    """The class with those who handed in nothing, and what came of which nothing can be graded."""
+    graded = told.graded
+    came = {
+        Key(one.learner, one.lesson): Mark(SubmissionVerdict.refused(one.learner, one.lesson, 0, str(one)))
+        for one in told.attendance.useless
+        if one.lesson
+    }
+    marks = {**graded.marks, **came}
+    silent = {who for people in told.attendance.missing.values() for who in people}
+    people = tuple(Person(who) for who in sorted({*silent, *(learner for learner, _ in marks)}))
+    lessons = []
+    for slug in sorted({lesson for _, lesson in marks}):
+        most = max(mark.max_score for mark in marks.values() if mark.lesson == slug)
+        lessons.append(ClassLesson(slug, slug, most))
+    return replace(graded, marks=marks, people=people, lessons=tuple(lessons))

@@ -17,40 +17,56 @@ __all__ = ["print_contract", "print_redundant"]
 
 def print_contract(checkup: Checkup) -> None:
     """A row an exercise, then every violation with place and next command, then what was looked at, and the totals."""
-    records, violations = checkup.records, checkup.violations
     console = console_for_output()
-    table = Table("lesson", "exercise", *(), title="author contract")
+    table = Table("lesson", "exercise", title="author contract")
     for name in ("points", "accepted", "mutants killed", "by visible checks", "hinted", "demands", "seconds"):
         table.add_column(name, justify="right")
     table.add_column("")
-    for record in records:
-        exercise, mutants = record.exercise, len(record.exercise.mutants)
-        table.add_row(
-            exercise.lesson, exercise.id, f"{exercise.points:g}", f"{record.accepted}/{len(exercise.accepted)}",
-            f"{record.killed}/{mutants}", f"{record.seen / max(mutants, 1):.0%}", f"{record.named}/{mutants}",
-            f"{len(record.demands.broken)}/{record.demands.count}", f"{record.seconds:.1f}", _state(record, checkup),
-        )  # fmt: skip
+    for record in checkup.records:
+        table.add_row(*_cells(record), _state(record, checkup))
     console.print(table)
-    for violation in violations:
+    for violation in checkup.violations:
         console.print(f"[red]error:[/] {escape(violation.fact)}", highlight=False, markup=True, soft_wrap=True)
         say(console, f"  at:   {violation.place}")
         say(console, f"  next: {violation.next_command}")
     say(console, f"looked at: {checkup.looked_at}")
     for line in checkup.left_out:
         say(console, f"not looked at: {line}")
-    mutants = sum(len(record.exercise.mutants) for record in records)
-    demands = f"{sum(len(r.demands.broken) for r in records)} of {sum(r.demands.count for r in records)} demands"
-    console.print(
-        f"{counted(len(records), 'exercise')}, {sum(r.accepted for r in records)} accepted answers, "
-        f"{sum(r.killed for r in records)} of {mutants} mutants killed, "
-        f"{sum(r.seen for r in records) / max(mutants, 1):.1%} by visible checks, "
-        f"{sum(r.hinted for r in records)} hinted as declared, "
-        f"{sum(r.named for r in records) / max(mutants, 1):.1%} of mutants with a hint of their own, "
-        f"{demands} have a mutant, "
-        f"{_guarded(records)}, "
-        f"{counted(len(violations), 'violation')}, {checkup.seconds:.1f} s",
-        highlight=False,
+    console.print(_totals(checkup), highlight=False)
+
+
+def _cells(record: Record) -> tuple[str, ...]:
+    exercise, mutants = record.exercise, len(record.exercise.mutants)
+    return (
+        exercise.lesson,
+        exercise.id,
+        f"{exercise.points:g}",
+        f"{record.accepted}/{len(exercise.accepted)}",
+        f"{record.killed}/{mutants}",
+        f"{record.seen / max(mutants, 1):.0%}",
+        f"{record.named}/{mutants}",
+        f"{len(record.demands.broken)}/{record.demands.count}",
+        f"{record.seconds:.1f}",
     )
+
+
+def _totals(checkup: Checkup) -> str:
+    records = checkup.records
+    mutants = sum(len(record.exercise.mutants) for record in records)
+    parts = (
+        counted(len(records), "exercise"),
+        f"{sum(record.accepted for record in records)} accepted answers",
+        f"{sum(record.killed for record in records)} of {mutants} mutants killed",
+        f"{sum(record.seen for record in records) / max(mutants, 1):.1%} by visible checks",
+        f"{sum(record.hinted for record in records)} hinted as declared",
+        f"{sum(record.named for record in records) / max(mutants, 1):.1%} of mutants with a hint of their own",
+        f"{sum(len(record.demands.broken) for record in records)} of "
+        f"{sum(record.demands.count for record in records)} demands have a mutant",
+        _guarded(records),
+        counted(len(checkup.violations), "violation"),
+        f"{checkup.seconds:.1f} s",
+    )
+    return ", ".join(parts)
 
 
 def _guarded(records: Sequence[Record]) -> str:

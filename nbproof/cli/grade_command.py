@@ -16,9 +16,9 @@ from rich.console import Console
 from nbproof.cli.class_json import class_as_json, error_as_json, write_json
 from nbproof.cli.class_table import (
     Told,
+    failed_page_lines,
     is_incomplete,
     print_class,
-    print_failed_pages,
     print_problems,
     summary_line,
 )
@@ -27,10 +27,9 @@ from nbproof.cli.live import Counting, watching
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import refuse_unwritable
+from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.storage_errors import trouble_with_disk
-from nbproof.marking.results import GradedClass
-from nbproof.run.intake import Intake, anything_new, lessons_with_source, take_in
-from nbproof.run.journal import journal_of
+from nbproof.run.intake import Intake, lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.run.plan import Selection, select
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
@@ -63,11 +62,11 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
         told = desk.run(start)
     except CourseError as error:
         seconds = time.perf_counter() - start
-        _write(request, error_as_json(error, desk.counting.scores, exit_code=error.exit_code, seconds=seconds))
+        _write(request, error_as_json(error, desk.counting.marks, exit_code=error.exit_code, seconds=seconds))
         raise
     except KeyboardInterrupt:
         seconds = time.perf_counter() - start
-        _write(request, error_as_json(None, desk.counting.scores, exit_code=130, seconds=seconds, force=request.force))
+        _write(request, error_as_json(None, desk.counting.marks, exit_code=130, seconds=seconds, force=request.force))
         done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
         without = ", without --force," if request.force else ""
         print(
@@ -76,9 +75,7 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
         return 130
     code = 1 if is_incomplete(told) else 0
     if request.quiet:
-        problems = Console(stderr=True, soft_wrap=True)
-        print_problems(problems, told)
-        print_failed_pages(problems, told)
+        print_problems(Console(stderr=True, soft_wrap=True), told)
         say(desk.console, summary_line(told))
     _write(request, class_as_json(told, code))
     return code
@@ -120,9 +117,10 @@ class _Desk:
 
         if os.path.lexists(root / DEMO) and ((root / DEMO).is_symlink() or not (root / DEMO).is_dir()):
             raise UsageError(
-                "the simulated class has no place: this is not a folder", str((root / DEMO).absolute()),
+                "the simulated class has no place: this is not a folder",
+                str((root / DEMO).absolute()),
                 "move it away, then run the same command again",
-            )  # fmt: skip
+            )
         try:
             (root / DEMO).mkdir(exist_ok=True)
             with only_run(root / DEMO):
@@ -139,9 +137,10 @@ class _Desk:
 
         if self.request.json:
             raise UsageError(
-                "a dry run grades nothing, so there is no JSON of it", f"--json {self.request.json}",
+                "a dry run grades nothing, so there is no JSON of it",
+                f"--json {self.request.json}",
                 "run the same command again without --json",
-            )  # fmt: skip
+            )
         collected = self._collect()
         assert collected is not None
         print_collected(collected, self.root, self.request.all)
@@ -163,15 +162,15 @@ class _Desk:
             intake = self._intake(lessons, known)
             chosen = select(intake, lessons, request.only, people_of(root) if request.only else ())
             graded = self._graded(chosen, lessons)
-            self.counting.stopped(graded.scores)  # should anything end it from here on
+            self.counting.stopped(graded.marks.values())  # should anything end it from here on
             handed_in = {(one.learner, one.lesson) for one in intake.submissions}
             attendance = attend(root, people_of(root), handed_in, lessons) if not request.only else Attendance()
             intake = replace(intake, notes=(), passed_over=False) if request.only else intake
-            notes = (*_unfit(graded), *intake.notes, *chosen.absent)
+            graded = replace(graded, notes=(*_unfit(graded), *intake.notes, *chosen.absent))
             folder = root / "feedback" if not request.no_feedback else None
             passed_over = intake.passed_over or bool(graded.unfit and not graded.anyway)
             took = time.perf_counter() - start
-            told = Told(graded, notes, folder, took, (), collected, attendance, root, passed_over)
+            told = Told(graded, took, folder, (), collected, attendance, root, passed_over)
             # Nobody waits for pages to see a table.
             if not request.quiet:
                 print_class(self.console, told, request.all)
@@ -180,9 +179,9 @@ class _Desk:
     def _with_pages(self, told: Told) -> Told:
         """Write the pages that are missing or behind, and say where they lie."""
         told = replace(told, failed_pages=self._write_feedback(told.graded))
-        if not self.request.quiet:
-            print_failed_pages(self.console, told)
-            self.say(f"feedback:  {(self.root / 'feedback').resolve()}")
+        for line in failed_page_lines(told):
+            self.say(line)
+        self.say(f"feedback:  {(self.root / 'feedback').resolve()}")
         return told
 
     def _isolation(self) -> str:
@@ -205,22 +204,14 @@ class _Desk:
     def _say_collected(self, collected: Collected) -> None:
         from nbproof_lms.collected_table import print_collected
 
-        request = self.request
-        if not request.quiet:
-            print_collected(collected, self.root, request.all, self.console)
-        elif collected.needs_person:
-            print_collected(collected, self.root, request.all, Console(stderr=True, soft_wrap=True))
+        quiet = self.request.quiet
+        if collected.needs_person or not quiet:
+            console = Console(stderr=True, soft_wrap=True) if quiet else self.console
+            print_collected(collected, self.root, self.request.all, console)
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, self.root / "submitted"
         intake = take_in(self.root, lessons, known)
-        from nbproof.authoring.simulate import simulated_before
-
-        if old := simulated_before(self.root):
-            self.say(
-                "note: the simulated class of an earlier version seems to be among your learners: "
-                + course_command(f"roster remove {' '.join(old)}", self.root)
-            )
         if not intake.submissions:
             for note in intake.notes:
                 self.say(note)
@@ -232,26 +223,20 @@ class _Desk:
         return intake
 
     def _graded(self, chosen: Selection, lessons: list[str]) -> GradedClass:
-        request, intake = self.request, chosen.intake
+        request = self.request
         with contextlib.ExitStack() as stack:
-            launched = self.launched
-            if launched is None and not request.dask and (request.force or anything_new(self.root, intake)):
-                from nbproof.sandbox.launch import launch
-
-                launched = launch(self.level or isolation_or_refuse().level)
-                stack.callback(launched.end)
             # Slow to import: the engine's own process is on its way meanwhile.
             from nbproof.run.batch import grade_class
 
             return grade_class(
                 self.root,
-                intake,
+                chosen.intake,
                 lessons,
                 force=request.force,
                 isolation=self.level,
                 workers=request.workers,
                 seed=request.seed,
-                launched=launched,
+                launched=self.launched,
                 pool=self._cluster(stack),
                 watch=self._watch(stack),
                 anyway=request.anyway,
@@ -275,28 +260,19 @@ class _Desk:
         return stack.enter_context(made).pool
 
     def _write_feedback(self, graded: GradedClass) -> tuple[tuple[str, str, str], ...]:
-        from nbproof.feedback.page_task import page_path
         from nbproof.feedback.pages import write_feedback
 
-        touched = {*graded.graded, *graded.rewritten}
-        problems = {(one.learner, one.lesson): one.problem for one in graded.scores if one.problem}
-        for one in graded.scores:
-            key = (one.learner, one.lesson)
-            # A run that was cut off between grading and feedback left it missing, or behind.
-            if key not in touched and not one.problem and _is_behind(self.root, *key, page_path(self.root, *key)):
-                touched.add(key)
-        if (touched or problems) and not self.request.quiet:
+        problems = {(one.learner, one.lesson): one.problem for one in graded.ungraded()}
+        if not self.request.quiet:
             # A terminal shows a bar besides, once there is a page to count.
             print("writing feedback pages", file=sys.stderr, flush=True)
         with progress("feedback") as step:
+            writers = self.launched.writers if self.launched is not None else ()
+            known = [key for key in graded.marks if key not in problems]
             try:
-                writers = self.launched.writers if self.launched is not None else ()
-                return write_feedback(self.root, sorted(touched), step, problems=problems, writers=writers).failed
+                return write_feedback(self.root, known, step, problems=problems, writers=writers).failed
             except OSError as error:
-                trouble = trouble_with_disk(error, self.root / "feedback")
-                if trouble is None:
-                    raise
-                raise trouble from None
+                raise trouble_with_disk(error, self.root / "feedback") or error from None
 
 
 def _unfit(graded: GradedClass) -> list[str]:
@@ -308,13 +284,3 @@ def _unfit(graded: GradedClass) -> list[str]:
         f"mend that, or: {course_command(f'grade {name} --anyway')}"
         for name, why in graded.unfit.items()
     ]
-
-
-def _is_behind(root: Path, learner: str, lesson: str, page: Path) -> bool:
-    try:
-        # A page of an earlier version has no secret beside it, which `nbgrader release_feedback` wants.
-        if not page.exists() or not page.with_name("submission_secret.txt").exists():
-            return True
-        return page.stat().st_mtime_ns < journal_of(root, learner, lesson).stat().st_mtime_ns
-    except OSError:
-        return False

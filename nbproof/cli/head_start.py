@@ -67,8 +67,9 @@ def _launched(request: Namespace, folder: Path) -> Launched | None:
     try:
         known = lessons_with_source(request.course, [])
         intake = take_in(folder, lessons_with_source(request.course, request.names_of_lessons), known)
-        nobody_yet = not intake.submissions and (folder != request.course or bool(request.uploads))
-        if nobody_yet or (intake.submissions and (request.force or anything_new(folder, intake))):
+        demo = folder != request.course and not intake.submissions
+        new = bool(intake.submissions) and (request.force or anything_new(folder, intake))
+        if demo or new or request.uploads:
             pages = len(intake.submissions) or _MOST_WRITERS
             writers = 0 if request.no_feedback else min(pages, os.cpu_count() or 1, _MOST_WRITERS)
             return launch(isolation_or_refuse(request.unsafe, request.isolation).level, writers)

@@ -6,61 +6,13 @@ import argparse
 import time
 from pathlib import Path
 
+from nbproof.cli.options import Options, option
 from nbproof.command import Command, course_command
 from nbproof.errors import UsageError
 from nbproof_lms.commands import reading_arguments, reading_of
 from nbproof_lms.system import systems
 
 __all__ = ["COMMANDS"]
-
-
-def _grade_arguments(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("names_of_lessons", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
-    add(
-        "--only", action="append", default=[], metavar="NAME",
-        help="only this learner, or learner/lesson; * and ? are wildcards; may be repeated",
-    )  # fmt: skip
-    add("--force", action="store_true", help="also grade what did not change")
-    add("--workers", type=_positive, metavar="N", help="submissions graded at a time (default: one per core)")
-    add("--seed", type=_seed, help="test cases of an earlier run (default: fresh ones)")
-    add("--quiet", action="store_true", help="print only what went wrong, and one last line")
-    add("--json", metavar="FILE", help="also write all results, as JSON; - is standard output (docs/grade_json.md)")
-    add("--all", action="store_true", help="print every learner of a large class")
-    add("--no-feedback", action="store_true", help="write no feedback pages")
-    add(
-        "--isolation",
-        choices=("full", "reduced"),
-        help="demand this level (default: the best there is; docs/engine.md, 'Isolation')",
-    )
-    add("--unsafe", action="store_true", help="go on without isolation if the machine offers none")
-    add("--anyway", action="store_true", help="also grade lessons whose reference answers lose marks here")
-    upload = command.add_argument_group("an upload first, as the command `collect` takes it")
-    upload.add_argument(
-        "--from",
-        dest="uploads",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="PATH",
-        help="collect this folder or zip, then grade; may be repeated",
-    )
-    reading_arguments(upload)
-    cluster = command.add_argument_group("more machines")
-    cluster.add_argument(
-        "--dask", metavar="ADDRESS", help="mark on a Dask cluster, tcp://host:8786 (docs/more_machines.md)"
-    )
-    cluster.add_argument(
-        "--wait",
-        type=float,
-        default=60.0,
-        metavar="SECONDS",
-        help="with --dask: how long to wait for workers, in seconds (default: 60)",
-    )
-    command.epilog = (
-        "Exit code 0: everything that was handed in is graded; 1: something could not be, and is listed; 2: a wrong "
-        "call; 130: interrupted. A run that was interrupted, or killed, goes on when it is started again."
-    )
 
 
 def _positive(text: str) -> int:
@@ -75,14 +27,75 @@ def _seed(text: str) -> int:
     raise argparse.ArgumentTypeError(f"a whole number from 0 on is wanted, as an earlier run printed it, not {text!r}")
 
 
+_GRADE = Options(
+    (
+        option("names_of_lessons", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)"),
+        option(
+            "--only",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="only this learner, or learner/lesson; * and ? are wildcards; may be repeated",
+        ),
+        option("--force", action="store_true", help="also grade what did not change"),
+        option("--workers", type=_positive, metavar="N", help="submissions graded at a time (default: one per core)"),
+        option("--seed", type=_seed, help="test cases of an earlier run (default: fresh ones)"),
+        option("--quiet", action="store_true", help="print only what went wrong, and one last line"),
+        option(
+            "--json", metavar="FILE", help="also write all results, as JSON; - is standard output (docs/grade_json.md)"
+        ),
+        option("--all", action="store_true", help="print every learner of a large class"),
+        option("--no-feedback", action="store_true", help="write no feedback pages"),
+        option(
+            "--isolation",
+            choices=("full", "reduced"),
+            help="demand this level (default: the best there is; docs/engine.md, 'Isolation')",
+        ),
+        option("--unsafe", action="store_true", help="go on without isolation if the machine offers none"),
+        option("--anyway", action="store_true", help="also grade lessons whose reference answers lose marks here"),
+    ),
+    "Exit code 0: everything that was handed in is graded; 1: something could not be, and is listed; 2: a wrong "
+    "call; 130: interrupted. A run that was interrupted, or killed, goes on when it is started again.",
+    {
+        "more machines": (
+            option("--dask", metavar="ADDRESS", help="mark on a Dask cluster, tcp://host:8786 (docs/more_machines.md)"),
+            option(
+                "--wait",
+                type=float,
+                default=60.0,
+                metavar="SECONDS",
+                help="with --dask: how long to wait for workers, in seconds (default: 60)",
+            ),
+        )
+    },
+)
+_UPLOADS = option(
+    "--from",
+    dest="uploads",
+    action="append",
+    default=[],
+    type=Path,
+    metavar="PATH",
+    help="collect this folder or zip, then grade; may be repeated",
+)
+
+
+def _grade_arguments(command: argparse.ArgumentParser) -> None:
+    _GRADE(command)
+    upload = command.add_argument_group("an upload first, as the command `collect` takes it")
+    upload.add_argument(*_UPLOADS[0], **_UPLOADS[1])
+    reading_arguments(upload)
+
+
 def _grade(arguments: argparse.Namespace) -> int:
     said = {name for name, value in reading_of(arguments).items() if value}
     if said and not arguments.uploads:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(said))
         raise UsageError(
-            "this says how to read an upload, and there is none", f"{course_command('grade')} {options}",
+            "this says how to read an upload, and there is none",
+            f"{course_command('grade')} {options}",
             f"add --from PATH; to grade one lesson only: {course_command('grade LESSON')}",
-        )  # fmt: skip
+        )
     from nbproof.cli.head_start import head_start
 
     with head_start(arguments) as launched:
@@ -91,25 +104,30 @@ def _grade(arguments: argparse.Namespace) -> int:
         return grade(arguments, launched)
 
 
-def _feedback_arguments(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("names", nargs="*", metavar="LEARNER", help="learners (default: all that were graded)")
-    add("--lesson", action="append", default=[], help="only this lesson; may be repeated")
-    add("--force", action="store_true", help="also write, or hand back, what did not change")
-    add("--workers", type=int, metavar="N", help="processes that write (default: one per core)")
-    back = command.add_argument_group("hand back what is new or changed since the last time")
-    back.add_argument(
-        "--for", dest="target", choices=(*(one.option for one in systems().values() if one.upload), "folder"),
-        help="one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
-        "Submissions'; or a CSV for a mail merge, which names the pages in feedback/",
-    )  # fmt: skip
-    back.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: handback/)")
-    back.add_argument("--excel", action="store_true", help="with --for folder: a CSV as Excel and Word read UTF-8")
-    command.epilog = (
-        "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
-        "Only pages of which something changed are written. Exit code 1: a page could not be written, or nothing says "
-        "where it is to be handed back, and it is listed."
-    )
+_FEEDBACK = Options(
+    (
+        option("names", nargs="*", metavar="LEARNER", help="learners (default: all that were graded)"),
+        option("--lesson", action="append", default=[], help="only this lesson; may be repeated"),
+        option("--force", action="store_true", help="also write, or hand back, what did not change"),
+        option("--workers", type=int, metavar="N", help="processes that write (default: one per core)"),
+    ),
+    "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
+    "Only pages of which something changed are written. Exit code 1: a page could not be written, or nothing says "
+    "where it is to be handed back, and it is listed.",
+    {
+        "hand back what is new or changed since the last time": (
+            option(
+                "--for",
+                dest="target",
+                choices=(*(one.option for one in systems().values() if one.upload), "folder"),
+                help="one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
+                "Submissions'; or a CSV for a mail merge, which names the pages in feedback/",
+            ),
+            option("--out", type=Path, metavar="DIR", help="where to write (default: handback/)"),
+            option("--excel", action="store_true", help="with --for folder: a CSV as Excel and Word read UTF-8"),
+        )
+    },
+)
 
 
 def _feedback(arguments: argparse.Namespace) -> int:
@@ -126,8 +144,11 @@ def _feedback(arguments: argparse.Namespace) -> int:
     if given.target:
         return hand_back_pages(given)
     if given.out:
-        raise UsageError("pages are written into feedback/; --out is for handing them back", course_command("feedback"),
-                         "add --for moodle, --for canvas or --for folder")  # fmt: skip
+        raise UsageError(
+            "pages are written into feedback/; --out is for handing them back",
+            course_command("feedback"),
+            "add --for moodle, --for canvas or --for folder",
+        )
     start = time.perf_counter()
     with progress("feedback") as step:
         from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
@@ -138,16 +159,15 @@ def _feedback(arguments: argparse.Namespace) -> int:
         problems = {key: one.why for key, one in problems_of(given.course).items() if key in set(pairs)}
         feedback = write_feedback(
             given.course, pairs, step, problems=problems, force=given.force, workers=given.workers
-        )  # fmt: skip
+        )
     print_feedback(feedback, given.course / "feedback", time.perf_counter() - start)
     return 1 if feedback.failed else 0
 
 
-def _formgrader_arguments(command: argparse.ArgumentParser) -> None:
-    command.epilog = (
-        "Runs until Ctrl-C. Every option that is not listed goes to JupyterLab, such as --no-browser or --port=8899. "
-        "Marks and comments stay when you grade again; the command `feedback` puts them on the learners' pages."
-    )
+_FORMGRADER = Options(
+    epilog="Runs until Ctrl-C. Every option that is not listed goes to JupyterLab, such as --no-browser or --port=8899. "
+    "Marks and comments stay when you grade again; the command `feedback` puts them on the learners' pages."
+)
 
 
 def _formgrader(arguments: argparse.Namespace) -> int:
@@ -167,24 +187,37 @@ class _Once(argparse.Action):
         setattr(given, self.dest, value)
 
 
-def _report_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
-    command.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: report/)")
-    for system in systems().values():
-        if system.export:
-            says = f"fill this table that {system.name} wants grades in ({system.export})"
-            command.add_argument(f"--{system.option}", action=_Once, type=Path, metavar="CSV", help=says)
-    command.add_argument("--column", action="append", default=[], metavar="LESSON=NAME", help="which column of the export is a "
-                         "lesson's, where its name does not tell; may be repeated")  # fmt: skip
-    command.add_argument(
-        "--anonymous", action="store_true", help="codes instead of names, to show to others (report-anonymous/)"
-    )
-    command.add_argument("--excel", action="store_true", help="CSV files with the mark that Excel needs to read UTF-8")
-    command.add_argument("--json", action="store_true", help="print report.json instead of the table")
-    command.epilog = (
-        "Nothing is graded, nothing handed in is changed. Name the exports of two LMSs together, if a class is in both. Exit "
-        "code 0: all is written; 1: something is missing in it, a learner or a lesson, and is listed; 2: a wrong call."
-    )
+_REPORT = Options(
+    (
+        option("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)"),
+        option("--out", type=Path, metavar="DIR", help="where to write (default: report/)"),
+        *(
+            option(
+                f"--{system.option}",
+                action=_Once,
+                type=Path,
+                metavar="CSV",
+                help=f"fill this table that {system.name} wants grades in ({system.export})",
+            )
+            for system in systems().values()
+            if system.export
+        ),
+        option(
+            "--column",
+            action="append",
+            default=[],
+            metavar="LESSON=NAME",
+            help="which column of the export is a lesson's, where its name does not tell; may be repeated",
+        ),
+        option(
+            "--anonymous", action="store_true", help="codes instead of names, to show to others (report-anonymous/)"
+        ),
+        option("--excel", action="store_true", help="CSV files with the mark that Excel needs to read UTF-8"),
+        option("--json", action="store_true", help="print report.json instead of the table"),
+    ),
+    "Nothing is graded, nothing handed in is changed. Name the exports of two LMSs together, if a class is in both. Exit "
+    "code 0: all is written; 1: something is missing in it, a learner or a lesson, and is listed; 2: a wrong call.",
+)
 
 
 def _report(arguments: argparse.Namespace) -> int:
@@ -193,11 +226,16 @@ def _report(arguments: argparse.Namespace) -> int:
     return report(arguments)
 
 
-def _isolation_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--apparmor", action="store_true", help="print the AppArmor profile that gives full isolation back on Ubuntu"
-    )
-    command.epilog = "Exit code 0: full isolation, or the profile; 1: reduced, or none."
+_ISOLATION = Options(
+    (
+        option(
+            "--apparmor",
+            action="store_true",
+            help="print the AppArmor profile that gives full isolation back on Ubuntu",
+        ),
+    ),
+    "Exit code 0: full isolation, or the profile; 1: reduced, or none.",
+)
 
 
 def _isolation(arguments: argparse.Namespace) -> int:
@@ -211,10 +249,13 @@ def _isolation(arguments: argparse.Namespace) -> int:
     return 1 if offered()[Isolation.FULL] else 0
 
 
-def _alone_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("notebook", metavar="FILE", help="the notebook, or a lesson's name for the one in learn/")
-    command.add_argument("--seed", type=int, help="test cases of an earlier run (default: fresh ones)")
-    command.epilog = "Nothing is written, nothing is sent. Exit code 0: every exercise is right; 1: not yet."
+_ALONE = Options(
+    (
+        option("notebook", metavar="FILE", help="the notebook, or a lesson's name for the one in learn/"),
+        option("--seed", type=int, help="test cases of an earlier run (default: fresh ones)"),
+    ),
+    "Nothing is written, nothing is sent. Exit code 0: every exercise is right; 1: not yet.",
+)
 
 
 def _alone(arguments: argparse.Namespace) -> int:
@@ -246,16 +287,16 @@ def _alone(arguments: argparse.Namespace) -> int:
 COMMANDS = (
     Command("grade", _grade, "grade submitted/ (if it is empty: a simulated class, in demo/)", _grade_arguments),
     Command(
-        "feedback", _feedback, "update feedback pages with marks and comments of people; hand them back",
-        _feedback_arguments,
+        "feedback", _feedback, "update feedback pages with marks and comments of people; hand them back", _FEEDBACK
     ),
     Command(
-        "formgrader", _formgrader, "mark written answers, and see what is graded, in the browser",
-        _formgrader_arguments, passes_on=True,
+        "formgrader",
+        _formgrader,
+        "mark written answers, and see what is graded, in the browser",
+        _FORMGRADER,
+        passes_on=True,
     ),
-    Command(
-        "report", _report, "write the class report: page, CSV, JSON, grade files for Canvas and Moodle", _report_arguments
-    ),
-    Command("isolation", _isolation, "show how far this machine can isolate submissions, and why", _isolation_arguments),
-    Command("check-notebook", _alone, "check one notebook of your own, with the hidden tests too", _alone_arguments),
-)  # fmt: skip
+    Command("report", _report, "write the class report: page, CSV, JSON, grade files for Canvas and Moodle", _REPORT),
+    Command("isolation", _isolation, "show how far this machine can isolate submissions, and why", _ISOLATION),
+    Command("check-notebook", _alone, "check one notebook of your own, with the hidden tests too", _ALONE),
+)

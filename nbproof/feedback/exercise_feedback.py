@@ -19,7 +19,7 @@ from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.own_code import harmless, own_line, printed_in, shortened, visible
-from nbproof.gradebook.reader import CellMark, Marks
+from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.marking.results import (
     FAULTS,
     UNCERTAIN,
@@ -118,7 +118,7 @@ class Card:
 
 
 def cards_of(
-    verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, earlier: Earlier | None = None
+    verdict: SubmissionVerdict, marks: Mark | None, secrets: Secrets, earlier: Earlier | None = None
 ) -> tuple[Card, ...]:
     """A card for each exercise in the lesson's order, then one for each written answer."""
     own = "\n".join(verdict.answers.values())
@@ -130,7 +130,7 @@ def cards_of(
 
 class _Cards:
     def __init__(
-        self, verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, own: str, earlier: Earlier | None
+        self, verdict: SubmissionVerdict, marks: Mark | None, secrets: Secrets, own: str, earlier: Earlier | None
     ) -> None:
         self.verdict, self.marks, self.secrets, self.own, self.earlier = verdict, marks, secrets, own, earlier
         self.uncertain = {one.id for one in verdict.exercises if one.status == UNCERTAIN}

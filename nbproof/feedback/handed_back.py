@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nbproof.files import digest_of, replace_file
-from nbproof.gradebook.reader import Marks, read_marks
+from nbproof.gradebook.marks import Mark
+from nbproof.gradebook.reader import read_marks
 from nbproof.run.journal import handed_in_of
 
 __all__ = ["Earlier", "forget_handed_back", "note_handed_back", "note_marked_again"]
@@ -38,7 +39,7 @@ class Earlier:
     """When that was noticed."""
 
 
-def note_marked_again(root: Path, marks: Mapping[Key, Marks]) -> dict[Key, Earlier]:
+def note_marked_again(root: Path, marks: Mapping[Key, Mark]) -> dict[Key, Earlier]:
     """Whose marks are other ones than those that were handed back, of these; a new change is dated today."""
     before = _read(root)
     now = {
@@ -89,7 +90,7 @@ def _handed_in(root: Path, learner: str, lesson: str) -> str:
     return noted or (digest_of(path.read_bytes()) if path.is_file() and not path.is_symlink() else "")
 
 
-def _points(marks: Marks) -> dict[str, float]:
+def _points(marks: Mark) -> dict[str, float]:
     return {name: cell.score for name, cell in marks.cells.items() if not cell.waits}
 
 

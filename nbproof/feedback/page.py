@@ -21,7 +21,7 @@ from nbproof.display.outline import exercise_named, outline, title_of
 from nbproof.errors import UsageError
 from nbproof.feedback.exercise_feedback import cards_of
 from nbproof.feedback.own_code import coloured, harmless
-from nbproof.gradebook.reader import Marks
+from nbproof.gradebook.marks import Mark
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.journal import journal_of, journalled_verdict
 from nbproof.text import code_parts, counted, in_utc
@@ -120,7 +120,7 @@ def _secrets(root: str, lesson: str) -> Secrets:
 
 
 def feedback_page(
-    verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, digest: str, graded: float | None = None,
+    verdict: SubmissionVerdict, marks: Mark | None, secrets: Secrets, digest: str, graded: float | None = None,
     earlier: Earlier | None = None,
 ) -> str:  # fmt: skip
     """The page of one submission. ``graded``: when, in seconds since 1970. ``earlier``: what was marked again since."""
@@ -161,7 +161,7 @@ class Row:
     told: str
 
 
-def row_of(lesson: str, marks: Marks | None) -> Row:
+def row_of(lesson: str, marks: Mark | None) -> Row:
     """The overview's row of one lesson; without marks if the submission could not be graded."""
     href = f"{quote(lesson)}/{quote(lesson)}.html"
     if marks is None:
@@ -190,23 +190,27 @@ def _render(template: str, digest: str, **values: Any) -> str:
     return _templates().get_template(template).render(digest=digest, **values)
 
 
-def _when(marks: Marks | None) -> str:
+def _when(marks: Mark | None) -> str:
     """When it was handed in, when it was due, how late that was, and what it costs; as far as that is known."""
     if marks is None:
         return ""
-    due = f"due {in_utc(marks.due)}{', with your extension' if marks.extended else ''}" if marks.due else ""
-    came = f"handed in {in_utc(marks.handed_in)}" if marks.handed_in else ""
+    due = (
+        f"due {in_utc(marks.late.due)}{', with your extension' if marks.late.extended else ''}"
+        if marks.late.due
+        else ""
+    )
+    came = f"handed in {in_utc(marks.late.handed_in)}" if marks.late.handed_in else ""
     told = ", ".join(part for part in (came, due) if part)
     dates = f"{told[0].upper()}{told[1:]}." if told else ""
-    if marks.seconds_late <= 0 and not marks.penalty:
+    if marks.late.seconds <= 0 and not marks.penalty:
         return dates
     return f"{dates} That is {_lateness(marks)}" if came and due else f"{dates} Handed in {_lateness(marks)}".strip()
 
 
-def _lateness(marks: Marks) -> str:
+def _lateness(marks: Mark) -> str:
     """How late it was, and what that costs."""
     # Who was late only by an LMS's word has a second of lateness, and no time of handing in.
-    late = "late" if marks.handed_in is None and marks.seconds_late <= 1 else _late(marks.seconds_late)
+    late = "late" if marks.late.handed_in is None and marks.late.seconds <= 1 else _late(marks.late.seconds)
     if not marks.penalty:
         return f"{late}; no points are taken off for that."
     return f"{late}: {marks.penalty:.4g} point{'' if marks.penalty == 1 else 's'} taken off."

@@ -8,7 +8,7 @@ from pathlib import Path
 from nbproof.errors import CourseError
 from nbproof.feedback.handed_back import Earlier
 from nbproof.files import replace_file
-from nbproof.gradebook.reader import Marks
+from nbproof.gradebook.marks import Mark
 
 __all__ = ["PageTrouble", "Task", "page_path", "trouble_of", "write_page"]
 
@@ -20,7 +20,7 @@ class Task:
     learner: str
     lesson: str
     digest: str
-    marks: Marks | None = None
+    marks: Mark | None = None
     problem: str = ""
     """Why the submission could not be graded; empty if it was."""
     earlier: Earlier | None = None

@@ -23,7 +23,8 @@ from nbproof.feedback.handed_back import Earlier, note_marked_again
 from nbproof.feedback.page_task import PageTrouble, Task, page_path, trouble_of
 from nbproof.feedback.page_writer import written
 from nbproof.files import replace_file
-from nbproof.gradebook.reader import Marks, read_marks
+from nbproof.gradebook.marks import Mark
+from nbproof.gradebook.reader import read_marks
 from nbproof.run.journal import journal_of
 from nbproof.text import counted
 
@@ -131,25 +132,25 @@ def write_feedback(
     return Feedback(tuple(pair for pair, reason in sorted(outcome.items()) if not reason), unchanged, tuple(failed))
 
 
-def page_task(root: Path, learner: str, lesson: str, marks: Marks | None) -> Task:
+def page_task(root: Path, learner: str, lesson: str, marks: Mark | None) -> Task:
     """What is to be written for one submission alone."""
     key = (learner, lesson)
     told = _as_told(root, {key: marks} if marks is not None else {})
     return task_of(root, learner, lesson, told.get(key), earlier=note_marked_again(root, told).get(key))
 
 
-def _as_told(root: Path, marks: Mapping[tuple[str, str], Marks]) -> dict[tuple[str, str], Marks]:
+def _as_told(root: Path, marks: Mapping[tuple[str, str], Mark]) -> dict[tuple[str, str], Mark]:
     """Without times of handing in that nobody told: an LMS may call it late and not say when, and the gradebook needs a time."""
     return {
         (learner, lesson): one
         if (root / "submitted" / learner / lesson / "timestamp.txt").is_file()
-        else replace(one, handed_in=None)
+        else replace(one, late=replace(one.late, handed_in=None))
         for (learner, lesson), one in marks.items()
     }
 
 
 def task_of(
-    root: Path, learner: str, lesson: str, marks: Marks | None, problem: str = "", earlier: Earlier | None = None
+    root: Path, learner: str, lesson: str, marks: Mark | None, problem: str = "", earlier: Earlier | None = None
 ) -> Task:
     """What is to be written for a submission, with the digest of all that it is made from."""
     from nbproof.feedback.page import made_of

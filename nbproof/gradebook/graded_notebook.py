@@ -12,11 +12,11 @@ has said one.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import secrets
 import shutil
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -105,19 +105,6 @@ def _findings(exercise: ExerciseVerdict, test: TestVerdict) -> list[CheckResult]
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
 
 
-@dataclass(frozen=True)
-class _Receipt:
-    """What is known of a hand-in; empty if nothing sensible stands there."""
-
-    time: str = ""
-    secret: str = ""
-
-
-def _receipt_in(folder: Path) -> _Receipt:
-    """What lies in a folder. Reads no link, no pipe, nothing long."""
-    return _Receipt(time_in(folder / TIME) or "", _secret_in(folder / SECRET))
-
-
 def time_in(path: Path) -> str | None:
     """When it was handed in; None if nothing sensible stands there."""
     try:
@@ -146,21 +133,22 @@ def hand_on(root: Path, learner: str, lesson: str, parts: Collection[str] = ("au
 
     A secret that was made up stays the same for as long as one of the folders holds it.
     """
-    places = [root / part / learner / lesson for part in ("autograded", "feedback")]
-    places = [folder for folder in places if folder.is_dir()]
-    told = _receipt_in(root / "submitted" / learner / lesson)
-    before = [_receipt_in(folder) for folder in places]
-    secret = told.secret or next((one.secret for one in before if one.secret), "") or secrets.token_hex(64)
-    for folder, have in zip(places, before, strict=True):
-        if folder.relative_to(root).parts[0] not in parts:
-            continue
-        if have.secret != secret:
-            _write(folder / SECRET, secret)
-        if have.time != told.time or not (folder / TIME).is_file():
-            _write(folder / TIME, told.time)
+    handed_in = root / "submitted" / learner / lesson
+    places = {part: root / part / learner / lesson for part in ("autograded", "feedback")}
+    known = (_secret_in(folder / SECRET) for folder in (handed_in, *places.values()))
+    secret = next(filter(None, known), "") or secrets.token_hex(64)
+    time = time_in(handed_in / TIME) or ""
+    for part in parts:
+        if places[part].is_dir():
+            _write(places[part] / SECRET, secret)
+            _write(places[part] / TIME, time)
 
 
 def _write(path: Path, text: str) -> None:
+    """As it is, if it is so already."""
+    with contextlib.suppress(Damaged):
+        if read_file(path, 1_000) == text.encode():
+            return
     # A folder of that name, which nbgrader has copied out of a submission.
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)

@@ -12,7 +12,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
 from nbproof.files import digest_of
-from nbproof.gradebook.reader import Marks
+from nbproof.gradebook.marks import Mark
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = ["Penalties"]
@@ -30,10 +30,8 @@ class Penalties:
         path = root / "nbgrader_config.py"
         self._place, self._version = str(path), digest_of(path.read_bytes()) if path.is_file() else ""
         try:
-            used = [
-                one for one in Autograde(config=config).autograde_preprocessors
-                if isinstance(one, type) and issubclass(one, AssignLatePenalties)
-            ]  # fmt: skip
+            listed = [one for one in Autograde(config=config).autograde_preprocessors if isinstance(one, type)]
+            used = [one for one in listed if issubclass(one, AssignLatePenalties)]
             self._preprocessor = used[0](config=config) if used else None
         except Exception as error:  # traitlets raise what an import raises
             raise self._broken(error) from None
@@ -41,26 +39,30 @@ class Penalties:
     def _broken(self, error: Exception) -> GradingError:
         told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         return GradingError(
-            f"the late-penalty plug-in fails: {told}", self._place,
+            f"the late-penalty plug-in fails: {told}",
+            self._place,
             "mend c.AssignLatePenalties.plugin_class, then grade again: what was graded is kept",
-        )  # fmt: skip
+        )
 
-    def concerns(self, held: Marks, noted: str | None) -> bool:
+    def concerns(self, held: Mark, noted: str | None) -> bool:
         """Whether there is anything to decide: it is late, or has a penalty from when it was; not if all is as ``noted``."""
-        late = held.seconds_late > 0 or held.penalty > 0
+        late = held.late.seconds > 0 or held.penalty > 0
         return late and self._preprocessor is not None and self.basis(held) != noted
 
-    def basis(self, held: Marks) -> str:
+    def basis(self, held: Mark) -> str:
         """Changes with all that the plug-in is told, and with what it has said."""
-        told = [held.total, held.seconds_late, str(held.handed_in)]
+        told = [held.total, held.late.seconds, str(held.late.handed_in)]
         return f"{digest_of(json.dumps(told).encode(), self._version.encode())} {held.penalty!r}"
 
     def assign(self, learner: str, lesson: str) -> None:
         """Have nbgrader set or take back the penalty in the gradebook. Raises GradingError if the plug-in fails."""
         assert self._preprocessor is not None
         told: Mapping[str, str] = {
-            "notebook": lesson, "assignment": lesson, "student": learner, "db_url": self._db_url,
-        }  # fmt: skip
+            "notebook": lesson,
+            "assignment": lesson,
+            "student": learner,
+            "db_url": self._db_url,
+        }
         try:
             self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": told})
         except Exception as error:  # an instructor's own code

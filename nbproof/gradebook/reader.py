@@ -4,82 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person, nothing_of
 
-__all__ = ["CellMark", "DueDates", "Marks", "due_dates_in", "marks_in", "opened_gradebook", "read_marks"]
-
-
-@dataclass(frozen=True)
-class CellMark:
-    """One graded cell of one submission."""
-
-    name: str
-    score: float
-    max_score: float
-    given: float | None
-    """What a person gave; None if nobody has."""
-    extra: float
-    waits: bool
-    """Whether a person is to mark it, and has not."""
-    auto: float | None = None
-    """What tests gave; None if only a person gives marks."""
-    listed: bool = False
-    """Whether formgrader lists it for a person, also where one has marked it before."""
-    by_hand: bool = False
-    """Whether only a person can mark it."""
-
-
-@dataclass(frozen=True)
-class Marks:
-    """One submission."""
-
-    max_score: float
-    cells: Mapping[str, CellMark]
-    comments: Mapping[str, str]
-    """Cell -> what a person wrote about it."""
-    penalty: float = 0.0
-    seconds_late: float = 0.0
-    handed_in: datetime | None = None
-    """In UTC."""
-    due: datetime | None = None
-    """For this learner, in UTC."""
-    extended: bool = False
-    """Whether that is later than for the class."""
-
-    @property
-    def total(self) -> float:
-        """Marks given by hand included, the penalty not taken off."""
-        return sum(cell.score for cell in self.cells.values())
-
-    @property
-    def score(self) -> float:
-        """Its marks, less the late penalty: as nbgrader exports it."""
-        return max(0.0, self.total - self.penalty)
-
-    @property
-    def waiting(self) -> int:
-        """Written answers that nobody has marked yet."""
-        return sum(cell.listed and cell.by_hand for cell in self.cells.values())
-
-    @property
-    def pending(self) -> bool:
-        """Whether a person is to look at anything."""
-        return any(cell.listed for cell in self.cells.values())
-
-    def settled(self, verdict: SubmissionVerdict) -> frozenset[str]:
-        """Exercises whose marks a person has given, of every test cell."""
-        given = {name for name, cell in self.cells.items() if cell.given is not None}
-        return frozenset(one.id for one in verdict.exercises if {test.grade_id for test in one.tests} <= given)
-
-    def agrees_with(self, verdict: SubmissionVerdict) -> bool:
-        """Whether every score of the verdict has arrived. nbgrader commits a new submission before its scores."""
-        return all(self.cells[name].auto == score for name, score in verdict.scores.items() if name in self.cells)
+__all__ = ["DueDates", "due_dates_in", "marks_in", "opened_gradebook", "people_in", "read_marks"]
 
 
 @dataclass(frozen=True)
@@ -125,75 +58,108 @@ def opened_gradebook(root: Path) -> Iterator[Any | None]:
         yield book
 
 
+def people_in(book: Any) -> list[Person]:
+    """Everybody whom a gradebook knows."""
+    keys = ("id", "first_name", "last_name", "email", "lms_user_id")
+    return [Person(*(str(one.get(key) or "") for key in keys)) for one in book.student_dicts()]
+
+
 def read_marks(
     root: Path, lessons: Collection[str], learners: Collection[str] | None = None
-) -> dict[tuple[str, str], Marks]:
-    """(learner, lesson) -> marks, of these lessons and learners (None: all). Empty if there is no gradebook.
+) -> dict[tuple[str, str], Mark]:
+    """(learner, lesson) -> mark, of these lessons and learners (None: all). Empty if there is no gradebook.
 
     Raises GradingError if it cannot be read.
     """
     with opened_gradebook(root) as book:
-        return {
-            (learner, assignment.name): marks
-            for assignment in (book.assignments if book is not None else ())
-            if assignment.name in lessons
-            for learner, marks in marks_in(book, assignment.name).items()
-            if learners is None or learner in learners
-        }
+        known = [one.name for one in book.assignments if one.name in lessons] if book is not None else []
+        found = {(learner, name): mark for name in known for learner, mark in marks_in(book, name).items()}
+    return {key: mark for key, mark in found.items() if learners is None or key[0] in learners}
 
 
-def marks_in(book: Any, lesson: str) -> dict[str, Marks]:
-    """Learner -> marks, for all submissions of a lesson. Some queries a lesson: nbgrader's objects would ask once a cell.
+def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
+    """Learner -> mark, for all submissions of a lesson. Some queries a lesson: nbgrader's objects would ask once a cell.
 
     An extension makes a submission before anything was handed in: as long as nothing else is known of it, it is left out.
     """
-    from nbgrader.api import BaseCell, Comment, Grade, GradeCell, SubmittedAssignment, SubmittedNotebook, TaskCell
+    from nbgrader.api import SubmittedAssignment
     from sqlalchemy.orm import undefer
 
-    query = book.db.query
     book.db.expire_all()
     assignment = book.find_assignment(lesson)
     notebooks = [one.id for one in assignment.notebooks]
-    submitted, whose = SubmittedNotebook.notebook_id.in_(notebooks), SubmittedNotebook.assignment_id
-    known = {
-        cell.id: cell for kind in (GradeCell, TaskCell)
-        for cell in query(kind.id, kind.name, kind.max_score, kind.cell_type).filter(kind.notebook_id.in_(notebooks))
-    }  # fmt: skip
-    cells: dict[str, dict[str, CellMark]] = defaultdict(dict)
+    cells, comments = _cells_in(book, notebooks), _comments_in(book, notebooks)
+    dated = assignment.duedate is not None
+    submissions = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id == assignment.id)
+    found = {}
+    for one in submissions.options(undefer(SubmittedAssignment.late_submission_penalty)):
+        late = Lateness(handed_in=one.timestamp)
+        if dated:
+            extended = one.extension is not None
+            late = Lateness(float(one.total_seconds_late), False, one.timestamp, one.duedate, extended)
+        found[one.student_id] = Mark(
+            nothing_of(one.student_id, lesson),
+            float(assignment.max_score),
+            # In a fixed order: pages know by it whether something has changed.
+            dict(sorted(cells[one.id].items())),
+            dict(sorted(comments[one.id].items())),
+            float(one.late_submission_penalty or 0.0),
+            late,
+        )
+        if one.extension is not None and one.timestamp is None and not _is_marked(found[one.student_id]):
+            del found[one.student_id]
+    return found
+
+
+def _cells_in(book: Any, notebooks: list[str]) -> dict[str, dict[str, CellMark]]:
+    """Submission's id in the database -> grade_id -> mark."""
+    from nbgrader.api import Grade, GradeCell, SubmittedNotebook, TaskCell
+
+    query = book.db.query
+    known = {}
+    for kind in (GradeCell, TaskCell):
+        cells = query(kind.id, kind.name, kind.max_score, kind.cell_type).filter(kind.notebook_id.in_(notebooks))
+        known.update({cell.id: cell for cell in cells})
     grades = (
-        query(whose, Grade.cell_id, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade)
-        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id).filter(submitted)
-    )  # fmt: skip
-    for submission, cell, auto, manual, extra, needed in grades:
-        name, base, more = known[cell].name, manual if manual is not None else auto, float(extra or 0.0)
-        cells[submission][name] = CellMark(
-            name, 0.0 if base is None else float(base) + more, float(known[cell].max_score),
-            None if manual is None else float(manual), more, bool(needed) and manual is None, auto, bool(needed),
-            known[cell].cell_type == "markdown" or auto is None,
-        )  # fmt: skip
-    comments: dict[str, dict[str, str]] = defaultdict(dict)
+        query(
+            SubmittedNotebook.assignment_id,
+            Grade.cell_id,
+            Grade.auto_score,
+            Grade.manual_score,
+            Grade.extra_credit,
+            Grade.needs_manual_grade,
+        )
+        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+        .filter(SubmittedNotebook.notebook_id.in_(notebooks))
+    )
+    found: dict[str, dict[str, CellMark]] = defaultdict(dict)
+    for submission, cell, auto, manual, extra, listed in grades:
+        of = known[cell]
+        by_hand = of.cell_type == "markdown" or auto is None
+        found[submission][of.name] = CellMark(
+            of.name, float(of.max_score), auto, manual, float(extra or 0.0), bool(listed), by_hand
+        )
+    return found
+
+
+def _comments_in(book: Any, notebooks: list[str]) -> dict[str, dict[str, str]]:
+    """Submission's id in the database -> grade_id -> what a person wrote."""
+    from nbgrader.api import BaseCell, Comment, SubmittedNotebook
+
     written = (
-        query(whose, BaseCell.name, Comment.manual_comment)
+        book.db.query(SubmittedNotebook.assignment_id, BaseCell.name, Comment.manual_comment)
         .join(BaseCell, BaseCell.id == Comment.cell_id)
-        .join(SubmittedNotebook, SubmittedNotebook.id == Comment.notebook_id).filter(submitted)
+        .join(SubmittedNotebook, SubmittedNotebook.id == Comment.notebook_id)
+        .filter(SubmittedNotebook.notebook_id.in_(notebooks))
         .filter(Comment.manual_comment.isnot(None))
-    )  # fmt: skip
+    )
+    found: dict[str, dict[str, str]] = defaultdict(dict)
     for submission, name, text in written:
         if str(text).strip():
-            comments[submission][name] = str(text).strip()
-    most, dated = float(assignment.max_score), assignment.duedate is not None
-    submissions = query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id == assignment.id)
-    return {
-        # Cells in a fixed order: pages know by it whether something has changed.
-        one.student_id: Marks(
-            most, dict(sorted(cells[one.id].items())), dict(sorted(comments[one.id].items())),
-            float(one.late_submission_penalty or 0.0), float(one.total_seconds_late) if dated else 0.0, one.timestamp,
-            one.duedate if dated else None, dated and one.extension is not None,
-        )
-        for one in submissions.options(undefer(SubmittedAssignment.late_submission_penalty))
-        if one.extension is None or one.timestamp is not None or _is_marked(cells[one.id].values(), comments[one.id])
-    }  # fmt: skip
+            found[submission][name] = str(text).strip()
+    return found
 
 
-def _is_marked(cells: Iterable[CellMark], comments: Collection[str]) -> bool:
-    return bool(comments) or any(one.auto is not None or one.given is not None or one.listed for one in cells)
+def _is_marked(mark: Mark) -> bool:
+    cells = mark.cells.values()
+    return bool(mark.comments) or any(one.auto is not None or one.given is not None or one.listed for one in cells)

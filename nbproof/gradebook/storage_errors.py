@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,10 +72,8 @@ def trouble_with_gradebook(db_url: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name not in ("psycopg", "psycopg2"):
             raise
-        raise GradingError(
-            f"the gradebook's driver is not installed: {error}", masked(db_url),
-            f"{with_extra('postgres')}, {_KEPT}",
-        ) from None  # fmt: skip
+        fact = f"the gradebook's driver is not installed: {error}"
+        raise GradingError(fact, masked(db_url), f"{with_extra('postgres')}, {_KEPT}") from None
 
 
 @contextlib.contextmanager
@@ -103,44 +102,57 @@ def is_busy(error: Exception) -> bool:
     return isinstance(error, OperationalError) and "locked" in str(error.orig)
 
 
-def _createdb(db_url: str) -> str:
-    url = make_url(db_url)
-    return f"createdb -h {url.host or 'localhost'} -p {url.port or 5432} -U {url.username or 'USER'} {url.database}"
+_OF_A_SERVER = (
+    (
+        "password|authentication",
+        "the gradebook's server refuses the user or the password: {said}",
+        f"mend c.CourseDirectory.db_url in nbgrader_config.py, {_KEPT}",
+    ),
+    ('database "[^"]*" does not exist', "the gradebook's database is missing: {said}", f"{{createdb}}, {_KEPT}"),
+    (
+        "",
+        "the gradebook does not answer: {said}",
+        f"see that the server runs and c.CourseDirectory.db_url is right, {_KEPT}",
+    ),
+)
+"""What is in the error, what that means, what to do."""
+_ASIDE = "mv {file} {file}.broken; then grade again: a new gradebook is filled from what was graded, nothing runs"
+_OF_A_FILE = (
+    ("locked", "another program is using the gradebook", f"close it, {_KEPT}"),
+    (
+        "readonly|unable to open",
+        "the gradebook cannot be written: {said}",
+        f"let your user write there, {_KEPT}",
+    ),
+    ("full", "the disk is full", f"free some space, {_KEPT}"),
+    (
+        "no such column|no such table|has no column",
+        "the gradebook was made by another version of nbgrader: {said}",
+        "{upgrade}, in the course's folder; then grade again",
+    ),
+    (
+        "",
+        "the gradebook is damaged: {said}",
+        f"{_ASIDE} (marks and comments given by hand are in the broken file only)",
+    ),
+)
 
 
 def _told(error: Exception, db_url: str) -> GradingError:
     said = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
-    place = masked(db_url)
-    file = Path(db_url.removeprefix("sqlite:///")) if db_url.startswith("sqlite:///") else None
-    if file is None:
-        if "password" in said or "authentication" in said:
-            return GradingError(
-                f"the gradebook's server refuses the user or the password: {said}", place,
-                "mend c.CourseDirectory.db_url in nbgrader_config.py, " + _KEPT,
-            )  # fmt: skip
-        if "does not exist" in said and isinstance(error, OperationalError):
-            return GradingError(f"the gradebook's database is missing: {said}", place, f"{_createdb(db_url)}, {_KEPT}")
-        return GradingError(
-            f"the gradebook does not answer: {said}", place,
-            "see that the server runs and c.CourseDirectory.db_url is right, " + _KEPT,
-        )  # fmt: skip
-    aside = f"mv {file} {file}.broken; then grade again: a new gradebook is filled from what was graded, nothing runs"
-    if file.is_dir():
-        return GradingError("there is a folder in the gradebook's place", str(file), aside)
-    if "locked" in said:
-        return GradingError("another program is using the gradebook", str(file), f"close it, {_KEPT}")
-    if "readonly" in said or "unable to open" in said:
-        return GradingError(
-            f"the gradebook cannot be written: {said}", str(file), "let your user write there, " + _KEPT
-        )
-    if "full" in said:
-        return GradingError("the disk is full", str(file), "free some space, " + _KEPT)
-    if "no such column" in said or "no such table" in said or "has no column" in said:
-        return GradingError(
-            f"the gradebook was made by another version of nbgrader: {said}", str(file),
-            f"{nbgrader_command('db upgrade')}, in the course's folder; then grade again",
-        )  # fmt: skip
-    return GradingError(
-        f"the gradebook is damaged: {said}", str(file),
-        aside + " (marks and comments given by hand are in the broken file only)",
-    )  # fmt: skip
+    file = Path(db_url.removeprefix("sqlite:///"))
+    of_a_file = db_url.startswith("sqlite:///")
+    if of_a_file and file.is_dir():
+        return GradingError("there is a folder in the gradebook's place", str(file), _ASIDE.format(file=file))
+    rows = _OF_A_FILE if of_a_file else _OF_A_SERVER
+    fact, cure = next((fact, cure) for words, fact, cure in rows if re.search(words, said))
+    then = cure.format(file=file, createdb=_createdb(db_url), upgrade=nbgrader_command("db upgrade"))
+    return GradingError(fact.format(said=said), str(file) if of_a_file else masked(db_url), then)
+
+
+def _createdb(db_url: str) -> str:
+    try:
+        url = make_url(db_url)
+    except ArgumentError:
+        return "createdb"
+    return f"createdb -h {url.host or 'localhost'} -p {url.port or 5432} -U {url.username or 'USER'} {url.database}"

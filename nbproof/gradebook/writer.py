@@ -20,7 +20,7 @@ from nbgrader.api import (
     InvalidEntry,
     MissingEntry,
     SubmittedAssignment,
-)  # fmt: skip
+)
 from nbgrader.apps import NbGraderAPI
 from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.utils import is_grade, is_locked, is_solution, parse_utc
@@ -33,7 +33,8 @@ from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.graded_notebook import time_in
-from nbproof.gradebook.reader import DueDates, Marks, due_dates_in, marks_in
+from nbproof.gradebook.marks import Mark
+from nbproof.gradebook.reader import DueDates, due_dates_in, marks_in
 from nbproof.gradebook.storage_errors import not_logged
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, SubmissionVerdict
@@ -133,14 +134,14 @@ class Writer:
         """The registered lessons and their marks."""
         return {assignment.name: float(assignment.max_score) for assignment in self._gradebook.assignments}
 
-    def held(self, lesson: str) -> dict[str, Marks]:
+    def held(self, lesson: str) -> dict[str, Mark]:
         """Learner -> what the gradebook holds of their submission of a lesson."""
         return marks_in(self._gradebook, lesson)
 
-    def is_stamped(self, held: Marks, learner: str, lesson: str, submitted: Path) -> bool:
+    def is_stamped(self, held: Mark, learner: str, lesson: str, submitted: Path) -> bool:
         """Whether the time of the hand-in has arrived in the gradebook; True if nothing tells it."""
-        timestamp = self._handed_in(learner, lesson, submitted, held.handed_in)
-        return timestamp is None or timestamp == held.handed_in
+        timestamp = self._handed_in(learner, lesson, submitted, held.late.handed_in)
+        return timestamp is None or timestamp == held.late.handed_in
 
     def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
         """When it was handed in, as ``timestamp.txt`` says. What an LMS calls late, and no more, came at least a second late.
@@ -199,9 +200,12 @@ class Writer:
             self._gradebook.add_student(learner)
 
     def write(
-        self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path,
+        self,
+        verdict: SubmissionVerdict,
+        blueprint: Blueprint,
+        submitted: Path,
         earlier: Mapping[str, str] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction.
 
         ``earlier``: the answers of the hand-in that was graded before. A written answer that a person has marked, and
@@ -221,31 +225,15 @@ class Writer:
     def _write(
         self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]
     ) -> None:
-        book = self._gradebook
         # First: asking makes the session forget what it was told and has not written.
-        scores, names = verdict.scores, self._names(verdict.lesson)
-        uncertain = {test.grade_id for one in verdict.exercises if one.status == UNCERTAIN for test in one.tests}
+        names = self._names(verdict.lesson)
         self._know(verdict.learner)
-        submission = self._submission(verdict, submitted)
-        for notebook in submission.notebooks:
+        for notebook in self._submission(verdict, submitted).notebooks:
             for grade in notebook.grades:
-                name = names[grade.cell_id]
-                if name in scores:
-                    grade.auto_score = scores[name]
-                    # A mark that a person gave stays, and is to be looked at again.
-                    grade.needs_manual_grade = name in uncertain or grade.manual_score is not None
-                elif name in blueprint.written:
-                    grade.auto_score = None
-                    same = verdict.answers.get(name) == earlier.get(name)
-                    grade.needs_manual_grade = grade.needs_manual_grade or grade.manual_score is None or not same
+                _set_grade(grade, names[grade.cell_id], verdict, blueprint, earlier)
             for comment in notebook.comments:
-                name = names[comment.cell_id]
-                asked = blueprint.written.get(name)
-                stub = blueprint.stubs.get(name) if asked is None or asked.kind is CellKind.TASK else asked.stub
-                if stub is not None:
-                    untouched = verdict.answers.get(name, "").strip() in ("", stub.strip())
-                    comment.auto_comment = "No response." if untouched else None
-        book.db.commit()
+                _set_comment(comment, names[comment.cell_id], verdict, blueprint)
+        self._gradebook.db.commit()
 
     def _names(self, lesson: str) -> dict[str, str]:
         """Cell's id in the database -> grade_id. Asked once: each commit makes the session forget what it has loaded."""
@@ -267,6 +255,29 @@ class Writer:
         if timestamp is not None:
             submission.timestamp = timestamp
         return submission
+
+
+def _set_grade(
+    grade: Grade, name: str, verdict: SubmissionVerdict, blueprint: Blueprint, earlier: Mapping[str, str]
+) -> None:
+    by_person = grade.manual_score is not None
+    if name in verdict.scores:
+        uncertain = (test.grade_id for one in verdict.exercises if one.status == UNCERTAIN for test in one.tests)
+        grade.auto_score = verdict.scores[name]
+        # A mark that a person gave stays, and is to be looked at again.
+        grade.needs_manual_grade = by_person or name in uncertain
+    elif name in blueprint.written:
+        grade.auto_score = None
+        same = verdict.answers.get(name) == earlier.get(name)
+        grade.needs_manual_grade = grade.needs_manual_grade or not by_person or not same
+
+
+def _set_comment(comment: Comment, name: str, verdict: SubmissionVerdict, blueprint: Blueprint) -> None:
+    asked = blueprint.written.get(name)
+    stub = blueprint.stubs.get(name) if asked is None or asked.kind is CellKind.TASK else asked.stub
+    if stub is not None:
+        untouched = verdict.answers.get(name, "").strip() in ("", stub.strip())
+        comment.auto_comment = "No response." if untouched else None
 
 
 def _stamp(learner: str, lesson: str, submitted: Path) -> Path:

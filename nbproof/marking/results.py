@@ -24,8 +24,6 @@ __all__ = [
     "UNTOUCHED",
     "CellRun",
     "ExerciseVerdict",
-    "GradedClass",
-    "Score",
     "SubmissionVerdict",
     "TestVerdict",
     "WrittenAnswer",
@@ -198,92 +196,6 @@ def _exercise_from(data: dict[str, Any]) -> ExerciseVerdict:
     # An earlier version wrote down a seed of its own: without what it knew, written answers would wait once more.
     known = {name: value for name, value in data.items() if name != "seed"}
     return ExerciseVerdict(**{**known, "tests": tuple(tests)})
-
-
-_NOTHING = SubmissionVerdict("", "", 0, (), {}, {})
-
-
-@dataclass(frozen=True)
-class Score:
-    """One submission of a class: its verdict, and what the gradebook and a run say of it."""
-
-    learner: str
-    lesson: str
-    score: float = 0.0
-    """With marks that people gave, less the late penalty."""
-    max_score: float = 0.0
-    problem: str = ""
-    """Why it is not graded; empty if it is."""
-    how: str = "graded"
-    """``graded``; ``unchanged``; ``not graded``."""
-    waiting: int = 0
-    """Written answers that nobody has marked yet; their marks are in ``max_score``, not in ``score``."""
-    pending: bool = False
-    """Whether a person is still to look at anything."""
-    penalty: float = 0.0
-    """For being late; taken off ``score`` already."""
-    seconds_late: float = 0.0
-    said_late: bool = False
-    """The LMS calls it late, and does not say when it came: ``seconds_late`` is 1 if it was due, and not extended, else 0."""
-    extended: bool = False
-    """Whether the learner had more time than the class."""
-    verdict: SubmissionVerdict = _NOTHING
-    """In short; of what is not graded, one that says nothing."""
-    grader_failed: bool = False
-    """Whether ``problem`` is a flaw of the grader."""
-    waits: bool = False
-    """Whether ``problem`` is only that nobody has graded it yet."""
-    note: str = ""
-    """What a person should know of it."""
-    settled: frozenset[str] = frozenset()
-    """Exercises whose marks a person has given."""
-
-    @property
-    def missing(self) -> dict[str, str]:
-        """What the notebook should hold, does not, and nobody has marked: exercise -> why there is no answer."""
-        known = {*self.verdict.newer, *self.settled}
-        return {name: why for name, why in self.verdict.lost.items() if name not in known}
-
-    @property
-    def statuses(self) -> tuple[str, ...]:
-        """How each exercise ended."""
-        return tuple(exercise.status for exercise in self.verdict.exercises)
-
-    @property
-    def late(self) -> bool:
-        """Whether it came after it was due, by the times or by the LMS's word."""
-        return self.seconds_late > 0 or self.said_late or self.penalty > 0
-
-    @property
-    def share(self) -> float:
-        """Score by maximum, 0 to 1."""
-        return self.score / self.max_score if self.max_score else 0.0
-
-    @property
-    def fresh(self) -> bool:
-        """Whether this run marked anything of it."""
-        return self.how == "graded" and not self.problem
-
-
-@dataclass(frozen=True)
-class GradedClass:
-    """Every score, ordered by learner and lesson, and where the records lie."""
-
-    scores: tuple[Score, ...]
-    seed: int
-    gradebook: str
-    graded: tuple[tuple[str, str], ...]
-    """(learner, lesson) of what this run graded."""
-    rewritten: tuple[tuple[str, str], ...] = ()
-    """(learner, lesson) of what is shown anew, although nothing ran: its penalty changed."""
-    reasons: tuple[str, ...] = ()
-    """What was graded again, and why."""
-    plain_tests: dict[str, int] = field(default_factory=dict)
-    """Of the lessons of which this run marked something: how many test cells run beside the learner's code."""
-    unfit: dict[str, str] = field(default_factory=dict)
-    """Lesson -> why its reference answers lose marks here."""
-    anyway: bool = False
-    """Whether those were graded even so."""
 
 
 _MOST_BYTES = 64 * 1024

@@ -26,7 +26,8 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.watch import Watch
 
 if TYPE_CHECKING:
-    from nbproof.marking.results import GradedClass, SubmissionVerdict
+    from nbproof.gradebook.marks import GradedClass
+    from nbproof.marking.results import SubmissionVerdict
     from nbproof.run.intake import Intake
 
 __all__ = ["Mark"]
@@ -114,15 +115,13 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             self.log.warning("%s", said_aloud(lesson, count))
         for lesson, why in graded.unfit.items():
             self.log.warning("%s: its reference answers lose marks here: %s", lesson, why)
-        for score in graded.scores:
-            if score.problem:
-                self.log.error("%s is not graded: %s", score.learner, score.problem)
+        for one in graded.marks.values():
+            if one.problem:
+                self.log.error("%s is not graded: %s", one.learner, one.problem)
             else:
-                self.log.info(
-                    "%s/%s: %g of %g, %s", score.learner, score.lesson, score.score, score.max_score, score.how
-                )
+                self.log.info("%s/%s: %g of %g, %s", one.learner, one.lesson, one.score, one.max_score, one.how)
         self.log.info("seed %d", graded.seed)
-        problems = [score.learner for score in graded.scores if score.problem]
+        problems = [one.learner for one in graded.ungraded()]
         if problems:
             raise NbGraderException(f"not graded: {', '.join(problems)}")
 

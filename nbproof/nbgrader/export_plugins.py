@@ -16,8 +16,7 @@ from traitlets import Unicode
 
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError
-from nbproof.gradebook.reader import marks_in
-from nbproof.report.records import people_in
+from nbproof.gradebook.reader import marks_in, people_in
 from nbproof.text import counted
 from nbproof_lms.grade_files import Grade, grade_file
 from nbproof_lms.system import systems

@@ -1,22 +1,18 @@
-"""Everything that a report says about a class, in one value, and as files: CSV for spreadsheets, JSON for programs.
+"""Everything that a report says about a class, as tables: for the page, CSV for spreadsheets, JSON for programs.
 
-``report.json``, schema version 2::
+``report.json``, schema version 3, holds ``schema``, ``course``, ``generated`` (ISO time), ``anonymous``, and each of these
+tables as a list of rows; the same rows stand in a CSV file each:
 
-    {"schema": 2, "course": str, "generated": ISO time, "anonymous": bool,
-     "lessons": [{"lesson", "title", "max_score", "due", "handed_in", "missing": [learner], "ungraded", "pending", "late",
-                  "mean", "median", "deviation", "quartiles", "median_seconds", "peak_mb"}],
-     "exercises": [{"lesson", "exercise", "title", "points", "learners", "answered", "passed", "pass_rate", "mean_share",
-                    "statuses": {status: count}, "discrimination": float or null, "remark", "median_seconds", "longest_seconds"}],
-     "scores": [{"learner", "lesson", "score", "max_score", "late_penalty", "pending", "problem",
-                 "exercises": {exercise: {"status", "score", "max_score", "hints": [id]}}}],
-     "hand_ins": [{"learner", "lesson", "state": "handed in", "late", "nothing" or "not graded", "late": in words,
-                   "seconds_late", "late_penalty", "problem"}],
-     "misconceptions": [{"id", "name", "exercises", "learners": count, "of", "share", "read", "example", "example_of"}],
-     "unrecognised": [{"lesson", "exercise", "difference", "learners": count, "example"}],
-     "faults": [{"learner", "lesson", "exercise", "kind", "sentence"}],
-     "needs_help": [{"learner", "urgency", "share", "reasons", "talk_about", "signs", "first"}]}   # most urgent first
+- ``learners``: learner, score of each lesson ("not graded", or nothing), total, late_penalties, to_mark
+- ``hand_ins``: of every learner and lesson what came, as ``docs/grade_json.md`` tells submissions; how: also "nothing"
+- ``scores``: learner, lesson, and each exercise as ``docs/grade_json.md`` tells it, without its sentence
+- ``lessons``, ``exercises``: as :mod:`nbproof.report.statistics` computes them
+- ``misconceptions``: id, name, question, idea, read, exercises, learners, of, share
+- ``faults``: learner, lesson, exercise, kind, sentence
+- ``needs_help``: learner, urgency, share, reasons, talk_about, first; most urgent first
 
-Scores are with manual marks and less the late penalty. A key may be added without a new version.
+The last two are not told of an anonymous class. Scores are with manual marks and less the late penalty. A key may be added
+without a new version.
 """
 
 from __future__ import annotations
@@ -24,99 +20,47 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nbproof.files import replace_file
-from nbproof.marking.results import STATUSES
-from nbproof.report.lateness import how_late
-from nbproof.report.needs_help import Needy, Sign, needs_help
-from nbproof.report.records import ClassRecords, Person
-from nbproof.report.statistics import (
-    Different,
-    ExerciseStatistics,
-    Fault,
-    LessonStatistics,
-    Misconception,
-    exercise_statistics,
-    faults,
-    lesson_statistics,
-    misconceptions,
-    scrubbed,
-    unrecognised,
-)  # fmt: skip
+from nbproof.gradebook.marks import ClassResults, Mark, Person, exercise_row, nothing_of, submission_row
+from nbproof.key import Key
+from nbproof.marking.results import ExerciseVerdict
+from nbproof.report.needs_help import needs_help
+from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows
 
-__all__ = ["SCHEMA", "Findings", "as_data", "csv_of", "find", "safe_cell", "tables", "under_codes", "write_files"]
+__all__ = ["SCHEMA", "csv_of", "safe_cell", "tables", "under_codes", "write_files"]
+
+SCHEMA = 3
 
 
-@dataclass(frozen=True)
-class Findings:
-    """What was found. With ``anonymous`` learners have codes, and what singles somebody out is left out."""
-
-    records: ClassRecords
-    lessons: tuple[LessonStatistics, ...]
-    exercises: tuple[ExerciseStatistics, ...]
-    misconceptions: tuple[Misconception, ...]
-    unrecognised: tuple[Different, ...]
-    faults: tuple[Fault, ...]
-    needy: tuple[Needy, ...]
-    anonymous: bool = False
-
-    @property
-    def to_talk_to(self) -> tuple[Needy, ...]:
-        """Those of ``needy`` who come first."""
-        return tuple(one for one in self.needy if one.first)
-
-    @property
-    def other_signs(self) -> list[tuple[Sign, list[str]]]:
-        """The rest of ``needy`` by their weightiest sign, the commonest first."""
-        whose: dict[Sign, list[str]] = {}
-        for one in self.needy:
-            if not one.first:
-                whose.setdefault(one.signs[0], []).append(one.learner)
-        return sorted(whose.items(), key=lambda item: -len(item[1]))
-
-
-def find(records: ClassRecords, anonymous: bool = False) -> Findings:
-    """Compute it all."""
-    exercises = [one for lesson in records.lessons for one in exercise_statistics(records, lesson)]
-    return Findings(
-        records,
-        tuple(lesson_statistics(records, lesson) for lesson in records.lessons),
-        tuple(exercises), tuple(misconceptions(records)), tuple(unrecognised(records)), tuple(faults(records)),
-        () if anonymous else tuple(needs_help(records)), anonymous,
-    )  # fmt: skip
-
-
-def under_codes(records: ClassRecords, root: Path) -> ClassRecords:
+def under_codes(results: ClassResults, root: Path) -> ClassResults:
     """The same class with a code for each learner: the same one in each report of this course, in no order that tells.
 
-    Messages lose the names of the class, notes go altogether.
+    Whatever a learner's file or code has brought about in words is left out: it may name them.
     """
     key = _key(root)
-    order = sorted(records.learners, key=lambda one: hashlib.sha256((key + one.id).encode("utf-8", "replace")).digest())
+    order = sorted(results.people, key=lambda one: hashlib.sha256((key + one.id).encode("utf-8", "replace")).digest())
     width = max(2, len(str(len(order))))
     codes = {person.id: f"L{number:0{width}}" for number, person in enumerate(order, 1)}
-    people = {word.lower() for name in records.names for word in re.findall(r"[^\W\d_]{3,}", name)}
-    works = {}
-    for (learner, lesson), work in records.works.items():
-        exercises = tuple(
-            replace(
-                one, sentence=scrubbed(one.sentence, people),
-                tests=tuple(replace(test, sentence=scrubbed(test.sentence, people)) for test in one.tests),
-            )
-            for one in work.verdict.exercises
-        )  # fmt: skip
-        # A file's name may name its learner in a way that no list of names knows.
-        told = scrubbed(re.sub(r"^only .* came: ", "only another file came: ", work.problem), people)
-        verdict = replace(work.verdict, learner=codes[learner], exercises=exercises)
-        works[codes[learner], lesson] = replace(work, learner=codes[learner], verdict=verdict, problem=told)
-    learners = tuple(sorted((Person(code) for code in codes.values()), key=lambda one: one.id))
-    return replace(records, learners=learners, works=works, notes=())
+    marks = {}
+    for (learner, lesson), mark in results.marks.items():
+        verdict = replace(mark.verdict, learner=codes[learner], recovered={}, lost={}, damage="")
+        verdict = replace(verdict, problem="it could not be graded" if mark.problem else "")
+        verdict = replace(verdict, exercises=tuple(map(_without_words, verdict.exercises)))
+        marks[Key(codes[learner], lesson)] = replace(mark, verdict=verdict)
+    people = tuple(Person(code) for code in sorted(codes.values()))
+    return ClassResults(dict(sorted(marks.items())), people, results.lessons, unreadable=results.unreadable)
+
+
+def _without_words(outcome: ExerciseVerdict) -> ExerciseVerdict:
+    tests = (replace(test, sentence="") for test in outcome.tests)
+    return replace(outcome, sentence="", tests=tuple(tests))
 
 
 def _key(root: Path) -> str:
@@ -125,9 +69,6 @@ def _key(root: Path) -> str:
         return str(json.loads((root / ".course" / "run.json").read_text(encoding="utf-8"))["key"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
-
-
-SCHEMA = 2
 
 
 _CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {ord(sign) for sign in "\t\r\n"})
@@ -142,6 +83,10 @@ def safe_cell(value: object) -> object:
         return "yes" if value else "no"
     if isinstance(value, float):
         return round(value, 4)
+    if isinstance(value, Mapping):
+        value = [f"{name}: {told}" for name, told in value.items()]
+    if isinstance(value, (list, tuple)):
+        value = "; ".join(map(str, value))
     if not isinstance(value, str):
         return value
     text = value.encode("utf-8", "backslashreplace").decode().translate(_CONTROLS)
@@ -150,125 +95,61 @@ def safe_cell(value: object) -> object:
     return "'" + text if first and first in "=+-@\t\r\n＝＋－＠" else text
 
 
-def tables(findings: Findings) -> dict[str, list[list[Any]]]:
-    """File name -> rows, the first of which is the header."""
-    records = findings.records
-    slugs = [lesson.slug for lesson in records.lessons]
-    long: list[list[Any]] = [
-        ["learner", "lesson", "exercise", "status", "score", "max_score", "hints", "seconds", "problem"]
-    ]
-    for (learner, lesson), work in sorted(records.works.items()):
-        if work.problem or not work.verdict.exercises:
-            long.append([learner, lesson, "", "not graded" if work.problem else "", None, None, "", None, work.problem])
-        long += [
-            [learner, lesson, one.id, one.status, one.score, one.max_score, " ".join(one.hints), one.seconds, ""]
-            for one in work.verdict.exercises
-        ]
-    wide: list[list[Any]] = [["learner", *slugs, "total", "late penalties", "waits for a manual mark"]]
-    for person in records.learners:
-        works = [records.works.get((person.id, slug)) for slug in slugs]
-        graded = [work for work in works if work and not work.problem]
-        scores = [None if work is None else "not graded" if work.problem else work.score for work in works]
-        total = sum(work.score for work in graded)
-        wide.append(
-            [person.id, *scores, total, sum(w.penalty for w in graded), " ".join(w.lesson for w in graded if w.pending)]
-        )
-    data = as_data(findings, "")
-    zeros = dict.fromkeys(STATUSES, 0)
-    fell = [{**one, "exercises": " ".join(one["exercises"])} for one in data["misconceptions"]]
-    fell += [
-        {"name": f"not recognised: {one['difference']}", "exercises": one["exercise"], "learners": one["learners"],
-         "example_of": one["exercise"], "example": one["example"]}
-        for one in data["unrecognised"]
-    ]  # fmt: skip
-    found = {
-        "scores.csv": long,
-        "learners.csv": wide,
-        "hand_ins.csv": _table("learner lesson state late seconds_late late_penalty problem", data["hand_ins"]),
-        "exercises.csv": _table(
-            "lesson exercise title points learners answered passed pass_rate mean_share discrimination remark "
-            "median_seconds longest_seconds", [{**zeros, **one["statuses"], **one} for one in data["exercises"]], STATUSES,
-        ),
-        "misconceptions.csv": _table("id name exercises learners of share read example_of example", fell),
-    }  # fmt: skip
-    if not findings.anonymous:
-        found["needs_help.csv"] = _table(
-            "learner urgency share reasons talk_about talk_to_first",
-            [
-                {**one, "reasons": "; ".join(one["reasons"]), "talk_about": "; ".join(one["talk_about"]),
-                 "talk_to_first": one["first"]}
-                for one in data["needs_help"]
-            ],
-        )  # fmt: skip
-    return found
+def tables(results: ClassResults, anonymous: bool = False) -> dict[str, list[dict[str, Any]]]:
+    """Name -> rows; the module's docstring has their fields. With ``anonymous`` learners have codes already."""
+    keys = itertools.product([person.id for person in results.people], [lesson.slug for lesson in results.lessons])
+    made = {
+        "learners": [_learner(results, person) for person in results.people],
+        "hand_ins": [_hand_in(results, learner, lesson) for learner, lesson in keys],
+        "scores": [row for mark in results.marks.values() for row in _scores(mark)],
+        "lessons": [lesson_row(results, lesson) for lesson in results.lessons],
+        "exercises": [row for lesson in results.lessons for row in exercise_rows(results, lesson)],
+        "misconceptions": misconception_rows(results),
+    }
+    return made if anonymous else {**made, "faults": fault_rows(results), "needs_help": needs_help(results)}
 
 
-def _table(columns: str, rows: Iterable[Mapping[str, Any]], more: Sequence[str] = ()) -> list[list[Any]]:
-    names = [*columns.split(), *more]
-    return [names, *([row.get(name) for name in names] for row in rows)]
-
-
-def _hand_ins(findings: Findings) -> list[dict[str, Any]]:
-    """Of every learner and lesson what came; lessons that anybody handed in."""
-    records, found = findings.records, []
-    for person in records.learners:
-        for lesson in records.lessons:
-            work = records.works.get((person.id, lesson.slug), None)
-            late = work is not None and work.late
-            state = "nothing" if work is None else "not graded" if work.problem else "late" if late else "handed in"
-            found.append({
-                "learner": person.id, "lesson": lesson.slug, "state": state,
-                "late": how_late(work.seconds_late, work.said_late, work.extended) if work is not None and late else "",
-                "seconds_late": work.seconds_late if work else 0.0, "late_penalty": work.penalty if work else 0.0,
-                "problem": work.problem if work else "",
-            })  # fmt: skip
-    return found
-
-
-def as_data(findings: Findings, generated: str) -> dict[str, Any]:
-    """What ``report.json`` holds; the module's docstring has the schema."""
-    records = findings.records
+def _learner(results: ClassResults, person: Person) -> dict[str, Any]:
+    """All lessons of one learner in a row."""
+    marks = {one.slug: results.mark_of(person.id, one.slug) for one in results.lessons}
+    there = [mark for mark in marks.values() if mark is not None and not mark.problem]
     return {
-        "schema": SCHEMA, "course": records.course, "generated": generated, "anonymous": findings.anonymous,
-        "lessons": [
-            {"lesson": one.lesson, "title": one.title, "max_score": one.max_score, "due": records.lesson(one.lesson).due,
-             "handed_in": one.handed_in, "missing": one.missing, "ungraded": one.ungraded, "pending": one.pending,
-             "late": one.late, "mean": one.mean, "median": one.median, "deviation": one.deviation,
-             "quartiles": one.quartiles, "median_seconds": one.seconds, "peak_mb": one.peak_mb}
-            for one in findings.lessons
-        ],
-        "exercises": [{**vars(one), "pass_rate": one.pass_rate} for one in findings.exercises],
-        "scores": [
-            {
-                "learner": work.learner, "lesson": work.lesson,
-                "score": None if work.problem else work.score, "max_score": records.lesson(work.lesson).max_score,
-                "late_penalty": work.penalty, "pending": work.pending, "problem": work.problem,
-                "exercises": {
-                    one.id: {"status": one.status, "score": one.score, "max_score": one.max_score, "hints": one.hints}
-                    for one in work.verdict.exercises
-                },
-            }
-            for _, work in sorted(records.works.items())
-        ],
-        "hand_ins": _hand_ins(findings),
-        "misconceptions": [
-            {"id": one.hint.id, "name": one.hint.name, "exercises": one.exercises, "learners": len(one.learners), "of": one.of,
-             "share": one.share, "read": one.hint.read, "example": one.example, "example_of": one.example_of}
-            for one in findings.misconceptions
-        ],
-        "unrecognised": [{**vars(one), "learners": len(one.learners)} for one in findings.unrecognised],
-        "faults": [vars(one) for one in findings.faults],
-        "needs_help": [vars(one) for one in findings.needy],
-    }  # fmt: skip
+        "learner": person.id,
+        **{slug: _score(mark) for slug, mark in marks.items()},
+        "total": sum(mark.score for mark in there),
+        "late_penalties": sum(mark.penalty for mark in there),
+        "to_mark": [mark.lesson for mark in there if mark.pending],
+    }
 
 
-def write_files(out: Path, findings: Findings, generated: str, excel: bool = False) -> None:
-    """Write the CSV files and ``report.json``, each whole or not at all. Raises OSError."""
-    for name, rows in tables(findings).items():
-        replace_file(out / name, csv_of(rows, excel))
-    replace_file(
-        out / "report.json", json.dumps(as_data(findings, generated), indent=1, ensure_ascii=False, allow_nan=False)
-    )
+def _score(mark: Mark | None) -> float | str | None:
+    if mark is None:
+        return None
+    return "not graded" if mark.problem else mark.score
+
+
+def _hand_in(results: ClassResults, learner: str, lesson: str) -> dict[str, Any]:
+    mark = results.mark_of(learner, lesson)
+    if mark is not None:
+        return submission_row(mark)
+    return {**submission_row(Mark(nothing_of(learner, lesson))), "how": "nothing", "score": None}
+
+
+def _scores(mark: Mark) -> list[dict[str, Any]]:
+    key = {"learner": mark.learner, "lesson": mark.lesson}
+    rows = [exercise_row(one) for one in mark.verdict.exercises]
+    return [{**key, **{name: value for name, value in row.items() if name != "sentence"}} for row in rows]
+
+
+def write_files(
+    out: Path, head: Mapping[str, Any], made: Mapping[str, list[dict[str, Any]]], excel: bool = False
+) -> None:
+    """Write a CSV file for each table, and all as ``report.json``, each whole or not at all. Raises OSError."""
+    for name, rows in made.items():
+        names = [list(rows[0])] if rows else []
+        replace_file(out / f"{name}.csv", csv_of([*names, *(list(row.values()) for row in rows)], excel))
+    whole = {"schema": SCHEMA, **head, **made}
+    replace_file(out / "report.json", json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def csv_of(rows: Iterable[Sequence[object]], excel: bool = False) -> bytes:

@@ -17,12 +17,12 @@ from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from nbproof.errors import CourseError
+from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import trouble_with_disk, trouble_with_gradebook
 from nbproof.gradebook.writer import Writer, register
 from nbproof.limits import GradingLimits
-from nbproof.marking.results import GradedClass
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.class_run import ClassRun
 from nbproof.run.digests import LessonState
@@ -80,7 +80,7 @@ def grade_class(
             run = ClassRun(root, state, states, limits, writer, penalties, watch, step, references)
             graded = run.go(intake, made, force)
         with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
-            note_problems(root, graded.scores)
+            note_problems(root, graded.marks.values())
         return graded
     except OSError as error:
         trouble = trouble_with_disk(error, root)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.gradebook.marks import GradedClass, Mark, marks
 from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.storage_errors import is_busy, is_one_files, is_one_submissions, masked
 from nbproof.gradebook.writer import Writer
@@ -21,7 +22,7 @@ from nbproof.key import Key
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Damaged
 from nbproof.marking.hand_in import HandIn, read_hand_in
-from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
+from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, Submission
 from nbproof.run.journal import Entry, Journal, RunState, Ungraded
@@ -51,8 +52,10 @@ class ClassRun:
     step: Callable[[int, int, str], None]
     references: References
     _problems: dict[Key, Ungraded] = field(default_factory=dict)
-    _done: dict[Key, Score] = field(default_factory=dict)
-    """Without what only the gradebook knows."""
+    _done: dict[Key, SubmissionVerdict] = field(default_factory=dict)
+    """In short."""
+    _fresh: set[Key] = field(default_factory=set)
+    """What this run marked."""
     _behind: list[tuple[SubmissionVerdict, Path, Mapping[str, str]]] = field(default_factory=list)
     """Journalled, while another program held the gradebook."""
     _busy_until: float = 0.0
@@ -69,20 +72,17 @@ class ClassRun:
         except BaseException:
             # Whatever ends it: should the gradebook fail now, what ended the run is told all the same.
             with contextlib.suppress(Exception):
-                self.watch.stopped(self._reached(intake))
+                self.watch.stopped(self._reached(intake).values())
             raise
 
-    def _reached(self, intake: Intake) -> list[Score]:
+    def _reached(self, intake: Intake) -> dict[Key, Mark]:
         """What has its verdict, and the gradebook holds all of it; and what cannot be graded."""
-        held = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in self._done}}
-        reached = set(self._problems)
-        for (learner, lesson), one in self._done.items():
-            have = held[lesson].get(learner)
-            if have is not None and have.agrees_with(one.verdict):
-                reached.add(Key(learner, lesson))
+        held = self._held()
+        reached = {key for key, verdict in self._done.items() if key in held and held[key].agrees_with(verdict)}
+        reached |= set(self._problems)
         # The gradebook may hold others too, of an earlier run.
         mine = tuple(one for one in intake.submissions if one.key in reached)
-        return self._scores(replace(intake, submissions=mine))
+        return self._marks(replace(intake, submissions=mine))
 
     def _whole(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         jobs = self._plan(intake, force)
@@ -103,24 +103,20 @@ class ClassRun:
                 # A run that comes to here was not killed, by nothing that was handed in.
                 self._in_progress.end()
         self._catch_up()
-        fined = self._assign_penalties()
+        self._assign_penalties()
         for one in intake.submissions:
             self.state.forced.discard(_in_state(one.key))
             self.state.complete()
         else:
             self.state.save()
-        scores = tuple(self._scores(intake))
-        graded = tuple(key for key, one in self._done.items() if one.fresh)
         return GradedClass(
-            scores,
-            self.state.seed,
-            masked(self.writer.db_url),
-            graded,
-            tuple(sorted(fined.difference(graded))),
-            reasons,
-            plain,
-            dict(self.references.failed),
-            self.references.anyway,
+            self._marks(intake),
+            seed=self.state.seed,
+            gradebook=masked(self.writer.db_url),
+            reasons=reasons,
+            plain_tests=plain,
+            unfit=dict(self.references.failed),
+            anyway=self.references.anyway,
         )
 
     def _plan(self, intake: Intake, force: bool) -> list[Job]:
@@ -140,7 +136,7 @@ class ClassRun:
                 jobs.append(job)
                 continue
             assert entry is not None
-            self._note(key, "unchanged", entry.verdict)
+            self._done[key] = entry.verdict.in_short()
             have = held[one.lesson].get(one.learner)
             if have is None or not have.agrees_with(entry.verdict) or not self.writer.is_stamped(have, *key, one.path):
                 # The run that marked it was cut off before the gradebook had it all.
@@ -224,12 +220,9 @@ class ClassRun:
                 raise
             self._problems[key] = Ungraded(f"graded, but {error.filename} cannot be written: {error.strerror}")
             return
-        self._note(key, "graded", verdict)
+        self._done[key] = verdict.in_short()
+        self._fresh.add(key)
         self._write(verdict, job.submission, earlier.verdict.answers if earlier else {})
-
-    def _note(self, key: Key, how: str, verdict: SubmissionVerdict) -> None:
-        most = sum(one.max_score for one in verdict.exercises) + sum(one.max_score for one in verdict.written)
-        self._done[key] = Score(*key, verdict.score, most, how=how, verdict=verdict.in_short())
 
     def _write(self, verdict: SubmissionVerdict, submission: Submission, earlier: Mapping[str, str]) -> None:
         key = submission.key
@@ -253,57 +246,44 @@ class ClassRun:
         for verdict, path, earlier in self._behind:
             self.writer.write(verdict, self.lessons[verdict.lesson].blueprint, path, earlier)
 
-    def _assign_penalties(self) -> set[Key]:
-        """Have nbgrader decide wherever something is late, or was; whose penalty is another one now."""
-        before = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in self._done}}
+    def _assign_penalties(self) -> None:
+        """Have nbgrader decide wherever something is late, or was."""
         asked = []
-        for key in self._done:
-            have = before[key.lesson].get(key.learner)
-            if have is not None and self.penalties.concerns(have, self.state.penalties.get(_in_state(key))):
+        for key, have in self._held().items():
+            if self.penalties.concerns(have, self.state.penalties.get(_in_state(key))):
                 self.penalties.assign(*key)
                 asked.append(key)
-        changed = set()
-        after = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in asked}}
+        if not asked:
+            return
+        after = self._held()
         for key in asked:
-            have = after[key.lesson][key.learner]
-            self.state.penalties[_in_state(key)] = self.penalties.basis(have)
-            if have.penalty != before[key.lesson][key.learner].penalty:
-                changed.add(key)
-        if asked:
-            self.state.save()
-        return changed
+            self.state.penalties[_in_state(key)] = self.penalties.basis(after[key])
+        self.state.save()
 
-    def _scores(self, intake: Intake) -> list[Score]:
-        held = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in self._done}}
-        most: dict[str, float] = {}
-        with contextlib.suppress(KeyError):
-            most = self.writer.lessons()
-        scores = []
-        for one in sorted(intake.submissions, key=lambda one: one.key):
+    def _held(self) -> dict[Key, Mark]:
+        """What the gradebook holds of what has its verdict."""
+        lessons = {lesson for _, lesson in self._done}
+        held = {Key(learner, name): one for name in lessons for learner, one in self.writer.held(name).items()}
+        return {key: one for key, one in held.items() if key in self._done}
+
+    def _marks(self, intake: Intake) -> dict[Key, Mark]:
+        held, verdicts = self._held(), {}
+        for one in intake.submissions:
             key = one.key
             if key in self._dropped:
                 continue
             problem = self._problems.get(key)
-            have = held.get(one.lesson, {}).get(one.learner)
-            if problem or have is None:
-                problem = problem or Ungraded("graded, but the gradebook does not hold it")
-                nothing = Score(*key, 0.0, most.get(one.lesson, 0.0), problem.why, "not graded")
-                scores.append(replace(nothing, grader_failed=problem.grader_failed))
-                continue
-            scores.append(
-                replace(
-                    self._done[key],
-                    score=have.score,
-                    waiting=have.waiting,
-                    pending=have.pending,
-                    penalty=have.penalty,
-                    seconds_late=have.seconds_late,
-                    said_late=key in self.writer.late,
-                    extended=have.extended,
-                    settled=have.settled(self._done[key].verdict),
-                )
-            )
-        return scores
+            if problem is None and key not in held:
+                problem = Ungraded("graded, but the gradebook does not hold it")
+            verdicts[key] = self._done[key] if problem is None else _refused(key, problem)
+        most: dict[str, float] = {}
+        with contextlib.suppress(KeyError):
+            most = self.writer.lessons()
+        return marks(verdicts, held, self.writer.late, self._fresh, most)
+
+
+def _refused(key: Key, why: Ungraded) -> SubmissionVerdict:
+    return SubmissionVerdict.refused(*key, 0, why.why, grader_failed=why.grader_failed)
 
 
 def _in_state(key: Key) -> str:

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.files import replace_file
+from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
-from nbproof.marking.results import STATUSES, Score, SubmissionVerdict
+from nbproof.marking.results import STATUSES, SubmissionVerdict
 
 __all__ = [
     "JOURNAL",
@@ -171,14 +172,13 @@ class Ungraded:
     grader_failed: bool = False
 
 
-def note_problems(root: Path, scores: Iterable[Score]) -> None:
-    """Keep the problems of these scores, and forget those that are no longer there. Raises OSError."""
+def note_problems(root: Path, marks: Iterable[Mark]) -> None:
+    """Keep the problems of these, and forget those that are no longer there. Raises OSError."""
     kept = problems_of(root)
-    for score in scores:
-        key = Key(score.learner, score.lesson)
-        kept.pop(key, None)
-        if score.problem:
-            kept[key] = Ungraded(score.problem, score.grader_failed)
+    for one in marks:
+        kept.pop(one.key, None)
+        if one.problem:
+            kept[one.key] = Ungraded(one.problem, one.verdict.grader_failed)
     _write(root, kept)
 
 

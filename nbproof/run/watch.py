@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from nbproof.marking.results import Score, SubmissionVerdict
+from nbproof.gradebook.marks import Mark
+from nbproof.marking.results import SubmissionVerdict
 
 __all__ = ["Watch"]
 
@@ -24,5 +25,5 @@ class Watch:
     def marked(self, name: str, verdict: SubmissionVerdict) -> None:
         """``learner/lesson`` has its verdict, and it is written down."""
 
-    def stopped(self, scores: Sequence[Score]) -> None:
+    def stopped(self, marks: Iterable[Mark]) -> None:
         """The run ends before its end; what it has reached, and the gradebook holds."""

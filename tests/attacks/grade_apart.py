@@ -47,7 +47,10 @@ def _by_us(root: Path, intake: Any, lessons: list[str], seed: int, level: Any) -
     from nbproof.run.batch import grade_class
 
     graded = grade_class(root, intake, lessons, seed=seed, workers=2, isolation=level, step=_said)
-    return [{"learner": s.learner, "lesson": s.lesson, "score": s.score, "problem": s.problem} for s in graded.scores]
+    return [
+        {"learner": s.learner, "lesson": s.lesson, "score": s.score, "problem": s.problem}
+        for s in graded.marks.values()
+    ]
 
 
 def _by_nbgrader(root: Path, intake: Any, lessons: list[str], seed: int, wanted: str) -> list[dict[str, Any]]:

@@ -115,6 +115,6 @@ def test_a_learner_goes_through_the_lesson(
     shutil.copyfile(learner.save(), copy)
     shutil.copytree(ROOT / "source", root / "source", dirs_exist_ok=True)
     graded = grade_class(root, take_in(root, [lesson.slug], [lesson.slug]), [lesson.slug], pool=pool)
-    assert [one.problem for one in graded.scores] == [""], graded
+    assert [one.problem for one in graded.marks.values()] == [""], graded
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "pytorch_hooks") as gradebook:
         assert gradebook.find_submission(lesson.slug, "ada").score == exercise.points

@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -15,28 +16,24 @@ from nbproof.cli.class_json import class_as_json, error_as_json, write_json
 from nbproof.cli.class_table import Told, print_class, print_problems, summary_line
 from nbproof.cli.live import Counting, duration, watching
 from nbproof.errors import UsageError
+from nbproof.gradebook.marks import Lateness, Mark, marks
 from nbproof.marking import results
-from nbproof.marking.results import (
-    ExerciseVerdict,
-    GradedClass,
-    Score,
-    SubmissionVerdict,
-)
+from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict
+from tests.report.made import class_of, refused, scored
 
 
 def _ended(name: str, status: str, score: float, most: float) -> ExerciseVerdict:
     return ExerciseVerdict(name, status, "", (results.TestVerdict(f"test_{name}", score, most, (), ()),))
 
 
-def _score(number: int, recovered: Mapping[str, str] | None = None, **more: object) -> Score:
+def _score(number: int, recovered: Mapping[str, str] | None = None, **more: Any) -> Mark:
     told, learner = (_ended("a", "passed", 2, 2), _ended("b", "failed", number % 2, 1)), f"learner{number:03d}"
     verdict = SubmissionVerdict(learner, "01_small", 7, told, {}, {}, dict(recovered or {}))
-    return Score(learner, "01_small", 2 + number % 2, 3, verdict=verdict, **more)  # type: ignore[arg-type]
+    return replace(marks({(learner, "01_small"): verdict}, {})[learner, "01_small"], **more)
 
 
-def _told(scores: Sequence[Score], notes: Sequence[str] = ()) -> Told:
-    graded = GradedClass(tuple(scores), 7, "sqlite:///g.db", tuple((s.learner, s.lesson) for s in scores if s.fresh))
-    return Told(graded, notes, None, 12.0)
+def _told(given: Sequence[Mark], notes: Sequence[str] = ()) -> Told:
+    return Told(class_of(given, notes), 12.0)
 
 
 def _printed(told: Told, everybody: bool = False) -> str:
@@ -48,7 +45,7 @@ def _printed(told: Told, everybody: bool = False) -> str:
 def test_a_small_class_is_shown_whole() -> None:
     text = _printed(_told([_score(1), _score(2, penalty=0.5), _score(3, recovered={"a": "found"})]))
     assert all(f"learner00{number}" in text for number in (1, 2, 3))
-    assert "(l) 2" in text
+    assert "(l) 1.5" in text
     assert "(r) 3" in text
     assert "late penalties: 0.5 points in all, taken off 1 submission" in text
     assert "graded 3, unchanged 0, 12.0 s, seed 7" in [line[:38] for line in text.splitlines()]
@@ -65,7 +62,7 @@ def test_every_damaged_notebook_that_is_counted_is_marked_in_the_table() -> None
 
 
 def test_of_a_large_class_those_who_need_a_look_are_shown() -> None:
-    broken = Score("zoe", "01_small", 0, 3, "it is not a notebook", "not graded")
+    broken = refused("zoe", "01_small", "it is not a notebook")
     scores = [*(_score(number) for number in range(300)), broken]
     text = _printed(_told(scores, ["passed over submitted/x/y: no lesson has this name"]))
     assert len(text.splitlines()) < 30
@@ -88,13 +85,13 @@ def test_tests_that_can_be_forged_are_told_in_a_quiet_run_too() -> None:
 
 
 def test_names_cannot_paint_the_terminal() -> None:
-    score = Score("[red]eve[/]", "01_small", 1, 3)
+    score = scored("[red]eve[/]", "01_small", 1, 3)
     assert "[red]eve[/]" in _printed(_told([score]))
 
 
 def test_the_json_says_what_the_table_says(capsys: pytest.CaptureFixture[str]) -> None:
-    broken = Score("zoe", "01_small", 0, 3, "it is not a notebook", "not graded")
-    told = _told([_score(1, penalty=0.5, seconds_late=60.0), _score(2, how="unchanged"), broken], ["a note"])
+    broken = refused("zoe", "01_small", "it is not a notebook")
+    told = _told([_score(1, penalty=0.5, late=Lateness(60.0)), _score(2, fresh=False), broken], ["a note"])
     write_json("-", class_as_json(told, 1))
     data = json.loads(capsys.readouterr().out)
     assert (data["schema"], data["exit_code"], data["seed"], data["error"]) == (2, 1, 7, None)
@@ -135,37 +132,16 @@ def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
     assert capsys.readouterr().err == ""
 
 
-def test_a_terminal_gets_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    block = live._Block(Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None))
-    block.planned(3, 0, [])
-    block.started("ada/01_small")
-    block.started("ben/01_small")
-    block.marked("ada/01_small", _verdict("passed"))
-    block.marked("cleo/01_small", _verdict("passed"))
-    console = Console(file=io.StringIO(), width=100, color_system=None)
-    console.print(block)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "2/3" in text
-    assert "2 passed" in text
-    assert "now: ben/01_small" in text
-    assert "left" in text
-
-
-def test_a_terminal_says_what_goes_on_before_the_first_submission() -> None:
-    block = live._Block(Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None))
-
-    def shown() -> str:
-        console = Console(file=io.StringIO(), width=100, color_system=None)
-        console.print(block)
-        return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
-
-    block.planned(3, 0, [])
-    assert "now: starting the workers" in shown()
-    block.started("reference answers/01_small")
-    assert "now: reference answers/01_small\n" in shown()
-    block.started("ada/01_small")
-    block.tried("reference answers/01_small")
-    assert "now: ada/01_small\n" in shown()
+def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with watching() as watch:
+        watch.planned(3, 0, ["a reason"])
+        watch.started("ada/01_small")
+        for name in ("ada/01_small", "ben/01_small"):
+            watch.marked(name, _verdict("passed"))
+    assert "a reason" in screen.getvalue() and "grading" in screen.getvalue() and "2/3" in screen.getvalue()
 
 
 def test_durations_are_for_people() -> None:

@@ -11,7 +11,6 @@ import pytest
 from nbgrader.api import Gradebook
 
 from nbproof.cli.main import main
-from nbproof.marking.results import Score
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.journal import RunState, note_problems, problems_of
 from nbproof.run.lock import only_run
@@ -19,6 +18,7 @@ from nbproof_lms import collect
 from nbproof_lms.removal import traces
 from tests.conftest import LESSON, RIGHT
 from tests.lms.uploads import everything, zipped
+from tests.report.made import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 
@@ -47,7 +47,7 @@ def two(course: Path, hand_in: Callable[..., Path], tmp_path_factory: pytest.Tem
         book.db.commit()
     (course / "roster.csv").write_text("learner,name,email\nada,Ada A,\nbob,Bob B,b@u.edu\n")
 
-    note_problems(course, [Score("ada", LESSON, 0.0, 4.0, "it is a picture")])
+    note_problems(course, [refused("ada", LESSON, "it is a picture")])
     state = RunState(course)
     state.penalties = {f"{LESSON}/ada": "x", f"{LESSON}/bob": "y"}
     state.save()

@@ -145,7 +145,7 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(
         journal = course / "autograded" / learner / LESSON / ".verdict.json"
         kept = SubmissionVerdict.from_dict(json.loads(journal.read_text())["verdict"])
         assert _told(kept) == wanted[learner]
-    scores = {score.learner: score for score in graded.scores}
+    scores = {score.learner: score for score in graded.marks.values()}
     assert scores["ada"].score == FULL
     assert scores["cem"].score == scores["dia"].score == FULL - POINTS["second"]
     assert "not a notebook" in scores["hal"].problem
@@ -241,7 +241,7 @@ def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
     again = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
     assert again.seed == 7
     assert {learner for learner, _ in again.graded} == {f"learner{number}" for number in range(4)} - done
-    assert all(score.score == FULL for score in again.scores)
+    assert all(score.score == FULL for score in again.marks.values())
 
 
 def test_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ def graded(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory, engine:
     with limited(engine, exercise_seconds=60.0, submission_seconds=180.0):
         intake = take_in(root, [LESSON], [LESSON])
         result = grade_class(root, intake, [LESSON], seed=3, pool=shared_pool(engine))
-    assert {score.learner: score.problem for score in result.scores} == dict.fromkeys(held, "")
+    assert {score.learner: score.problem for score in result.marks.values()} == dict.fromkeys(held, "")
     return root
 
 

@@ -16,7 +16,7 @@ from nbproof.authoring.secret_lines import Secrets
 from nbproof.display.help import all_hints, exercise_hints, steps
 from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.page import Row, feedback_page, overview_page, refusal_page, row_of
-from nbproof.gradebook.reader import CellMark, Marks
+from nbproof.gradebook.marks import CellMark, Lateness, Mark, nothing_of
 from nbproof.marking import results
 from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, WrittenAnswer, pack, unpack
 
@@ -40,7 +40,7 @@ def exercise(name: str = "weight_grad", status: str = "failed", **test: object) 
 
 
 def page(
-    *exercises: ExerciseVerdict, marks: Marks | None = None, secrets: Secrets = NOTHING, earlier: Earlier | None = None,
+    *exercises: ExerciseVerdict, marks: Mark | None = None, secrets: Secrets = NOTHING, earlier: Earlier | None = None,
     **fields: object,
 ) -> str:  # fmt: skip
     answers = {one.id: f"# {one.id}\nanswer = 1" for one in exercises}
@@ -54,7 +54,10 @@ def words(tree: bs4.Tag | None) -> str:
 
 
 def mark(name: str, score: float, most: float = 2.0, given: float | None = None, waits: bool = False) -> CellMark:
-    return CellMark(name, score, most, given, 0.0, waits)
+    return CellMark(name, most, score, given, listed=waits)
+
+
+NOTHING_GIVEN = Mark(nothing_of("ada", LESSON))
 
 
 def test_total_bar_and_order(looked_at: Look) -> None:
@@ -214,7 +217,9 @@ def test_recovered_and_lost_answers_are_noted(looked_at: Look) -> None:
 def test_where_a_persons_points_count_no_word_of_the_grader_stands_beside_them(
     looked_at: Look, status: str, given: float
 ) -> None:
-    marks = Marks(2.0, {"test_weight_grad": mark("test_weight_grad", given, given=given)}, {})
+    marks = replace(
+        NOTHING_GIVEN, max_score=2.0, cells={"test_weight_grad": mark("test_weight_grad", given, given=given)}
+    )
     waits = exercise("weight_grad", status, sentence="It has no marks yet.")
     told = words(looked_at(page(waits, marks=marks)).select_one(".card"))
     assert "Marked by your instructor" in told
@@ -227,7 +232,8 @@ def test_where_a_persons_points_count_no_word_of_the_grader_stands_beside_them(
 
 def test_manual_marks_comments_and_lateness(looked_at: Look) -> None:
     cells = {"test_weight_grad": mark("test_weight_grad", 1.5, given=1.5)}
-    marks = Marks(2.0, cells, {"weight_grad": "Half.\n\nSee <b>me</b>"}, 0.5, 7_300.0, datetime(2026, 3, 2))
+    late = Lateness(7_300.0, handed_in=datetime(2026, 3, 2))
+    marks = Mark(NOTHING_GIVEN.verdict, 2.0, cells, {"weight_grad": "Half.\n\nSee <b>me</b>"}, 0.5, late)
     tree = looked_at(page(exercise(), marks=marks))
     told = words(tree)
     assert "1 of 2 points" in told, "1.5, less 0.5 for being late"
@@ -240,13 +246,13 @@ def test_manual_marks_comments_and_lateness(looked_at: Look) -> None:
 
 
 @pytest.mark.parametrize(
-    ("marks", "told"),
+    ("late", "told"),
     [
         (
             {
                 "handed_in": datetime(2026, 11, 22, 10),
                 "due": datetime(2026, 11, 20, 23, 59, 59),
-                "seconds_late": 122_401.0,
+                "seconds": 122_401.0,
             },
             "Handed in 2026-11-22 10:00 UTC, due 2026-11-20 23:59 UTC. That is 1 day late; no points are taken off for that.",
         ),
@@ -255,23 +261,24 @@ def test_manual_marks_comments_and_lateness(looked_at: Look) -> None:
             "Handed in 2026-11-22 10:00 UTC, due 2026-11-30 23:59 UTC, with your extension.",
         ),
         (
-            {"due": datetime(2026, 11, 20, 23, 59, 59), "seconds_late": 1.0, "penalty": 1.0},
+            {"due": datetime(2026, 11, 20, 23, 59, 59), "seconds": 1.0},
             "Due 2026-11-20 23:59 UTC. Handed in late: 1 point taken off.",
         ),
     ],
     ids=["late", "within an extension", "the LMS says late, and not when"],
 )
 def test_a_page_says_when_it_was_handed_in_and_when_it_was_due(
-    looked_at: Look, marks: dict[str, Any], told: str
+    looked_at: Look, late: dict[str, Any], told: str
 ) -> None:
     cells = {"test_weight_grad": mark("test_weight_grad", 2.0)}
-    assert f"solved. {told} " in f"{words(looked_at(page(exercise(), marks=Marks(2.0, cells, {}, **marks))))} "
+    given = Mark(NOTHING_GIVEN.verdict, 2.0, cells, {}, 1.0 if "taken off." in told else 0.0, Lateness(**late))
+    assert f"solved. {told} " in f"{words(looked_at(page(exercise(), marks=given)))} "
 
 
 def test_what_was_marked_again_says_so_and_nothing_else_does(looked_at: Look) -> None:
     cells = {"test_weight_grad": mark("test_weight_grad", 2.0)}
     again = Earlier("x", before={"test_weight_grad": 0.0}, after={"test_weight_grad": 2.0}, day="2026-11-24")
-    text = page(exercise(), exercise("fan_out"), marks=Marks(4.0, cells, {}), earlier=again)
+    text = page(exercise(), exercise("fan_out"), marks=replace(NOTHING_GIVEN, cells=cells), earlier=again)
     told = [words(card) for card in looked_at(text).select(".card")]
     assert "Marked again on 2026-11-24: 2 instead of 0." in told[0]
     assert "Marked again" not in told[1]
@@ -296,7 +303,8 @@ def test_what_was_marked_again_says_so_and_nothing_else_does(looked_at: Look) ->
 def test_written_answers(
     looked_at: Look, answered: bool, cell: CellMark | None, says: str, kind: str, points: str
 ) -> None:
-    marks = Marks(2.0, {"why": cell} if cell else {}, {"why": "Well put."} if cell and cell.given else {})
+    comments = {"why": "Well put."} if cell and cell.given else {}
+    marks = Mark(NOTHING_GIVEN.verdict, 2.0, {"why": cell} if cell else {}, comments)
     text = page(marks=marks, written=(WrittenAnswer("why", "Why", 2.0, answered),), answers={"why": f"Because\n{EVIL}"})
     tree = looked_at(text)
     card = tree.select_one(".card")
@@ -331,7 +339,7 @@ def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:
         answers={"weight_grad": EVIL},
         runs={"weight_grad": CellRun(outputs, EVIL)},
         recovered={"weight_grad": EVIL},
-        marks=Marks(2.0, {}, {"weight_grad": EVIL}),
+        marks=replace(NOTHING_GIVEN, comments={"weight_grad": EVIL}),
     )
     tree = looked_at(text)
     assert "{{ 7*7 }}" in words(tree)
@@ -378,7 +386,10 @@ def test_a_refused_submission_says_why_and_what_to_do(looked_at: Look) -> None:
 
 def test_the_overview_adds_up(looked_at: Look) -> None:
     cells = {"a": mark("a", 1.0), "b": mark("b", 0.0, 3.0, waits=True)}
-    rows = [row_of(LESSON, Marks(5.0, cells, {"a": "x"}, 0.5, 90_000.0)), row_of("03_module_hooks", None)]
+    rows = [
+        row_of(LESSON, Mark(NOTHING_GIVEN.verdict, 5.0, cells, {"a": "x"}, 0.5, Lateness(90_000.0))),
+        row_of("03_module_hooks", None),
+    ]
     tree = looked_at(overview_page("ada", rows))
     assert isinstance(rows[0], Row)
     told = words(tree)

@@ -8,7 +8,7 @@ import pytest
 
 from nbproof.feedback import handed_back
 from nbproof.feedback.handed_back import Earlier, forget_handed_back, note_handed_back, note_marked_again
-from nbproof.gradebook.reader import CellMark, Marks
+from nbproof.gradebook.marks import CellMark, Mark, nothing_of
 from nbproof.run.journal import journal_of
 
 KEY = ("ada", "01_small")
@@ -19,7 +19,7 @@ class Course:
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.root, self.days = root, iter(())
-        self._marks: dict[tuple[str, str], Marks] = {}
+        self._marks: dict[tuple[str, str], Mark] = {}
         monkeypatch.setattr(handed_back, "read_marks", lambda *_: self._marks)
         self.hand_in("first")
 
@@ -30,8 +30,8 @@ class Course:
 
     def page(self, *, waits: bool = False, **points: float) -> dict[str, tuple[float, float]]:
         """Mark, and say what the page tells: cell -> points before and now."""
-        cells = {name: CellMark(name, points[name], 2.0, None, 0.0, waits and name == "words") for name in points}
-        self._marks = {KEY: Marks(4.0, cells, {})}
+        cells = {name: CellMark(name, 2.0, points[name], listed=waits and name == "words") for name in points}
+        self._marks = {KEY: Mark(nothing_of(*KEY), 4.0, cells)}
         told = note_marked_again(self.root, self._marks).get(KEY, Earlier(""))
         return {
             name: (told.before[name], told.after[name])

@@ -15,10 +15,10 @@ from sqlalchemy import create_engine, inspect, text
 from benchmarks.stock import plain_config
 from nbproof.cli.main import main
 from nbproof.errors import CourseError
+from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.writer import create_tables
-from nbproof.marking.results import GradedClass
 from nbproof.nbgrader_setup import course_config
-from nbproof.report.findings import as_data, find
+from nbproof.report.findings import tables
 from nbproof.report.records import read_class
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
@@ -79,9 +79,11 @@ def _penalties(course: Path) -> dict[str, float | None]:
 @needs_isolation
 def test_the_penalty_is_in_score_and_gradebook(late_class: Path, pool: PoolMaker) -> None:
     graded = _grade(late_class, pool)
-    assert {one.sentence for score in graded.scores for one in score.verdict.exercises} == {"Every check passed."}
+    assert {one.sentence for score in graded.marks.values() for one in score.verdict.exercises} == {
+        "Every check passed."
+    }
     # Of 4 marks: half a day late costs a quarter; a week would cost more than there is, which nbgrader cuts.
-    assert {score.learner: (score.score, score.penalty) for score in graded.scores} == {
+    assert {score.learner: (score.score, score.penalty) for score in graded.marks.values()} == {
         "early": (4, 0), "late": (3, 1), "later": (0, 4), "excused": (4, 0),
     }  # fmt: skip
     assert _penalties(late_class) == {"early": None, "late": 1, "later": 4, "excused": None}
@@ -94,13 +96,11 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: P
     _due(late_class, "2026-03-09 10:00:00 UTC")
     again = _grade(late_class, pool)
     assert again.graded == ()
-    assert again.rewritten == (("late", LESSON), ("later", LESSON))
-    assert {score.score for score in again.scores} == {4}
+    assert {score.score for score in again.marks.values()} == {4}
     (late_class / "submitted" / "early" / LESSON / "timestamp.txt").write_text("2026-03-09 22:00:00 UTC")
     third = _grade(late_class, pool)
     assert third.graded == ()
-    assert {score.learner: score.penalty for score in third.scores}["early"] == 1
-    assert _grade(late_class, pool).rewritten == ()
+    assert {score.learner: score.penalty for score in third.marks.values()}["early"] == 1
     # The same if nbgrader is asked.
     _due(late_class, DUE)
     outcome = NbGraderAPI(config=course_config(late_class)).autograde(LESSON, "*", force=False)
@@ -119,7 +119,7 @@ def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class:
         book.db.commit()
     assert main([command, "--course", str(late_class)]) == 0
     assert _penalties(late_class) == {"early": None, "late": 0.5, "later": 4, "excused": None}
-    assert {one.learner: one.penalty for one in _grade(late_class, pool).scores}["late"] == 0.5
+    assert {one.learner: one.penalty for one in _grade(late_class, pool).marks.values()}["late"] == 0.5
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -128,23 +128,23 @@ def test_an_extension_counts_for_one_learner_before_and_after_handing_in(
     late_class: Path, pool: PoolMaker, hand_in: Callable[..., Path]
 ) -> None:
     def told(graded: GradedClass) -> dict[str, tuple[float, float]]:
-        return {one.learner: (one.seconds_late, one.penalty) for one in graded.scores}
+        return {one.learner: (one.late.seconds, one.penalty) for one in graded.marks.values()}
 
     (late_class / "roster.csv").write_text("learner\nearly\nlate\nzoe\n")
     assert main(["roster", "extend", "zoe", LESSON, "2026-03-03", "--course", str(late_class)]) == 0
     before = told(_grade(late_class, pool))
     assert before == {"early": (0, 0), "late": (43200, 1), "later": (604800, 4), "excused": (604800, 0)}
     records = read_class(late_class, [LESSON])
-    assert ("zoe", LESSON) not in records.works, "an extension is no hand-in"
+    assert ("zoe", LESSON) not in records.marks, "an extension is no hand-in"
     assert main(["roster", "extend", "late", LESSON, "2026-03-02 18:00", "--course", str(late_class)]) == 0
     (hand_in("zoe", RIGHT).parent / "timestamp.txt").write_text("2026-03-03 23:59:59 UTC")
     again = _grade(late_class, pool)
     assert again.graded == (("zoe", LESSON),)
     assert told(again) == {**before, "zoe": (0, 0), "late": (4 * 3600, 0.33)}
-    assert {one.learner for one in again.scores if one.extended} == {"zoe", "late"}
+    assert {one.learner for one in again.marks.values() if one.late.extended} == {"zoe", "late"}
     (late_class / "submitted" / "zoe" / LESSON / "timestamp.txt").write_text("2026-03-04 00:00:00 UTC")
     assert told(_grade(late_class, pool))["zoe"] == (1, 0)
-    data = as_data(find(read_class(late_class, [LESSON])), "")
+    data = tables(read_class(late_class, [LESSON]))
     assert [one["seconds_late"] for one in data["hand_ins"] if one["learner"] == "zoe"] == [1]
 
 
@@ -159,7 +159,12 @@ def test_a_broken_plug_in_is_told_and_loses_nothing(late_class: Path, pool: Pool
     config.write_text(sound)
     again = _grade(late_class, pool)
     assert again.graded == ()
-    assert {score.learner: score.score for score in again.scores} == {"early": 4, "late": 3, "later": 0, "excused": 4}
+    assert {score.learner: score.score for score in again.marks.values()} == {
+        "early": 4,
+        "late": 3,
+        "later": 0,
+        "excused": 4,
+    }
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -185,7 +190,7 @@ def test_stock_nbgrader_gives_the_same(late_class: Path, pool: PoolMaker, tmp_pa
         assert outcome["success"], outcome["log"]
     assert os.path.exists(twin / "autograded" / "late" / LESSON / f"{LESSON}.ipynb")
     stock = _penalties(twin)
-    assert stock == {score.learner: score.penalty for score in ours.scores if score.learner in stock}
+    assert stock == {score.learner: score.penalty for score in ours.marks.values() if score.learner in stock}
 
 
 @pytest.fixture
@@ -214,7 +219,7 @@ def test_what_the_lms_calls_late_costs_what_being_late_costs(
     said_late: Path, pool: PoolMaker, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     def told(graded: GradedClass) -> dict[str, tuple[bool, float, float]]:
-        return {one.learner: (one.said_late, one.seconds_late, one.penalty) for one in graded.scores}
+        return {one.learner: (one.late.said, one.late.seconds, one.penalty) for one in graded.marks.values()}
 
     assert told(_grade(said_late, pool)) == {"early": (False, 0, 0), "late": (True, 0, 0)}, "no due date is known"
     assert not list((said_late / "submitted").rglob("timestamp.txt")), "nothing said when"

@@ -14,7 +14,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.plugins import CsvExportPlugin
 
 from nbproof.cli.main import main
-from nbproof.marking.results import GradedClass
+from nbproof.gradebook.marks import GradedClass
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
@@ -96,7 +96,7 @@ def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(
     again = grade(course)
     assert again.graded == ()
     assert _marks(db_url) == {"ada": FULL, "zoë": POINTS["first"]}
-    assert {score.learner: score.score for score in again.scores} == {"ada": FULL, "zoë": POINTS["first"] + 0.5}
+    assert {score.learner: score.score for score in again.marks.values()} == {"ada": FULL, "zoë": POINTS["first"] + 0.5}
 
 
 @pytest.mark.nightly
@@ -112,7 +112,7 @@ def test_changed_points_are_registered_again(
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "test_third":
             cell.metadata.nbgrader.points = 5
     source.write_text(json.dumps(notebook))
-    (score,) = grade(course).scores
+    (score,) = grade(course).marks.values()
     assert score.score == score.max_score == POINTS["first"] + POINTS["second"] + 5
 
 

@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.marking.results import Score
 from nbproof.run.journal import note_problems
 from nbproof_lms import collect
 from nbproof_lms.system import systems
 from tests.lms.uploads import zipped
-from tests.report.made import LESSON, course_on_disk
+from tests.report.made import LESSON, course_on_disk, refused
 
 JANE, BOB = "Jane Doe", "Bob O'Roe-Ünal"
 
@@ -269,7 +268,7 @@ def test_a_number_that_two_learners_would_have_is_nobodys(course: Path, capsys: 
 def test_what_could_not_be_graded_goes_back_with_its_reason(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _collect(course, MOODLE)
     _grade(course)
-    note_problems(course, [Score(JANE, LESSON, 0.0, 4.0, "it is not a notebook")])
+    note_problems(course, [refused(JANE, LESSON, "it is not a notebook")])
     assert main(["feedback", "--course", str(course)]) == 0
     page = (course / "feedback" / JANE / LESSON / f"{LESSON}.html").read_text()
     assert "it is not a notebook" in page, "not the verdict on what came before"

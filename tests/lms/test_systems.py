@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.report.records import Person
+from nbproof.gradebook.marks import Person
 from nbproof_lms.grade_files import Grade, grade_file
 from nbproof_lms.members import Member
 from nbproof_lms.roster import enrol

@@ -247,18 +247,18 @@ def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, blueprint: 
         (folder / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, answers))
     whole = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
     assert whole.plain_tests == {SLUG: len(FULL)}
-    assert [(one.score, one.waiting, one.problem) for one in whole.scores] == [(10.0, 1, ""), (5.0, 1, "")]
+    assert [(one.score, one.waiting, one.problem) for one in whole.marks.values()] == [(10.0, 1, ""), (5.0, 1, "")]
     with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as gradebook:
         assert gradebook.find_submission(SLUG, "ada").max_score == 19
         assert gradebook.find_grade("task", SLUG, SLUG, "ada").needs_manual_grade
     again = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
-    assert {one.how for one in again.scores} == {"unchanged"}
+    assert {one.how for one in again.marks.values()} == {"unchanged"}
     # Another file beside the notebook is another lesson.
     (tmp_path / "source" / SLUG / "data" / "table.csv").write_text("3,4\n")
     with pytest.raises(ReferencesFail, match="rows earns 1 of 2"):
         grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
     third = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool, anyway=True)
-    assert [one.score for one in third.scores] == [9.0, 4.0]
+    assert [one.score for one in third.marks.values()] == [9.0, 4.0]
     assert third.reasons == (f"{SLUG}: the lesson, or what grades it, changed, 2 submissions graded again",)
 
 

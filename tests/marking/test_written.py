@@ -81,7 +81,7 @@ def write_in(asking: Path, hand_in: Callable[..., Path]) -> Callable[..., Path]:
 
 def _grade(course: Path, pool: object, **options: object) -> dict[str, tuple[float, float, int]]:
     graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool, **options)  # type: ignore[arg-type]
-    return {one.learner: (one.score, one.max_score, one.waiting) for one in graded.scores}
+    return {one.learner: (one.score, one.max_score, one.waiting) for one in graded.marks.values()}
 
 
 def _book(course: Path, learner: str) -> tuple[float | None, float | None, bool, str | None, str | None]:
@@ -152,7 +152,7 @@ def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
         notebook["cells"].append({"cell_type": kind, "metadata": {}, "source": text, **extra})
         path.write_text(json.dumps(notebook))
     graded = grade_class(asking, take_in(asking, [LESSON], [LESSON]), [LESSON], pool=pool)  # type: ignore[arg-type]
-    assert [(one.score, one.waiting, list(one.verdict.recovered)) for one in graded.scores] == [
+    assert [(one.score, one.waiting, list(one.verdict.recovered)) for one in graded.marks.values()] == [
         (FULL, 1, ["explain_two"])
     ] * 2
     for learner, text in said.items():

@@ -15,6 +15,7 @@ from rich.console import Console
 from nbproof.cells import CellKind
 from nbproof.cli.class_json import class_as_json
 from nbproof.cli.class_table import Told, is_incomplete, print_class
+from nbproof.gradebook.marks import Mark
 from nbproof.marking.blueprint import (
     Blueprint,
     Damaged,
@@ -25,7 +26,7 @@ from nbproof.marking.blueprint import (
     read_file,
 )
 from nbproof.marking.marker import answers_in
-from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
+from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.answers import Answers
 from nbproof.recover.fast_path import as_handed_in
@@ -37,6 +38,7 @@ from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
 from tests.conftest import LESSON, POINTS, RIGHT
+from tests.report.made import class_of, scored
 
 PROSE = "### Exercise: {0}\neasy · 5 min · 2 points\n\nA long text about {0}, longer than what any two lessons share"
 IDS = ("first", "second", "third", "fourth")
@@ -145,29 +147,28 @@ def test_a_notebook_that_ends_early_lacks_its_end() -> None:
     assert found_in(released(*IDS), handed_in(released("first"))).newer == ()
 
 
-def shown(scores: Sequence[Score]) -> tuple[str, bool, dict[str, object]]:
-    graded = GradedClass(tuple(scores), 7, "sqlite:///g.db", ())
-    told = Told(graded, [], None, 1.0)
+def shown(scores: Sequence[Mark]) -> tuple[str, bool, dict[str, object]]:
+    told = Told(class_of(scores), 1.0)
     console = Console(width=200, file=io.StringIO(), color_system=None)
     print_class(console, told)
     incomplete = is_incomplete(told)
     return console.file.getvalue(), incomplete, class_as_json(told, int(incomplete))  # type: ignore[attr-defined]
 
 
-def without(learner: str, lost: dict[str, str]) -> Score:
+def without(learner: str, lost: dict[str, str]) -> Mark:
     """Half of the marks; of what is lost, ``fourth`` is new."""
     verdict = SubmissionVerdict(learner, "01_x", 1, (), {}, {}, lost=lost, newer=("fourth",))
-    return Score(learner, "01_x", 2, 4, verdict=verdict)
+    return scored(learner, "01_x", 2, verdict=verdict)
 
 
 def test_what_is_new_costs_a_class_one_line_and_no_exit_code() -> None:
     scores = [without(f"l{n:03d}", {"fourth": NEWER}) for n in range(120)]
     text, incomplete, data = shown(scores)
     assert [line for line in text.splitlines() if "fourth" in line] == [
-        "fourth of 01_x was added after these 120 notebooks were handed out. It counts as not answered "
-        "(l000, l001, l002 and 117 more)"
+        "120 of 120 notebooks lack fourth of 01_x, with its text and check: added after they were handed out, or deleted. "
+        "It counts as not answered (l000, l001, l002 and 117 more)"
     ]
-    assert "missing" not in text
+    assert "! missing" not in text
     assert "l007" not in text
     assert not incomplete
     assert data["totals"]["with_lost_answers"] == 0  # type: ignore[index]
@@ -175,24 +176,18 @@ def test_what_is_new_costs_a_class_one_line_and_no_exit_code() -> None:
     assert (data["submissions"][0]["lost"], data["submissions"][0]["newer"]) == ({}, ["fourth"])  # type: ignore[index]
 
 
-def test_an_exercise_that_most_of_a_class_have_is_not_called_new() -> None:
-    whole = [Score(f"l{n:03d}", "01_x", 4, 4) for n in range(20)]
-    other = [Score(f"m{n:03d}", "02_y", 4, 4) for n in range(20)]
-    less = [without(name, {"fourth": NEWER}) for name in ("ada", "ben")]
-    text, _, _ = shown([*whole, *other, *less])
-    assert (
-        "2 of 22 notebooks lack fourth of 01_x, with its text and check: deleted, or never handed out. "
-        "It counts as not answered (ada, ben)"
-    ) in text
-    assert "was added after" not in text
-    assert "fourth of 01_x was added after these 2 notebooks were handed out" in shown([*whole[:1], *other, *less])[0]
+def test_of_an_exercise_that_is_new_the_notebooks_of_its_lesson_are_counted() -> None:
+    whole = [scored(f"l{n:03d}", "01_x") for n in range(20)]
+    other = [scored(f"m{n:03d}", "02_y") for n in range(20)]
+    text, _, _ = shown([*whole, *other, *(without(name, {"fourth": NEWER}) for name in ("ada", "ben"))])
+    assert "2 of 22 notebooks lack fourth of 01_x, " in text and "(ada, ben)" in text
 
 
 def test_what_is_missing_is_missing_beside_what_is_new() -> None:
     score = without("ada", {"fourth": NEWER, "first": "The TODO cell is missing."})
     text, incomplete, _ = shown([score])
     assert "! missing: submitted/ada/01_x: first: The TODO cell is missing." in text
-    assert "fourth of 01_x was added after this notebook was handed out" in text
+    assert "1 of 1 notebooks lack fourth of 01_x" in text
     assert incomplete
 
 
@@ -208,7 +203,7 @@ def test_a_class_that_handed_in_before_an_exercise_was_added(
         path.write_text(json.dumps(notebook))
     for _ in range(2):  # as it is graded, and from what is kept of it
         graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
-        for score in graded.scores:
+        for score in graded.marks.values():
             assert (score.problem, score.score, score.verdict.newer, score.missing) == ("", 3.0, ("second",), {})
             assert [(one.status, one.sentence) for one in score.verdict.exercises][1] == ("not answered", NEWER)
 

@@ -13,18 +13,18 @@ from rich.console import Console
 
 from nbproof.cells import CellKind
 from nbproof.cli.class_table import Told, is_incomplete, print_class
-from nbproof.marking.results import GradedClass
 from nbproof.recover.answers import Answers
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.search import find_answers
 from nbproof.report.records import read_class
-from nbproof.report.statistics import faults
+from nbproof.report.statistics import fault_rows
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
 from tests.conftest import LESSON, POINTS, RIGHT
+from tests.report.made import class_of
 
 _PROSE = "## {name}: a long text about this exercise, longer than anything that two lessons share by chance, and more"
 
@@ -239,7 +239,7 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
     notebook["cells"].remove(named["second"])
     path.write_text(json.dumps(notebook))
     for _ in range(2):  # as it is graded, and from what is kept of it
-        (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).scores
+        (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).marks.values()
         ended = {one.id: (one.status, one.score) for one in score.verdict.exercises}
         assert ended["first"] == ended["second"] == ("uncertain", 0.0)
         assert ended["third"][0] == "passed"
@@ -253,17 +253,19 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
     assert "# " + RIGHT["second"].splitlines()[0] in "".join(shown["second"]["source"])
     assert "a person has to look" in json.dumps(shown["test_second"]["outputs"])
     console = Console(width=300, file=io.StringIO(), color_system=None)
-    told = Told(GradedClass((score,), 7, "sqlite:///g.db", ()), [], None, 1.0)
+    told = Told(class_of([score]), 1.0)
     print_class(console, told)
     assert "! uncertain: submitted/ada/" in console.file.getvalue()  # type: ignore[attr-defined]
     assert is_incomplete(told)
-    assert [one.exercise for one in faults(read_class(course, [LESSON])) if one.kind == "uncertain"] == [
+    assert [one["exercise"] for one in fault_rows(read_class(course, [LESSON])) if one["kind"] == "uncertain"] == [
         "first",
         "second",
     ]
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
         book.find_grade("test_first", LESSON, LESSON, "ada").manual_score = POINTS["first"]
         book.db.commit()
-    (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).scores
+    (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).marks.values()
     assert set(score.missing) == {"second"}, "a person has marked the first one"
-    assert [one.exercise for one in faults(read_class(course, [LESSON])) if one.kind == "uncertain"] == ["second"]
+    assert [one["exercise"] for one in fault_rows(read_class(course, [LESSON])) if one["kind"] == "uncertain"] == [
+        "second"
+    ]

@@ -8,14 +8,18 @@ from pathlib import Path
 
 import nbformat
 
-from nbproof.marking.results import ExerciseVerdict, Score, SubmissionVerdict, TestVerdict
-from nbproof.report.records import (
-    ClassExercise,
+from nbproof.gradebook.marks import (
+    CellMark,
     ClassLesson,
-    ClassRecords,
+    ClassResults,
+    GradedClass,
+    Lateness,
+    Mark,
     Person,
-    names_of,
+    marks,
+    nothing_of,
 )
+from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
 
 LESSON = "01_small"
 STUBS = {name: f"def {name}(x):\n    # TODO: work on x\n    pass" for name in ("first", "second", "third")}
@@ -40,28 +44,50 @@ def outcome(
     return ExerciseVerdict(name, status, told, tuple(tests), seconds=0.5), answer or STUBS.get(name, "")
 
 
-def work(learner: str, outcomes: Sequence[Answered], lesson: str = LESSON, **more: object) -> Score:
+def work(learner: str, outcomes: Sequence[Answered], lesson: str = LESSON, problem: str = "") -> Mark:
+    """What tests gave to these exercises."""
     exercises = tuple(one for one, _ in outcomes)
-    verdict = SubmissionVerdict(learner, lesson, 1, exercises, {one.id: text for one, text in outcomes}, {})
-    return Score(
-        learner, lesson, verdict.score, sum(one.max_score for one in exercises), verdict=verdict, **more,  # type: ignore[arg-type]
-    )  # fmt: skip
+    answers = {one.id: text for one, text in outcomes}
+    verdict = SubmissionVerdict(learner, lesson, 1, exercises, answers, {}, problem=problem)
+    return marks({(learner, lesson): verdict}, {})[learner, lesson]
 
 
-def records(works: Sequence[Score], people: Sequence[Person] = ()) -> ClassRecords:
-    """A class of these submissions. Lessons have the exercises that somebody's submission has."""
-    slugs = sorted({one.lesson for one in works})
+def scored(
+    learner: str,
+    lesson: str = LESSON,
+    score: float = 3.0,
+    of: float = 4.0,
+    *,
+    penalty: float = 0.0,
+    late: Lateness = Lateness(),  # noqa: B008
+    verdict: SubmissionVerdict | None = None,
+    fresh: bool = True,
+) -> Mark:
+    """A mark of which only the points matter, the penalty taken off."""
+    cells = {"test": CellMark("test", of, score + penalty)}
+    return Mark(verdict or nothing_of(learner, lesson), of, cells, {}, penalty, late, fresh)
+
+
+def refused(learner: str, lesson: str, why: str, grader_failed: bool = False) -> Mark:
+    """What cannot be graded."""
+    return Mark(SubmissionVerdict.refused(learner, lesson, 0, why, grader_failed=grader_failed))
+
+
+def class_of(given: Sequence[Mark], notes: Sequence[str] = ()) -> GradedClass:
+    """What a run has graded."""
+    found = {(one.learner, one.lesson): one for one in given}
+    return GradedClass(found, notes=tuple(notes), seed=7, gradebook="sqlite:///g.db")
+
+
+def records(works: Sequence[Mark], people: Sequence[Person] = ()) -> ClassResults:
+    """A class of these submissions."""
     lessons = []
-    for slug in slugs:
-        seen = {told.id: told.max_score for one in works if one.lesson == slug for told in one.verdict.exercises}
-        exercises = tuple(ClassExercise(name, name.title(), points) for name, points in seen.items())
-        given = "\n".join(STUBS.get(name, "") for name in seen)
-        lessons.append(ClassLesson(slug, slug, sum(seen.values()), exercises, "", given))
+    for slug in sorted({one.lesson for one in works}):
+        lessons.append(ClassLesson(slug, slug, max(one.max_score for one in works if one.lesson == slug)))
     known = {person.id: person for person in people}
     learners = tuple(known.get(name, Person(name)) for name in sorted({one.learner for one in works} | set(known)))
-    return ClassRecords(
-        "made", tuple(lessons), learners, {(one.learner, one.lesson): one for one in works}, (), names_of(learners)
-    )
+    found = {(one.learner, one.lesson): one for one in works}
+    return ClassResults(dict(sorted(found.items())), learners, tuple(lessons))
 
 
 def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path:

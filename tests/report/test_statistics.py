@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
-import statistics
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,56 +12,15 @@ import pytest
 from bs4 import BeautifulSoup
 
 from nbproof.errors import UsageError
-from nbproof.marking.results import Score
+from nbproof.gradebook.marks import Person
 from nbproof.nbgrader.export_plugins import CanvasExport, MoodleExport
-from nbproof.report.findings import as_data, find, safe_cell, tables, write_files
-from nbproof.report.needs_help import Sign, needs_help
-from nbproof.report.records import Person
+from nbproof.report.findings import safe_cell, tables, write_files
+from nbproof.report.needs_help import needs_help
 from nbproof.report.report import html_of
-from nbproof.report.statistics import (
-    discrimination,
-    exercise_statistics,
-    faults,
-    lesson_statistics,
-    misconceptions,
-    unrecognised,
-)
+from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows
 from nbproof_lms.grade_files import Grade, grade_file
 from nbproof_lms.system import systems
-from tests.report.made import LESSON, outcome, records, work
-
-
-def _correlation(xs: list[float], ys: list[float]) -> float:
-    mean_x, mean_y = statistics.fmean(xs), statistics.fmean(ys)
-    above = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
-    return above / math.sqrt(sum((x - mean_x) ** 2 for x in xs) * sum((y - mean_y) ** 2 for y in ys))
-
-
-def test_discrimination_is_the_correlation_of_passing_with_the_rest() -> None:
-    passed = [True, True, False, True, False, False, True]
-    rest = [9.0, 7.0, 2.0, 8.0, 5.0, 1.0, 3.0]
-    assert discrimination(passed, rest) == pytest.approx(_correlation([float(one) for one in passed], rest))
-    assert discrimination([True, True, True], [1.0, 2.0, 3.0]) is None
-    assert discrimination([True, False, True], [2.0, 2.0, 2.0]) is None
-
-
-def _graded(name: str, ends: dict[str, str]) -> object:
-    return work(name, [outcome(exercise, status) for exercise, status in ends.items()])
-
-
-def test_an_exercise_is_not_correlated_with_itself_and_flagged_where_negative() -> None:
-    """`third` is passed by just those who fail the rest."""
-    works = [
-        _graded(f"s{n:02}", {"first": end, "second": end, "third": "failed" if end == "passed" else "passed"})
-        for n, end in enumerate(["passed", "failed"] * 12)
-    ]
-    made = records(works)  # type: ignore[arg-type]
-    first, _, third = exercise_statistics(made, made.lessons[0])
-    assert third.discrimination == pytest.approx(-1.0) and third.remark.startswith("negative")
-    # The rest of `first` is second + third, which is 2 points for everybody.
-    assert first.discrimination is None and first.pass_rate == 0.5
-    few = records(works[:6])  # type: ignore[arg-type]
-    assert "too few" in exercise_statistics(few, few.lessons[0])[2].remark
+from tests.report.made import LESSON, outcome, records, refused, work
 
 
 def test_scores_leave_out_who_handed_in_nothing_and_what_was_not_graded() -> None:
@@ -71,35 +28,39 @@ def test_scores_leave_out_who_handed_in_nothing_and_what_was_not_graded() -> Non
     broken = work("t", [], problem="it is not a notebook")
     other = work("u", [outcome("first")], lesson="02_other")
     made = records([*good, broken, other])
-    told = lesson_statistics(made, made.lessons[0])
-    assert (told.handed_in, told.ungraded, told.missing) == (4, 1, ("u",))
-    assert (told.mean, told.median, told.quartiles) == (3.0, 2.5, (1.75, 3.75))
-    assert told.deviation == pytest.approx(statistics.stdev([1, 2, 3, 6]))
-    assert [one.kind for one in faults(made)] == ["not graded"]
+    told = lesson_row(made, made.lessons[0])
+    assert (told["graded"], told["not_graded"], told["missing"]) == (4, 1, ["u"])
+    assert (told["mean"], told["median"], told["lowest"], told["highest"]) == (3.0, 2.5, 1.0, 6.0)
+    assert [one["kind"] for one in fault_rows(made)] == ["not graded"]
 
 
-def test_misconceptions_are_ranked_by_learners_and_their_example_names_nobody() -> None:
-    text = "def first(x):\n    # Zora wrote this\n    zora_value = x\n    return f'by Zora {x}' or zora_value"
+def test_an_exercise_is_passed_by_so_many_of_all_who_handed_in() -> None:
+    ends = ("passed", "passed", "failed", "not answered")
+    made = records([work(f"s{n}", [outcome("first", end)]) for n, end in enumerate(ends)])
+    (told,) = exercise_rows(made, made.lessons[0])
+    assert (told["learners"], told["pass_rate"], told["mean_share"], told["points"]) == (4, 0.5, 0.5, 2.0)
+    assert (told["passed"], told["failed"], told["not answered"], told["timeout"]) == (2, 1, 1, 0)
+    assert (told["median_seconds"], told["longest_seconds"]) == (0.5, 0.5)
+
+
+def test_misconceptions_are_ranked_by_learners() -> None:
     works = [
-        work(name, [outcome("first", "failed", hints=["local_name"], answer=text), outcome("second", "failed", hints=hints)])
+        work(name, [outcome("first", "failed", hints=["local_name"]), outcome("second", "failed", hints=hints)])
         for name, hints in (("zora", ["registered_twice"]), ("yan", ["local_name"]), ("xu", []))
-    ]  # fmt: skip
-    first, second = misconceptions(records(works))
-    assert (first.hint.id, first.learners, first.of, first.share) == ("local_name", ("xu", "yan", "zora"), 3, 1.0)
-    assert second.hint.id == "registered_twice" and second.learners == ("zora",)
-    assert "zora" not in first.example.lower() and "name_1 = x" in first.example and first.example_of == "first"
+    ]
+    first, second, other = misconception_rows(records(works))
+    assert (first["id"], first["of"], first["share"]) == ("local_name", 3, 1.0)
+    assert (first["learners"], first["exercises"]) == (["xu", "yan", "zora"], ["first", "second"])
+    assert second["id"] == "registered_twice" and second["learners"] == ["zora"]
+    assert other["name"].startswith("not recognised: ") and other["learners"] == ["xu"]
 
 
 def test_wrong_answers_nobody_recognises_are_grouped_by_first_difference() -> None:
-    works = [
-        work(name, [outcome("first", "failed", told=told, answer="def first(x):\n    return 1")])
-        for name, told in (
-            ("ada", "result[1] is 3.5, wanted 7"), ("bo", "result[0] is 1e-3, wanted 2"), ("cy", "KeyError: 'ada_key'"),
-        )
-    ]  # fmt: skip
-    two, one = unrecognised(records(works))
-    assert two.learners == ("ada", "bo") and one.learners == ("cy",)
-    assert "ada" not in one.difference
+    told = {"ada": "result[1] is 3.5, wanted 7", "bo": "result[0] is 1e-3, wanted 2", "cy": "KeyError: 'ada_key'"}
+    works = [work(name, [outcome("first", "failed", told=text)]) for name, text in told.items()]
+    two, one = misconception_rows(records(works))
+    assert two["learners"] == ["ada", "bo"] and one["learners"] == ["cy"]
+    assert one["name"] == "not recognised: KeyError: 'ada_key'"
 
 
 def test_who_needs_help_and_why() -> None:
@@ -110,19 +71,19 @@ def test_who_needs_help_and_why() -> None:
             works.append(work(name, [outcome("first", ends), outcome("second", ends)], lesson=lesson))
     works = [one for one in works if (one.learner, one.lesson) != ("dee", "03_c")]
     works += [work("gil", [outcome("first", "failed")], lesson=lesson) for lesson in ("02_b", "03_c")]
-    found = {one.learner: one for one in needs_help(records(works))}
-    assert next(iter(found)) == "cid" and "6 of 6 exercises not answered" in " ".join(found["cid"].reasons)
-    assert any(reason.startswith("falling") for reason in found["bob"].reasons)
-    assert any("nothing handed in for 03_c" in reason for reason in found["dee"].reasons)
-    assert any("0% of the points, without 01_a" in reason for reason in found["gil"].reasons)
+    found = {one["learner"]: one["reasons"] for one in needs_help(records(works))}
+    assert next(iter(found)) == "cid" and "6 of 6 exercises not answered" in " ".join(found["cid"])
+    assert any(reason.startswith("falling") for reason in found["bob"])
+    assert any("nothing handed in for 03_c" in reason for reason in found["dee"])
+    assert any("0% of the points, without 01_a" in reason for reason in found["gil"])
     assert "ann" not in found
 
 
 def test_a_lesson_that_few_handed_in_counts_for_those_who_did() -> None:
     works = [work(name, [outcome("first", "failed")], lesson="01_a") for name in ("ann", "bob", "cid")]
-    works += [work("ann", [outcome("first")], lesson="02_b"), Score("bob", "02_b", problem="the file is empty")]
+    works += [work("ann", [outcome("first")], lesson="02_b"), refused("bob", "02_b", "the file is empty")]
     works += [work("dee", [outcome("first")], lesson="01_a"), work("eve", [outcome("first")], lesson="01_a")]
-    assert {one.learner: one.share for one in needs_help(records(works))} == {"bob": 0.0, "cid": 0.0}
+    assert {one["learner"]: one["share"] for one in needs_help(records(works))} == {"bob": 0.0, "cid": 0.0}
 
 
 def test_who_comes_first_is_a_list_for_one_evening_and_the_rest_is_counted() -> None:
@@ -133,17 +94,16 @@ def test_who_comes_first_is_a_list_for_one_evening_and_the_rest_is_counted() -> 
         work(f"s{number:03}", [outcome(f"e{at}", end) for at, end in enumerate(mine)])
         for number, mine in enumerate(ends)
     ]
-    findings = find(records(works))
-    first = findings.to_talk_to
-    assert len(findings.needy) == 52 and len(first) == 12
-    assert [one.learner for one in first[:10]] == [f"s{number:03}" for number in range(10)], "those who have nothing"
-    assert all(one.reasons and len(one.reasons) == len(one.signs) for one in first)
-    assert min(one.urgency for one in first) >= max(one.urgency for one in findings.needy[12:])
-    assert [(sign, len(whose)) for sign, whose in findings.other_signs] == [(Sign.STUCK, 20), (Sign.FEW_POINTS, 20)]
-    page = BeautifulSoup(html_of(findings, "today"), "html.parser").find(id="help")
-    assert page is not None and len(page.select("tbody tr")) == 12
-    assert "40 more show a sign: 20 whose code often never ended, 20 with few points" in page.get_text()
-    assert len(find(records(works[:9])).to_talk_to) == 5, "of a small class five"
+    made = records(works)
+    found = needs_help(made)
+    first, others = found[:12], found[12:]
+    assert [one["first"] for one in found] == [True] * 12 + [False] * 40
+    assert [one["learner"] for one in first[:10]] == [f"s{number:03}" for number in range(10)], "those who have nothing"
+    assert min(one["urgency"] for one in first) >= max(one["urgency"] for one in others)
+    page = BeautifulSoup(html_of(made, tables(made), "course", "today"), "html.parser").find(id="help")
+    assert page is not None and [len(table.select("tbody tr")) for table in page.select("table")] == [12, 40]
+    assert "40 more show a sign" in page.get_text()
+    assert sum(one["first"] for one in needs_help(records(works[:9]))) == 5, "of a small class five"
 
 
 CANVAS = (
@@ -344,12 +304,22 @@ def test_a_terminal_that_shows_a_table_obeys_nothing_in_it() -> None:
 def test_files_hold_what_was_found(tmp_path: Path) -> None:
     works = [work("=evil", [outcome("first", "failed", hints=["local_name"])]), work("bo", [outcome("first")])]
     broken = work("cy", [], problem="no notebook")
-    found = find(records([*works, broken]))
-    write_files(tmp_path, found, "now", excel=True)
+    found = tables(records([*works, broken]))
+    write_files(tmp_path, {"course": "made", "anonymous": False}, found, excel=True)
     rows = _rows((tmp_path / "scores.csv").read_bytes())
-    assert rows[1][:4] == ["'=evil", LESSON, "first", "failed"] and rows[3][-1] == "no notebook"
+    assert rows[1][:4] == ["'=evil", LESSON, "first", "failed"]
     assert (tmp_path / "scores.csv").read_bytes().startswith(b"\xef\xbb\xbf")
     data = json.loads((tmp_path / "report.json").read_text())
-    assert data["schema"] == 2 and data == json.loads(json.dumps(as_data(found, "now")))
-    assert [one["score"] for one in data["scores"]] == [0.0, 2.0, None]
-    assert tables(found)["learners.csv"][3][1] == "not graded"
+    assert (data["schema"], data["course"], data["anonymous"]) == (3, "made", False)
+    assert [(one["learner"], one["score"], one["problem"]) for one in data["hand_ins"]] == [
+        ("=evil", 0.0, None),
+        ("bo", 2.0, None),
+        ("cy", None, "no notebook"),
+    ]
+    assert [row[1] for row in _rows((tmp_path / "learners.csv").read_bytes())[1:]] == ["0.0", "2.0", "not graded"]
+    for name, table in found.items():
+        assert (
+            len(_rows((tmp_path / f"{name}.csv").read_bytes()))
+            == len(data[name]) + bool(table)
+            == len(table) + bool(table)
+        )

@@ -19,7 +19,7 @@ from nbgrader.api import Gradebook
 from nbproof.cli.class_json import error_as_json
 from nbproof.cli.live import Counting
 from nbproof.errors import CourseError, UsageError
-from nbproof.marking.results import GradedClass
+from nbproof.gradebook.marks import GradedClass
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import Intake, Submission, take_in
 from nbproof.run.plan import select
@@ -59,7 +59,7 @@ def test_a_lesson_that_nobody_has_handed_in_is_not_taken_apart(
     hand_in("ada", RIGHT)
     lessons = [LESSON, "02_later"]
     graded = grade_class(course, take_in(course, lessons, lessons), lessons, pool=pool)
-    assert {score.learner: score.score for score in graded.scores} == {"ada": FULL}
+    assert {score.learner: score.score for score in graded.marks.values()} == {"ada": FULL}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -69,7 +69,7 @@ def test_scores_notebooks_and_gradebook_agree(course: Path, grade: Grade, hand_i
     hand_in("ben", {**RIGHT, "first": "def first(x):\n    return x"})
     hand_in("zoe", {})
     graded = grade()
-    scores = {score.learner: score.score for score in graded.scores}
+    scores = {score.learner: score.score for score in graded.marks.values()}
     assert scores == {"ada": FULL, "ben": FULL - POINTS["first"], "zoe": 0}
     assert _book(course) == scores
     notebook = nbformat.read(course / "autograded" / "ben" / LESSON / f"{LESSON}.ipynb", as_version=4)
@@ -91,7 +91,7 @@ def test_submissions_are_marked_side_by_side(course: Path, grade: Grade, hand_in
     for number in range(5):
         hand_in(f"learner{number}", dict(list(RIGHT.items())[: number % 4]))
     graded = grade(pool=None, workers=3)
-    assert [score.score for score in graded.scores] == [0, 2, 3, 4, 0]
+    assert [score.score for score in graded.marks.values()] == [0, 2, 3, 4, 0]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -104,7 +104,7 @@ def test_only_what_changed_is_graded_again(course: Path, grade: Grade, hand_in: 
     hand_in("zoe", RIGHT)
     again = grade()
     assert again.graded == (("zoe", LESSON),)
-    assert {score.learner: score.score for score in again.scores} == {"ada": FULL, "zoe": FULL}
+    assert {score.learner: score.score for score in again.marks.values()} == {"ada": FULL, "zoe": FULL}
     assert len(grade(force=True).graded) == 2
 
 
@@ -126,12 +126,12 @@ def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(
         hand_in("ada", {})  # everything is planned by now, and nothing read for marking
         return pool(*given)  # type: ignore[arg-type]
 
-    (score,) = grade_class(course, intake, [LESSON], pool=late, force=bool(before)).scores
+    (score,) = grade_class(course, intake, [LESSON], pool=late, force=bool(before)).marks.values()
     assert (score.score, score.how) == (0, "graded")
-    (same,) = grade_class(course, intake, [LESSON], pool=pool).scores
+    (same,) = grade_class(course, intake, [LESSON], pool=pool).marks.values()
     assert (same.score, same.how) == (0, "unchanged")
     hand_in("ada", {**RIGHT, **before})
-    (anew,) = grade_class(course, intake, [LESSON], pool=pool).scores
+    (anew,) = grade_class(course, intake, [LESSON], pool=pool).marks.values()
     assert (anew.score, anew.how) == (FULL - (POINTS["first"] if before else 0), "graded")
 
 
@@ -150,7 +150,7 @@ def test_a_run_that_is_interrupted_tells_what_it_had_graded(
 
     with pytest.raises(KeyboardInterrupt):
         grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool, watch=watch, step=step)
-    data = error_as_json(None, watch.scores, exit_code=130, seconds=1)
+    data = error_as_json(None, watch.marks, exit_code=130, seconds=1)
     told = {one["learner"]: (one["how"], one["score"], len(one["exercises"])) for one in data["submissions"]}
     assert told == {"ada": ("graded", 0, len(POINTS)), "ben": ("graded", FULL, len(POINTS))}
 
@@ -170,11 +170,11 @@ def test_a_forced_run_that_is_interrupted_tells_what_it_graded_and_goes_on_witho
     watch = Counting()
     with pytest.raises(KeyboardInterrupt):
         grade(force=True, watch=watch, step=step)
-    (first,) = watch.scores
+    (first,) = watch.marks
     assert first.how == "graded"
     gone_on = grade()
-    assert {score.learner for score in gone_on.scores if score.how == "graded"} == {*learners} - {first.learner}
-    assert {score.verdict.seed for score in gone_on.scores} == {gone_on.seed}
+    assert {score.learner for score in gone_on.marks.values() if score.how == "graded"} == {*learners} - {first.learner}
+    assert {score.verdict.seed for score in gone_on.marks.values()} == {gone_on.seed}
     assert gone_on.seed != before
     assert grade().graded == ()
 
@@ -196,7 +196,7 @@ def test_a_manual_mark_stays(course: Path, grade: Grade, hand_in: Callable[..., 
         mark = gradebook.find_grade("test_first", LESSON, LESSON, "zoe")
         mark.manual_score = 1.5
         gradebook.db.commit()
-    (score,) = grade(force=True).scores
+    (score,) = grade(force=True).marks.values()
     assert score.score == 1.5
 
 
@@ -219,7 +219,7 @@ def test_a_broken_file_is_listed_and_the_others_go_on(
     hand_in("ada", RIGHT)
     broken = hand_in("mal", {})
     broken.write_bytes(content)
-    ada, mal = grade().scores
+    ada, mal = grade().marks.values()
     assert ada.score == FULL
     assert says in mal.problem
     assert broken.read_bytes() == content
@@ -236,8 +236,8 @@ def test_links_and_pipes_are_not_followed(course: Path, grade: Grade, hand_in: C
     (course / "submitted" / "folder" / LESSON / ada.name).mkdir()
     (course / "submitted" / "thief").symlink_to(ada.parent.parent)
     graded = grade()
-    assert {score.learner: score.score for score in graded.scores if not score.problem} == {"ada": FULL}
-    assert sum(bool(score.problem) for score in graded.scores) >= 3
+    assert {score.learner: score.score for score in graded.marks.values() if not score.problem} == {"ada": FULL}
+    assert sum(bool(score.problem) for score in graded.marks.values()) >= 3
 
 
 SIZE = 7
@@ -283,7 +283,7 @@ def test_killed_anywhere_the_next_run_completes_with_the_same_scores(
         process.send_signal(signal.SIGKILL)
         process.wait()
     done = _verdicts(course)
-    assert {score.learner: score.score for score in grade().scores} == expected
+    assert {score.learner: score.score for score in grade().marks.values()} == expected
     assert _book(course) == expected
     assert done.items() <= _verdicts(course).items(), "graded twice"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo, simulated_before
+from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
 from nbproof.cli.main import main
 from tests import needs_isolation
-from tests.conftest import LESSON, RIGHT
+from tests.conftest import RIGHT
 from tests.lms.uploads import everything
 
 NAMES = {one.name for one in LEARNERS}
@@ -83,16 +83,3 @@ def test_something_in_the_demos_place_is_told(fresh: Path, capsys: pytest.Captur
     assert main(["grade", "--course", str(fresh), "--unsafe"]) != 0
     assert "the simulated class has no place" in capsys.readouterr().err
     assert (fresh / DEMO).read_text() == "mine"
-
-
-def test_a_simulated_class_of_earlier_among_the_real_one_is_recognised(
-    fresh: Path, hand_in: Callable[..., Path]
-) -> None:
-    for name in sorted(NAMES)[1:]:
-        hand_in(name, {})
-    assert simulated_before(fresh) == [], "seven of eight: these may be real"
-    hand_in(min(NAMES), {})
-    assert set(simulated_before(fresh)) == NAMES
-    assert LESSON in {path.name for path in (fresh / "submitted" / "ada").iterdir()}
-    assert main(["roster", "remove", *sorted(NAMES), "--yes", "--course", str(fresh)]) == 0
-    assert simulated_before(fresh) == [] and not list((fresh / "submitted").iterdir())

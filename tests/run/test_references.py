@@ -76,7 +76,7 @@ def test_they_come_first_and_a_second_run_does_not_pay(
     pool, names = asked
     hand_in("ada", RIGHT)
     _again(course)
-    assert [one.score for one in _grade(course, pool).scores] == [FULL]
+    assert [one.score for one in _grade(course, pool).marks.values()] == [FULL]
     assert names == [f"{REFERENCE}/{LESSON}", f"ada/{LESSON}"]
     names.clear()
     hand_in("ben", {})
@@ -100,7 +100,7 @@ def test_a_wrong_reference_stops_its_lesson_and_no_other(course: Path, hand_in: 
 
     graded = _grade(course, pool, (LESSON, OTHER))
 
-    assert [(one.lesson, one.score, one.problem) for one in graded.scores] == [(LESSON, FULL, "")]
+    assert [(one.lesson, one.score, one.problem) for one in graded.marks.values()] == [(LESSON, FULL, "")]
     assert graded.unfit.keys() == {OTHER}
     assert "second earns 0 of 1 (failed: " in graded.unfit[OTHER]
     assert not (course / "autograded" / "ada" / OTHER).exists()
@@ -109,7 +109,7 @@ def test_a_wrong_reference_stops_its_lesson_and_no_other(course: Path, hand_in: 
     assert OTHER in caught.value.place
     assert "grade --anyway" in caught.value.next_command
     knowingly = _grade(course, pool, (OTHER,), anyway=True)
-    assert [one.score for one in knowingly.scores] == [FULL - POINTS["second"] + POINTS["second"]]
+    assert [one.score for one in knowingly.marks.values()] == [FULL - POINTS["second"] + POINTS["second"]]
     assert knowingly.unfit.keys() == {OTHER}
     assert knowingly.anyway
 
@@ -175,7 +175,7 @@ def test_submissions_marked_meanwhile_wait_for_the_verdict_on_the_references(
     hand_in("ada", RIGHT)
     hand_in("ben", {})
     _again(course)
-    assert [one.score for one in _grade(course, make).scores] == [FULL, 0]
+    assert [one.score for one in _grade(course, make).marks.values()] == [FULL, 0]
     _change(course, "return x * 3\n", "return x * 5\n")
     with pytest.raises(ReferencesFail):
         _grade(course, make, force=True)
@@ -207,7 +207,7 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(course: Path, ha
     make = shared_pool(engine, slow)
     hand_in("ada", RIGHT)
     _again(course)
-    assert [one.score for one in _grade(course, make).scores] == [FULL]
+    assert [one.score for one in _grade(course, make).marks.values()] == [FULL]
     assert len(tried) == 2
     assert RunState(course).references
     _again(course)

@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook
 
 import nbproof
 from nbproof.course_file import CourseFile, the_course
-from nbproof.marking.results import GradedClass
+from nbproof.gradebook.marks import GradedClass
 from nbproof.run import digests
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
@@ -69,7 +69,7 @@ def _edit(course: Path, change: Callable[[Any], None]) -> None:
 
 
 def _scores(graded: GradedClass) -> dict[str, float]:
-    return {score.learner: score.score for score in graded.scores}
+    return {score.learner: score.score for score in graded.marks.values()}
 
 
 def _journal(course: Path, learner: str) -> dict[str, Any]:
@@ -98,12 +98,12 @@ def test_a_changed_test_grades_the_whole_of_its_lesson_again(
     again = grade(seed=6)
     assert _scores(again) == {"ada": 3, "ben": 4, "lou": 1}
     assert again.reasons == (f"{CHANGED}, 3 submissions graded again",)
-    assert {score.how for score in again.scores} == {"graded"}
+    assert {score.how for score in again.marks.values()} == {"graded"}
     assert all(asked[f"test_{name}"] for name in POINTS)
     assert {_journal(course, learner)["seed"] for learner in ("ada", "ben", "lou")} == {6}
     asked.clear()
     third = grade()
-    assert (third.graded, third.rewritten, third.reasons) == ((), (), ())
+    assert (third.graded, third.reasons) == ((), ())
     assert not asked
     assert _scores(third) == _scores(again)
 
@@ -122,7 +122,7 @@ def test_changed_points_and_prose_arrive_everywhere(course: Path, grade: Grade, 
     again = grade()
     assert again.reasons == (f"{CHANGED}, 2 submissions graded again",)
     assert _scores(again) == {"ada": 8, "ben": 7}
-    assert {score.max_score for score in again.scores} == {8}
+    assert {score.max_score for score in again.marks.values()} == {8}
     assert "Another title" in (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").read_text()
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
         assert book.find_assignment(LESSON).max_score == 8
@@ -144,7 +144,7 @@ def test_a_mark_given_by_hand_stays_when_its_lesson_is_graded_again(
 
     _edit(course, change)
     note_references(course)
-    (score,) = grade().scores
+    (score,) = grade().marks.values()
     assert (score.how, score.score) == ("graded", 1.5)
 
 
@@ -191,7 +191,7 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
         ("course/checks.json", False),  # it is the lesson's: see tests/checks/test_visible.py
         ("course/pictures/canvas.py", False),
         ("nbproof/run/pool.py", False),
-        ("nbproof/report/charts.py", False),
+        ("nbproof/report/findings.py", False),
         ("nbproof/cli/main.py", False),
         ("nbproof/errors.py", False),
     ],

@@ -176,7 +176,7 @@ def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(
 
         tried.clear()
         intake = take_in(course, [LESSON], [LESSON])
-        scores = grade_class(course, intake, [LESSON], pool=make, force=force).scores
+        scores = grade_class(course, intake, [LESSON], pool=make, force=force).marks.values()
         return {score.learner: score.problem for score in scores}
 
     InProgress(course).write(_jobs(course)[0], Standing.STARTED)
@@ -213,7 +213,9 @@ def test_what_ends_the_place_where_it_is_marked_is_tried_once_more_last(
 
         return one
 
-    scores = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=shared_pool(engine, deadly)).scores
+    scores = grade_class(
+        course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=shared_pool(engine, deadly)
+    ).marks.values()
     problems = {score.learner: score.problem for score in scores}
     assert tried[-1] == "ada" and tried.count("ada") == 2
     assert not problems["ben"] and not problems["cleo"]

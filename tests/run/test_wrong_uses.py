@@ -17,7 +17,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError
 
 from nbproof.errors import CourseError
-from nbproof.marking.results import GradedClass
+from nbproof.gradebook.marks import GradedClass
 from nbproof.run import class_run
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import Intake, Submission, take_in
@@ -118,7 +118,7 @@ def test_a_gradebook_in_use_stops_nothing_that_can_go_on(
     monkeypatch.setattr(class_run.ClassRun, "_mark", plain)
     again = _grade(course, pool)
     assert again.graded == ()
-    assert {score.learner: score.score for score in again.scores} == {"ada": 4, "ben": 4, "eve": 4}
+    assert {score.learner: score.score for score in again.marks.values()} == {"ada": 4, "ben": 4, "eve": 4}
     holder.close()
 
 
@@ -134,7 +134,7 @@ def test_a_verdict_that_cannot_be_written_is_its_own_problem(
     intake = take_in(course, [LESSON], [LESSON])
     intake = Intake((*intake.submissions, Submission(odd, LESSON, path)), ())
     graded = grade_class(course, intake, [LESSON], pool=pool)
-    told = {score.learner: score.problem for score in graded.scores}
+    told = {score.learner: score.problem for score in graded.marks.values()}
     assert told["ada"] == told["eve"] == ""
     assert "cannot be written" in told["ben"]
     assert "the gradebook does not take it" in told[odd]

@@ -77,7 +77,7 @@ def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
         "from nbproof.sandbox.isolation import Isolation\n"
         "root, lesson = pathlib.Path(sys.argv[1]), sys.argv[2]\n"
         "graded = grade_class(root, take_in(root, [lesson], [lesson]), [lesson], isolation=Isolation(sys.argv[3]))\n"
-        "import json\nprint(json.dumps({one.learner: [one.score, one.problem or ''] for one in graded.scores}))"
+        "import json\nprint(json.dumps({one.learner: [one.score, one.problem or ''] for one in graded.marks.values()}))"
     )
 
     def enter() -> None:
@@ -121,7 +121,10 @@ def test_a_zygote_that_is_killed_is_started_again(course: Path, hand_in: Callabl
     graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], isolation=level)
     killer.join()
     assert killed
-    assert {one.learner: (one.score, one.problem) for one in graded.scores} == {"ada": (4.0, ""), "bob": (4.0, "")}
+    assert {one.learner: (one.score, one.problem) for one in graded.marks.values()} == {
+        "ada": (4.0, ""),
+        "bob": (4.0, ""),
+    }
     assert not [one for one in psutil.process_iter(["cmdline"]) if str(course) in " ".join(one.info["cmdline"] or ())]
 
 

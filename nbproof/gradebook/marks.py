@@ -1,0 +1,316 @@
+"""What is known of a class: one mark for each submission, the people, the lessons. Whatever tells of a class reads this."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from nbproof.errors import CourseError
+from nbproof.key import Key
+from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict
+
+__all__ = [
+    "CellMark",
+    "ClassLesson",
+    "ClassResults",
+    "GradedClass",
+    "Lateness",
+    "Mark",
+    "Person",
+    "exercise_row",
+    "marks",
+    "nothing_of",
+    "submission_row",
+]
+
+
+@dataclass(frozen=True)
+class CellMark:
+    """One graded cell of one submission, as nbgrader keeps it."""
+
+    name: str
+    max_score: float
+    auto: float | None = None
+    """What tests gave; None if only a person gives marks."""
+    given: float | None = None
+    """What a person gave; None if nobody has."""
+    extra: float = 0.0
+    listed: bool = False
+    """Whether formgrader lists it for a person, also where one has marked it before."""
+    by_hand: bool = False
+    """Whether only a person can mark it."""
+
+    @property
+    def score(self) -> float:
+        """Its marks: a person's count before those of tests."""
+        base = self.auto if self.given is None else self.given
+        return 0.0 if base is None else base + self.extra
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person is to mark it, and has not."""
+        return self.listed and self.given is None
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """When a submission came and was due, in UTC, and how late that is."""
+
+    seconds: float = 0.0
+    """As nbgrader counts them. Where only an LMS's word tells of it, 1 if it was due and not extended, else 0."""
+    said: bool = False
+    """Whether an LMS calls it late, and does not say when it came."""
+    handed_in: datetime | None = None
+    due: datetime | None = None
+    """For this learner."""
+    extended: bool = False
+    """Whether that is later than for the class."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One submission: what was found, what people gave, what being late cost."""
+
+    verdict: SubmissionVerdict
+    """In short; of what is not graded, the reason; :func:`nothing_of` where only the gradebook knows of it."""
+    max_score: float = 0.0
+    cells: Mapping[str, CellMark] = field(default_factory=dict)
+    comments: Mapping[str, str] = field(default_factory=dict)
+    """Cell -> what a person wrote about it."""
+    penalty: float = 0.0
+    """For being late."""
+    late: Lateness = Lateness()
+    fresh: bool = True
+    """Whether this run marked it; of what no run is asked about, True."""
+    behind: bool = False
+    """Whether what was handed in last is not graded yet."""
+
+    @property
+    def learner(self) -> str:
+        """Whose."""
+        return self.verdict.learner
+
+    @property
+    def lesson(self) -> str:
+        """Of what."""
+        return self.verdict.lesson
+
+    @property
+    def key(self) -> Key:
+        """Both."""
+        return Key(self.learner, self.lesson)
+
+    @property
+    def problem(self) -> str:
+        """Why it is not graded; empty if it is."""
+        return self.verdict.problem
+
+    @property
+    def how(self) -> str:
+        """``graded``; ``unchanged``: nothing ran; ``not graded``."""
+        if self.problem:
+            return "not graded"
+        return "graded" if self.fresh else "unchanged"
+
+    @property
+    def total(self) -> float:
+        """Marks given by hand included, the penalty not taken off."""
+        return sum(cell.score for cell in self.cells.values())
+
+    @property
+    def score(self) -> float:
+        """Its marks, less the late penalty: as nbgrader exports it."""
+        return max(0.0, self.total - self.penalty)
+
+    @property
+    def share(self) -> float:
+        """Score by maximum, 0 to 1."""
+        return self.score / self.max_score if self.max_score else 0.0
+
+    @property
+    def waiting(self) -> int:
+        """Written answers that nobody has marked yet; their marks are in ``max_score``, not in ``score``."""
+        return sum(cell.listed and cell.by_hand for cell in self.cells.values())
+
+    @property
+    def pending(self) -> bool:
+        """Whether a person is to look at anything."""
+        return any(cell.listed for cell in self.cells.values())
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it came after it was due, by the times or by the LMS's word."""
+        return self.late.seconds > 0 or self.late.said or self.penalty > 0
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether the file was damaged, or an answer stood elsewhere."""
+        return bool(self.verdict.recovered or self.verdict.damage)
+
+    @property
+    def settled(self) -> frozenset[str]:
+        """Exercises whose marks a person has given, of every test cell."""
+        given = {name for name, cell in self.cells.items() if cell.given is not None}
+        return frozenset(one.id for one in self.verdict.exercises if {test.grade_id for test in one.tests} <= given)
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """What the notebook should hold, does not, and nobody has marked: exercise -> why there is no answer."""
+        known = {*self.verdict.newer, *self.settled}
+        return {name: why for name, why in self.verdict.lost.items() if name not in known}
+
+    def agrees_with(self, verdict: SubmissionVerdict) -> bool:
+        """Whether every score of the verdict has arrived. nbgrader commits a new submission before its scores."""
+        return all(self.cells[name].auto == score for name, score in verdict.scores.items() if name in self.cells)
+
+
+def nothing_of(learner: str, lesson: str) -> SubmissionVerdict:
+    """The verdict on what no run has graded."""
+    return SubmissionVerdict(learner, lesson, 0, (), {}, {})
+
+
+def marks(
+    verdicts: Mapping[Key, SubmissionVerdict],
+    held: Mapping[Key, Mark],
+    late: Collection[tuple[str, str]] = (),
+    fresh: Collection[Key] | None = None,
+    most: Mapping[str, float] | None = None,
+) -> dict[Key, Mark]:
+    """The marks of these submissions, ordered by learner and lesson: what was found, with what the gradebook holds of it.
+
+    ``late``: what an LMS calls late. ``fresh``: what this run marked (None: all). ``most``: what lessons give, for
+    what is not graded. What was found, and no gradebook holds, has the marks that tests gave.
+    """
+    made = {}
+    for key, verdict in sorted(verdicts.items()):
+        mark = held.get(key)
+        if mark is None or verdict.problem:
+            mark = _as_found(verdict)
+        known = replace(mark.late, said=key in late)
+        points = mark.max_score or (most or {}).get(verdict.lesson, 0.0)
+        made[key] = replace(
+            mark, verdict=verdict.in_short(), max_score=points, late=known, fresh=fresh is None or key in fresh
+        )
+    return made
+
+
+def _as_found(verdict: SubmissionVerdict) -> Mark:
+    tests = [test for exercise in verdict.exercises for test in exercise.tests]
+    cells = [CellMark(test.grade_id, test.max_score, test.score) for test in tests]
+    cells += [CellMark(one.id, one.max_score, listed=one.answered, by_hand=True) for one in verdict.written]
+    return Mark(verdict, sum(cell.max_score for cell in cells), {cell.name: cell for cell in cells})
+
+
+def submission_row(mark: Mark) -> dict[str, Any]:
+    """One submission, without its exercises, for JSON and CSV: ``docs/grade_json.md`` tells the fields."""
+    return {
+        "learner": mark.learner,
+        "lesson": mark.lesson,
+        "how": mark.how,
+        "problem": mark.problem or None,
+        "score": None if mark.problem else mark.score,
+        "max_score": mark.max_score,
+        "late_penalty": mark.penalty,
+        "late": mark.is_late,
+        "seconds_late": mark.late.seconds,
+        "only_said_late": mark.late.said,
+        "extended": mark.late.extended,
+        "waiting_for_marks": mark.waiting,
+        "recovered": mark.verdict.recovered,
+        "lost": mark.missing,
+        "newer": list(mark.verdict.newer),
+        "damage": mark.verdict.damage or None,
+        "seed": mark.verdict.seed,
+    }
+
+
+def exercise_row(one: ExerciseVerdict) -> dict[str, Any]:
+    """One exercise of a submission, in the same way."""
+    return {
+        "id": one.id,
+        "status": one.status,
+        "score": one.score,
+        "max_score": one.max_score,
+        "sentence": one.sentence,
+        "hint": one.hint,
+        "seconds": one.seconds,
+    }
+
+
+@dataclass(frozen=True)
+class ClassLesson:
+    """A lesson that somebody handed in."""
+
+    slug: str
+    title: str
+    max_score: float
+    due: str = ""
+
+
+@dataclass(frozen=True)
+class Person:
+    """A learner. ``id`` is the folder's name in ``submitted/``; the rest is what the gradebook knows."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_id: str = ""
+
+    @property
+    def name(self) -> str:
+        """First and last name, as far as they are known."""
+        return " ".join(part for part in (self.first_name, self.last_name) if part)
+
+    @property
+    def called(self) -> str:
+        """For a person's eyes: the id, and the name where that is another word."""
+        return f"{self.id} ({self.name})" if self.name and self.name != self.id else self.id
+
+
+@dataclass(frozen=True)
+class ClassResults:
+    """A class: what each handed in, ordered by learner and lesson; learners by id; lessons in order."""
+
+    marks: Mapping[Key, Mark]
+    people: tuple[Person, ...] = ()
+    lessons: tuple[ClassLesson, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a person should know besides."""
+    unreadable: tuple[CourseError, ...] = ()
+    """Verdicts that are damaged."""
+
+    @property
+    def graded(self) -> tuple[Key, ...]:
+        """What this run graded."""
+        return tuple(key for key, one in self.marks.items() if one.how == "graded")
+
+    def mark_of(self, learner: str, lesson: str) -> Mark | None:
+        """None if nothing was handed in."""
+        return self.marks.get(Key(learner, lesson))
+
+    def of_lesson(self, slug: str) -> list[Mark]:
+        """What was handed in for a lesson and graded, ordered by learner."""
+        return [one for one in self.marks.values() if one.lesson == slug and not one.problem]
+
+    def ungraded(self) -> list[Mark]:
+        """What was handed in and could not be graded."""
+        return [one for one in self.marks.values() if one.problem]
+
+
+@dataclass(frozen=True)
+class GradedClass(ClassResults):
+    """What a run has graded, or found unchanged, and how."""
+
+    seed: int = 0
+    gradebook: str = ""
+    reasons: tuple[str, ...] = ()
+    """What was graded again, and why."""
+    plain_tests: Mapping[str, int] = field(default_factory=dict)
+    """Of the lessons of which this run marked something: how many test cells run beside the learner's code."""
+    unfit: Mapping[str, str] = field(default_factory=dict)
+    """Lesson -> why its reference answers lose marks here."""
+    anyway: bool = False
+    """Whether those were graded even so."""
