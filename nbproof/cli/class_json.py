@@ -17,8 +17,10 @@ from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark, exercise_row, submission_row
 from nbproof.marking.results import STATUSES
 
-__all__ = ["SCHEMA", "class_as_json", "error_as_json", "write_json"]
+__all__ = ["GO_ON", "SCHEMA", "class_as_json", "error_as_json", "write_json"]
 
+GO_ON = "run the same command again, without --force, to go on"
+"""What to do after an interruption."""
 SCHEMA = 2
 """Rises when a field is renamed, taken away or means something else; not when one is added."""
 
@@ -45,11 +47,10 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
 
 
 def error_as_json(
-    error: CourseError | None, reached: Iterable[Mark] = (), *, exit_code: int, seconds: float, force: bool = False
+    error: CourseError | None, reached: Iterable[Mark] = (), *, exit_code: int, seconds: float
 ) -> dict[str, Any]:
     """The JSON of a run that did not come to its end, and what it had ``reached``; ``error`` is None if it was interrupted."""
-    without = ", without --force," if force else ""
-    fact = {"fact": "interrupted", "place": "", "next": f"run the same command again{without} to go on"}
+    fact = {"fact": "interrupted", "place": "", "next": GO_ON}
     if error is not None:
         fact = {"fact": error.fact, "place": error.place, "next": error.next_command}
     return {**_head(exit_code, seconds), "error": fact, "submissions": _submissions(reached)}

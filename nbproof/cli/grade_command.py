@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from nbproof.cli.class_json import class_as_json, error_as_json, write_json
+from nbproof.cli.class_json import GO_ON, class_as_json, error_as_json, write_json
 from nbproof.cli.class_table import (
     Told,
     failed_page_lines,
@@ -66,12 +66,9 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
         raise
     except KeyboardInterrupt:
         seconds = time.perf_counter() - start
-        _write(request, error_as_json(None, desk.counting.marks, exit_code=130, seconds=seconds, force=request.force))
+        _write(request, error_as_json(None, desk.counting.marks, exit_code=130, seconds=seconds))
         done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
-        without = ", without --force," if request.force else ""
-        print(
-            f"interrupted{done}; what is graded is kept. Run the same command again{without} to go on", file=sys.stderr
-        )
+        print(f"interrupted{done}; what is graded is kept: {GO_ON}", file=sys.stderr)
         return 130
     code = 1 if is_incomplete(told) else 0
     if request.quiet:
