@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from nbproof.course_file import the_course
-from nbproof.values.compare import AnyOf, Close, Difference, Kind, Matches, is_same
+from nbproof.values.compare import AnyOf, Close, Difference, Differs, Matches, is_same
 from nbproof.values.evidence import Evidence, TensorRecord
 
 __all__ = ["hint_for_difference", "hint_for_error"]
@@ -22,7 +22,7 @@ _ERRORS: tuple[Mapping[str, str], ...] = (
 )
 """What holds in every course, if it has such a hint. What else errors mean says its ``course.toml``."""
 
-_NUMERIC = (Kind.NONFINITE, Kind.SHAPE, Kind.DTYPE, Kind.VALUE)
+_NUMERIC = (Differs.NONFINITE, Differs.SHAPE, Differs.DTYPE, Differs.VALUE)
 
 
 def hint_for_error(
@@ -71,7 +71,7 @@ def hint_for_difference(
     for name, hint in blame.items():
         if re.match(rf"{re.escape(name)}(\[|$)", difference.where):
             return hint
-    if difference.kind is Kind.COUNT and difference.got == "0" and difference.where == field:
+    if difference.kind is Differs.COUNT and difference.got == "0" and difference.where == field:
         return the_course().nothing_came or None
     if isinstance(evidence, dict) and isinstance(wanted, Mapping):
         return "wrong_order" if _permuted(evidence.get(field), wanted.get(field)) else None

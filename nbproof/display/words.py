@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from nbproof.text import counted
-from nbproof.values.compare import Detail, Difference, Kind
+from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
 
 __all__ = ["ENGLISH", "HIDDEN_FAILED", "Language"]
@@ -54,7 +54,7 @@ class Language:
         if one.wanted is None:
             return f"{said}, which is not right"
         if one.wanted:
-            only = "only " if one.kind is Kind.EXTRA else ""
+            only = "only " if one.kind is Differs.EXTRA else ""
             said += f", wanted {only}{one.wanted}"
         detail = self.detail(one)
         return f"{said} ({detail})" if detail else said
@@ -62,26 +62,26 @@ class Language:
     def found(self, one: Difference) -> str:
         """What was found, and where."""
         match one.kind:
-            case Kind.SHAPE | Kind.DTYPE:
+            case Differs.SHAPE | Differs.DTYPE:
                 return f"{one.where} has {one.kind} {one.got}"
-            case Kind.COUNT | Kind.KEY_MISSING | Kind.KEY_EXTRA:
+            case Differs.COUNT | Differs.KEY_MISSING | Differs.KEY_EXTRA:
                 return f"{one.where} has {self.brought(one)}"
-            case Kind.MISSING:
+            case Differs.MISSING:
                 return f"{one.where} is missing"
-            case Kind.EXTRA:
+            case Differs.EXTRA:
                 return f"{one.where} is there"
         return f"{one.where} is {one.got}"
 
     def brought(self, one: Difference) -> str:
         """What stands there."""
-        if one.kind is Kind.COUNT:
+        if one.kind is Differs.COUNT:
             return counted(int(one.got), "item") if one.got.isdigit() else one.got
-        keys = one.kind in (Kind.KEY_MISSING, Kind.KEY_EXTRA)
+        keys = one.kind in (Differs.KEY_MISSING, Differs.KEY_EXTRA)
         return f"the keys {one.got}" if keys else one.got
 
     def summary(self, one: Difference) -> str:
         """Of values that are shown below each other: what tells them apart at a glance; empty if nothing does."""
-        shown = one.wanted is not None and one.kind in (Kind.VALUE, Kind.NONFINITE)
+        shown = one.wanted is not None and one.kind in (Differs.VALUE, Differs.NONFINITE)
         return self.detail(one) if shown else ""
 
     def detail(self, one: Difference) -> str:
@@ -90,13 +90,13 @@ class Language:
         if detail is None:
             return ""
         match one.kind:
-            case Kind.COUNT:
+            case Differs.COUNT:
                 return f"got {detail.got}"
-            case Kind.KEY_MISSING:
+            case Differs.KEY_MISSING:
                 return f"{detail.got} is missing"
-            case Kind.KEY_EXTRA:
+            case Differs.KEY_EXTRA:
                 return f"{detail.got} is one too many"
-            case Kind.NONFINITE:
+            case Differs.NONFINITE:
                 return f"{detail.got} at index {_index(detail)}"
         both = f"{detail.got} instead of {detail.wanted}"
         if detail.of == 1:

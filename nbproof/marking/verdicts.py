@@ -23,7 +23,7 @@ from nbproof.marking.judge import Brought, Judge
 from nbproof.marking.plain import PlainRun, plain_findings
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
-from nbproof.values.compare import Kind
+from nbproof.values.compare import Differs
 from nbproof.values.leaf import leaf_words
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status, first_wrong
 
@@ -245,7 +245,7 @@ def in_few_words(finding: Finding, names: Collection[str], lines: Collection[str
         return replace(told, trouble=_of_trouble(finding.trouble, names, lines))
     difference = finding.difference
     # A place is made of what the truth names; of what the learner's process names where that is one too many.
-    if difference is None or difference.kind is Kind.EXTRA:
+    if difference is None or difference.kind is Differs.EXTRA:
         return replace(told, difference=None)
     ours = _words_of(finding.asked) | _words_of(difference.wanted or "") | _types()
     got = _in_form(difference.got, ours) if difference.got else ""

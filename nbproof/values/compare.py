@@ -21,7 +21,7 @@ __all__ = [
     "Close",
     "Detail",
     "Difference",
-    "Kind",
+    "Differs",
     "Matches",
     "first_difference",
     "is_same",
@@ -48,7 +48,7 @@ def tolerance_of(dtype: str) -> tuple[float, float]:
     return _TOLERANCES.get(dtype, (_RTOL, _ATOL))
 
 
-class Kind(StrEnum):
+class Differs(StrEnum):
     """What differs first."""
 
     COUNT = "count"
@@ -65,7 +65,7 @@ class Kind(StrEnum):
     TEXT = "text"
 
 
-_FORM = (Kind.COUNT, Kind.MISSING, Kind.EXTRA, Kind.TYPE, Kind.SHAPE, Kind.DTYPE, Kind.ASKED)
+_FORM = (Differs.COUNT, Differs.MISSING, Differs.EXTRA, Differs.TYPE, Differs.SHAPE, Differs.DTYPE, Differs.ASKED)
 """These tell the form of the answer, not the answer."""
 
 
@@ -88,7 +88,7 @@ class Difference:
 
     where: str
     """The place, as the learner would write it: ``answer[1]``."""
-    kind: Kind
+    kind: Differs
     got: str
     """What stands there: a value, what sort it is, a shape, a dtype, a number of items, keys."""
     wanted: str | None
@@ -105,7 +105,7 @@ class Difference:
         detail = data["detail"]
         if detail is not None:
             detail = Detail(**{**detail, "index": tuple(detail["index"])})
-        return cls(**{**data, "kind": Kind(data["kind"]), "detail": detail})
+        return cls(**{**data, "kind": Differs(data["kind"]), "detail": detail})
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def nearest(got: Evidence, wanted: AnyOf, where: str = _TOP, tolerance: _Toleran
     for option in wanted.options:
         with wordless():
             found = _compare(got, option, where, tolerance)
-        if found is None or (found.kind, found.where) != (Kind.TYPE, where):
+        if found is None or (found.kind, found.where) != (Differs.TYPE, where):
             return option
     return wanted.options[0]
 
@@ -215,18 +215,18 @@ def _asked(got: Evidence, wanted: Matches, where: str) -> Difference | None:
         if isinstance(error, MemoryError) or "allocate memory" in str(error):
             raise MemoryError(where) from None  # for whoever judges to tell: nothing is known of the answer
         wrong = sort_and_value(got)
-    return None if wrong is None else Difference(where, Kind.ASKED, wrong, wanted.says)
+    return None if wrong is None else Difference(where, Differs.ASKED, wrong, wanted.says)
 
 
 def _in_mapping(got: Evidence, wanted: Mapping[object, object], where: str, tolerance: _Tolerance) -> Difference | None:
     if not isinstance(got, dict):
-        return Difference(where, Kind.TYPE, sort_and_value(got), f"a dict of {counted(len(wanted), 'item')}")
+        return Difference(where, Differs.TYPE, sort_and_value(got), f"a dict of {counted(len(wanted), 'item')}")
     values = {key_text(key): value for key, value in wanted.items()}
     if where == _TOP:
         return _in_fields(got, values, tolerance)
     missing, extra = [key for key in values if key not in got], [key for key in got if key not in values]
     if missing or extra:
-        kind = Kind.KEY_MISSING if missing else Kind.KEY_EXTRA
+        kind = Differs.KEY_MISSING if missing else Differs.KEY_EXTRA
         key = repr((missing or extra)[0])
         return Difference(where, kind, in_words(list(got)), in_words(list(values)), Detail(got=key))
     for key, value in values.items():
@@ -240,14 +240,14 @@ def _in_fields(got: dict[str, Evidence], wanted: dict[str, object], tolerance: _
     """The top of a probe's result: a dict of names that the learner knows, ``answer`` or ``x1.grad``."""
     for key, value in wanted.items():
         if key not in got:
-            return Difference(key, Kind.MISSING, "", "")
+            return Difference(key, Differs.MISSING, "", "")
         found = _compare(got[key], value, key, tolerance)
         if found is not None:
             return found
     for key in got:
         if key not in wanted:
             short = key if len(key) <= 80 else f"{key[:77]}..."
-            return Difference(short, Kind.EXTRA, "", in_words(list(wanted)))
+            return Difference(short, Differs.EXTRA, "", in_words(list(wanted)))
     return None
 
 
@@ -255,10 +255,10 @@ def _in_sequence(
     got: Evidence, wanted: list[object] | tuple[object, ...], where: str, tolerance: _Tolerance
 ) -> Difference | None:
     if not isinstance(got, list):
-        return Difference(where, Kind.TYPE, sort_and_value(got), f"a list of {counted(len(wanted), 'item')}")
+        return Difference(where, Differs.TYPE, sort_and_value(got), f"a list of {counted(len(wanted), 'item')}")
     if len(got) != len(wanted):
         detail = Detail(got=in_words(got)) if got else None
-        return Difference(where, Kind.COUNT, str(len(got)), str(len(wanted)), detail)
+        return Difference(where, Differs.COUNT, str(len(got)), str(len(wanted)), detail)
     for index, (one, other) in enumerate(zip(got, wanted, strict=True)):
         found = _compare(one, other, f"{where}[{index}]", tolerance)
         if found is not None:
@@ -271,46 +271,46 @@ def _leaf(got: Evidence, wanted: Evidence, where: str, tolerance: _Tolerance) ->
         raise TypeError(f"{where} should be {wanted.what}, which no answer can equal: use plain data, or Matches")
     if isinstance(wanted, TensorRecord):
         if not isinstance(got, TensorRecord) or got.leaf is not wanted.leaf:
-            return Difference(where, Kind.TYPE, sort_and_value(got), sort_of(wanted))
+            return Difference(where, Differs.TYPE, sort_and_value(got), sort_of(wanted))
         return _between_arrays(got, wanted, where, tolerance)
     if type(wanted) is int and tolerance is not None:
         wanted = float(wanted)
     # 2 is a fair way to write 2.0, but True is not a number and 2.5 is not a count.
     if type(got) is not type(wanted) and not (type(wanted) is float and type(got) is int):
-        return Difference(where, Kind.TYPE, sort_and_value(got), sort_of(wanted))
+        return Difference(where, Differs.TYPE, sort_and_value(got), sort_of(wanted))
     if isinstance(wanted, float) and isinstance(got, (int, float)):
         return _between_numbers(got, wanted, where, tolerance or (_RTOL, _ATOL))
     if got != wanted:
-        kind = Kind.TEXT if isinstance(wanted, str) else Kind.VALUE
+        kind = Differs.TEXT if isinstance(wanted, str) else Differs.VALUE
         return Difference(where, kind, in_words(got), in_words(wanted))
     return None
 
 
 def _between_numbers(got: float, wanted: float, where: str, tolerance: tuple[float, float]) -> Difference | None:
     if math.isfinite(wanted) and not math.isfinite(got):
-        return Difference(where, Kind.NONFINITE, repr(got), repr(wanted))
+        return Difference(where, Differs.NONFINITE, repr(got), repr(wanted))
     if math.isclose(got, wanted, rel_tol=0, abs_tol=tolerance[1] + tolerance[0] * abs(wanted)):
         return None
-    return Difference(where, Kind.VALUE, repr(got), repr(wanted))
+    return Difference(where, Differs.VALUE, repr(got), repr(wanted))
 
 
 def _between_arrays(got: TensorRecord, wanted: TensorRecord, where: str, tolerance: _Tolerance) -> Difference | None:
     if got.shape != wanted.shape:
-        return Difference(where, Kind.SHAPE, str(got.shape), str(wanted.shape))
+        return Difference(where, Differs.SHAPE, str(got.shape), str(wanted.shape))
     if got.dtype != wanted.dtype:
-        return Difference(where, Kind.DTYPE, got.dtype, wanted.dtype)
+        return Difference(where, Differs.DTYPE, got.dtype, wanted.dtype)
     usual = tolerance_of(wanted.dtype) if wanted.dtype.startswith(_INEXACT) else None
     unlike = wanted.leaf.first_unlike(got, wanted, tolerance or usual)
     if unlike is None:
         return None
     if not unlike.count:
         detail = Detail(got=str(unlike.got), index=unlike.index) if unlike.index else None
-        return Difference(where, Kind.NONFINITE, in_words(got), in_words(wanted), detail)
+        return Difference(where, Differs.NONFINITE, in_words(got), in_words(wanted), detail)
     elements = math.prod(got.shape)
     detail = Detail(_digits(unlike.got), _digits(unlike.wanted), unlike.index, unlike.count, elements)
     if elements == 1 and not unlike.near:
         detail = None  # what the library prints is enough to see this
-    return Difference(where, Kind.VALUE, in_words(got), in_words(wanted), detail)
+    return Difference(where, Differs.VALUE, in_words(got), in_words(wanted), detail)
 
 
 def _digits(number: object) -> str:

@@ -16,7 +16,7 @@ from course.pictures.difference import difference_html
 from nbproof.display.help import all_hints
 from nbproof.display.panel import html_of, show_findings, text_of
 from nbproof.display.words import Language
-from nbproof.values.compare import Detail, Difference, Kind
+from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import Finding, ProbeError
 
@@ -26,7 +26,7 @@ BAD = Finding(
     "Order",
     "The order is right.",
     False,
-    difference=Difference("answer[0]", Kind.VALUE, "1", "2"),
+    difference=Difference("answer[0]", Differs.VALUE, "1", "2"),
     hint="wrong_order",
     printed="seen\n",
 )
@@ -62,7 +62,7 @@ class Reader(HTMLParser):
 
 def test_hostile_text_stays_text_in_every_place() -> None:
     long = HOSTILE + "x" * 100
-    values = Difference(long, Kind.VALUE, long, long, Detail(long, long, (1,), 1, 2))
+    values = Difference(long, Differs.VALUE, long, long, Detail(long, long, (1,), 1, 2))
     finding = Finding(HOSTILE, HOSTILE, False, difference=values, hint="wrong_order", printed=long)
     error = dataclasses.replace(finding, difference=None, trouble=ProbeError(HOSTILE, long, long))
     for one, times in ((finding, 8), (error, 6)):
@@ -102,7 +102,7 @@ def test_long_values_are_shown_once(picture: str) -> None:
     detail = Detail("2", "3", (30,), 1, 31)
     fact = "answer: 1 of 31 elements differ, first at index 30: 2 instead of 3"
     for known, said in ((None, ""), (detail, fact)):
-        told = Finding("Sum", "Asked.", False, difference=Difference("answer", Kind.VALUE, got, wanted, known))
+        told = Finding("Sum", "Asked.", False, difference=Difference("answer", Differs.VALUE, got, wanted, known))
         page = Reader(html_of("forward", [told], picture=picture)).text
         assert (page.count(got), page.count(wanted)) == ((0, 0) if picture else (1, 1))
         assert said in page
@@ -191,7 +191,7 @@ class German(Language):
     where, got, wanted = "wo", "deins", "gesucht"
 
     def found(self, one: Difference) -> str:
-        what = {Kind.SHAPE: "hat die Form ", Kind.DTYPE: "hat den Typ "}.get(one.kind, "ist ")
+        what = {Differs.SHAPE: "hat die Form ", Differs.DTYPE: "hat den Typ "}.get(one.kind, "ist ")
         return f"{one.where} {what}{one.got}"
 
     def difference(self, one: Difference) -> str:
@@ -203,7 +203,7 @@ class German(Language):
 
 
 def test_a_panel_speaks_another_language() -> None:
-    shape = dataclasses.replace(BAD, difference=Difference("answer[1]", Kind.SHAPE, "(3,)", "(3, 1)"), hint=None)
+    shape = dataclasses.replace(BAD, difference=Difference("answer[1]", Differs.SHAPE, "(3,)", "(3, 1)"), hint=None)
     page = Reader(html_of("forward", [GOOD, shape], say=German())).text
     assert "forward: noch nicht (1 von 2 Prüfungen)" in page
     assert "answer[1] hat die Form (3,), gesucht war (3, 1)" in page

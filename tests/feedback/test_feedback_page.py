@@ -18,7 +18,7 @@ from nbproof.feedback.exercise_feedback import Addressee
 from nbproof.feedback.page import feedback_page, refusal_page
 from nbproof.gradebook.reader import CellMark, Marks
 from nbproof.marking.results import CellRun, SubmissionVerdict, WrittenAnswer, pack, unpack
-from nbproof.values.compare import Difference, Kind
+from nbproof.values.compare import Difference, Differs
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
 
 LESSON = "02_tensor_hooks"
@@ -92,7 +92,7 @@ def test_a_wrong_answer_is_told_in_the_words_of_the_notebook(looked_at: Look) ->
         page(
             exercise(
                 asked="Each pass adds `one`.",
-                difference=Difference("answer[1]", Kind.SHAPE, "(3,)", "(3, 1)"),
+                difference=Difference("answer[1]", Differs.SHAPE, "(3,)", "(3, 1)"),
                 trouble=None,
                 hint="accumulated_grad",
                 printed="seen 1",
@@ -297,7 +297,7 @@ def test_written_answers(
 
 def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:
     hostile = exercise(
-        difference=Difference(EVIL, Kind.TEXT, EVIL, "w"),
+        difference=Difference(EVIL, Differs.TEXT, EVIL, "w"),
         trouble=None,
         printed=EVIL,
         picture=pack(({EVIL: [EVIL, "b"]}, {EVIL: ["a", "b"]})),
@@ -329,7 +329,7 @@ def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:
 def test_lines_of_the_tests_are_taken_out_wherever_a_learner_put_them(looked_at: Look) -> None:
     secrets = Secrets([(SECRET, "a hidden test")])
     told = f"seen:\n  {SECRET}"
-    bad = exercise(trouble=None, difference=Difference("answer" * 30, Kind.TEXT, told, told), printed=told)
+    bad = exercise(trouble=None, difference=Difference("answer" * 30, Differs.TEXT, told, told), printed=told)
     raised = exercise("fan_out", trouble=ProbeError("ValueError", told, told))
     outputs = (
         {"output_type": "stream", "text": told},
@@ -346,7 +346,7 @@ def test_lines_of_the_tests_are_taken_out_wherever_a_learner_put_them(looked_at:
 def test_a_megabyte_of_output_makes_no_page_of_megabytes(looked_at: Look) -> None:
     much = "".join(f"line {number} {'x' * 50}\n" for number in range(17_000))
     answers = {"weight_grad": "x = '''\n" + much + "'''"}
-    bad = exercise(trouble=None, difference=Difference(much, Kind.TEXT, much, much), printed=much)
+    bad = exercise(trouble=None, difference=Difference(much, Differs.TEXT, much, much), printed=much)
     start = time.process_time()
     text = page(bad, answers=answers, runs={"weight_grad": CellRun(({"output_type": "stream", "text": much},), much)})
     assert time.process_time() - start < 2

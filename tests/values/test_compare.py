@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from nbproof.display.words import ENGLISH
-from nbproof.values.compare import AnyOf, Close, Difference, Kind, Matches, first_difference, leaves
+from nbproof.values.compare import AnyOf, Close, Difference, Differs, Matches, first_difference, leaves
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import TensorRecord, snapshot
 
@@ -171,7 +171,7 @@ def test_any_of_nothing_is_refused() -> None:
 
 def test_the_fields_of_a_result_are_named_as_the_learner_knows_them() -> None:
     wanted = {"answer": [1], "x.grad": T([1.0])}
-    assert first_difference({"answer": [2]}, wanted) == Difference("answer[0]", Kind.VALUE, "2", "1")
+    assert first_difference({"answer": [2]}, wanted) == Difference("answer[0]", Differs.VALUE, "2", "1")
     missing = first_difference({"answer": [1]}, wanted)
     assert missing is not None
     assert ENGLISH.difference(missing) == "x.grad is missing"
