@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.cli.class_table import Told
+from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
 from nbproof.files import replace_file
-from nbproof.marking.results import STATUSES, ExerciseVerdict, Score
+from nbproof.marking.results import STATUSES, Score
+from nbproof.values.results import Outcome
 
 __all__ = ["SCHEMA", "class_as_json", "error_as_json", "write_json"]
 
@@ -106,13 +108,13 @@ def _submission(score: Score) -> dict[str, Any]:
     }
 
 
-def _exercise(one: ExerciseVerdict) -> dict[str, Any]:
+def _exercise(one: Outcome) -> dict[str, Any]:
     return {
         "id": one.id,
         "status": one.status,
         "score": one.score,
         "max_score": one.max_score,
-        "sentence": one.sentence,
+        "sentence": ENGLISH.outcome(one),
         "hint": one.hint,
         "seconds": one.seconds,
     }

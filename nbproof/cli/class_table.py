@@ -121,7 +121,7 @@ def print_problems(console: Console, told: Told) -> None:
 def print_failed_pages(console: Console, told: Told) -> None:
     """A line for each feedback page that could not be written."""
     for learner, lesson, reason in told.failed_pages:
-        place = f"feedback/{learner}/{lesson or 'index.html'}"
+        place = f"feedback/{learner}/{lesson}"
         say(console, f"! not written: {place}: {reason}")
 
 

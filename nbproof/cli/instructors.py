@@ -96,7 +96,6 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
     add("names", nargs="*", metavar="LEARNER", help="learners (default: all that were graded)")
     add("--lesson", action="append", default=[], help="only this lesson; may be repeated")
     add("--force", action="store_true", help="also write, or hand back, what did not change")
-    add("--workers", type=int, metavar="N", help="processes that write (default: one per core)")
     back = command.add_argument_group("hand back what is new or changed since the last time")
     back.add_argument(
         "--for", dest="target", choices=(*(one.option for one in systems().values() if one.upload), "folder"),
@@ -137,7 +136,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
         # What was handed in last may be what could not be graded, over a verdict on what came before.
         problems = {key: one.why for key, one in problems_of(given.course).items() if key in set(pairs)}
         feedback = write_feedback(
-            given.course, pairs, step, problems=problems, force=given.force, workers=given.workers
+            given.course, pairs, step, problems=problems, force=given.force
         )  # fmt: skip
     print_feedback(feedback, given.course / "feedback", time.perf_counter() - start)
     return 1 if feedback.failed else 0

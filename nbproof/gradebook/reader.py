@@ -75,7 +75,7 @@ class Marks:
     def settled(self, verdict: SubmissionVerdict) -> frozenset[str]:
         """Exercises whose marks a person has given, of every test cell."""
         given = {name for name, cell in self.cells.items() if cell.given is not None}
-        return frozenset(one.id for one in verdict.exercises if {test.grade_id for test in one.tests} <= given)
+        return frozenset(one.id for one in verdict.exercises if one.of.keys() <= given)
 
     def agrees_with(self, verdict: SubmissionVerdict) -> bool:
         """Whether every score of the verdict has arrived. nbgrader commits a new submission before its scores."""

@@ -224,7 +224,7 @@ class Writer:
         book = self._gradebook
         # First: asking makes the session forget what it was told and has not written.
         scores, names = verdict.scores, self._names(verdict.lesson)
-        uncertain = {test.grade_id for one in verdict.exercises if one.status == UNCERTAIN for test in one.tests}
+        uncertain = {name for one in verdict.exercises if one.status == UNCERTAIN for name in one.of}
         self._know(verdict.learner)
         submission = self._submission(verdict, submitted)
         for notebook in submission.notebooks:

@@ -49,6 +49,7 @@ from nbproof.report.statistics import (
     scrubbed,
     unrecognised,
 )  # fmt: skip
+from nbproof.values.results import Outcome
 
 __all__ = ["SCHEMA", "Findings", "as_data", "csv_of", "find", "safe_cell", "tables", "under_codes", "write_files"]
 
@@ -92,6 +93,22 @@ def find(records: ClassRecords, anonymous: bool = False) -> Findings:
     )  # fmt: skip
 
 
+def _without_names(outcome: Outcome, people: set[str]) -> Outcome:
+    """What a learner's code brought about may name somebody."""
+    reason = outcome.reason
+    if reason is not None:
+        reason = replace(reason, detail=scrubbed(reason.detail, people))
+    findings = []
+    for one in outcome.findings:
+        difference, trouble = one.difference, one.trouble
+        if difference is not None:
+            difference = replace(difference, got=scrubbed(difference.got, people), detail=None)
+        if trouble is not None:
+            trouble = replace(trouble, message=scrubbed(trouble.message, people), line="")
+        findings.append(replace(one, difference=difference, trouble=trouble, printed=""))
+    return replace(outcome, reason=reason, findings=tuple(findings))
+
+
 def under_codes(records: ClassRecords, root: Path) -> ClassRecords:
     """The same class with a code for each learner: the same one in each report of this course, in no order that tells.
 
@@ -104,13 +121,7 @@ def under_codes(records: ClassRecords, root: Path) -> ClassRecords:
     people = {word.lower() for name in records.names for word in re.findall(r"[^\W\d_]{3,}", name)}
     works = {}
     for (learner, lesson), work in records.works.items():
-        exercises = tuple(
-            replace(
-                one, sentence=scrubbed(one.sentence, people),
-                tests=tuple(replace(test, sentence=scrubbed(test.sentence, people)) for test in one.tests),
-            )
-            for one in work.verdict.exercises
-        )  # fmt: skip
+        exercises = tuple(_without_names(one, people) for one in work.verdict.exercises)
         # A file's name may name its learner in a way that no list of names knows.
         told = scrubbed(re.sub(r"^only .* came: ", "only another file came: ", work.problem), people)
         verdict = replace(work.verdict, learner=codes[learner], exercises=exercises)
@@ -174,7 +185,7 @@ def tables(findings: Findings) -> dict[str, list[list[Any]]]:
             [person.id, *scores, total, sum(w.penalty for w in graded), " ".join(w.lesson for w in graded if w.pending)]
         )
     data = as_data(findings, "")
-    zeros = dict.fromkeys(STATUSES, 0)
+    zeros: dict[str, Any] = dict.fromkeys(STATUSES, 0)
     fell = [{**one, "exercises": " ".join(one["exercises"])} for one in data["misconceptions"]]
     fell += [
         {"name": f"not recognised: {one['difference']}", "exercises": one["exercise"], "learners": one["learners"],

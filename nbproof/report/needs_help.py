@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from nbproof.marking.results import FAULTS, Score
 from nbproof.report.records import ClassLesson, ClassRecords
+from nbproof.values.results import Status
 
 __all__ = ["Needy", "Sign", "needs_help"]
 
@@ -116,7 +117,7 @@ def needs_help(records: ClassRecords) -> list[Needy]:
 def _untouched(works: dict[str, Score]) -> tuple[int, int, float]:
     """Exercises that were not answered, of how many, and the rate."""
     ended = [one.status for work in works.values() for one in work.verdict.exercises]
-    untouched = ended.count("not answered")
+    untouched = ended.count(Status.NOT_ANSWERED)
     return untouched, len(ended), untouched / len(ended) if ended else 0.0
 
 

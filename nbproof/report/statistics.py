@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nbproof.display.help import Hint, all_hints
-from nbproof.marking.results import FAULTS, UNCERTAIN, ExerciseVerdict, Score
+from nbproof.display.words import ENGLISH
+from nbproof.marking.results import FAULTS, UNCERTAIN, Score
 from nbproof.report.answers import anonymous
 from nbproof.report.records import ClassLesson, ClassRecords
+from nbproof.values.results import Outcome
 
 __all__ = [
     "FEWEST_FOR_DISCRIMINATION", "Different", "ExerciseStatistics", "Fault", "LessonStatistics", "Misconception",
@@ -171,7 +173,7 @@ class Misconception:
 def misconceptions(records: ClassRecords) -> list[Misconception]:
     """All that somebody fell for, most learners first."""
     hints = all_hints()
-    fell: dict[str, list[tuple[Score, ExerciseVerdict]]] = defaultdict(list)
+    fell: dict[str, list[tuple[Score, Outcome]]] = defaultdict(list)
     for _, work in sorted(records.works.items()):
         for outcome in work.verdict.exercises:
             if not outcome.is_whole:
@@ -192,7 +194,7 @@ def misconceptions(records: ClassRecords) -> list[Misconception]:
     return sorted(found, key=lambda one: (-len(one.learners), one.hint.id))
 
 
-def _example(records: ClassRecords, cases: Sequence[tuple[Score, ExerciseVerdict]]) -> tuple[str, str]:
+def _example(records: ClassRecords, cases: Sequence[tuple[Score, Outcome]]) -> tuple[str, str]:
     """The commonest of these answers to one exercise, anonymous, and the exercise."""
     lesson = records.lesson(cases[0][0].lesson)
     name = cases[0][1].id
@@ -220,7 +222,7 @@ _QUOTED = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
 
 def unrecognised(records: ClassRecords) -> list[Different]:
     """Wrong answers without a hint, by exercise and first difference (numbers and quoted names aside), most learners first."""
-    cases: dict[tuple[str, str, str], list[tuple[Score, ExerciseVerdict]]] = defaultdict(list)
+    cases: dict[tuple[str, str, str], list[tuple[Score, Outcome]]] = defaultdict(list)
     for _, work in sorted(records.works.items()):
         for outcome in work.verdict.exercises:
             if outcome.status in ("failed", "error") and not outcome.is_whole and not outcome.hints:
@@ -234,9 +236,10 @@ def unrecognised(records: ClassRecords) -> list[Different]:
     return sorted(found, key=lambda one: (-len(one.learners), one.lesson, one.exercise, one.difference))
 
 
-def _told(outcome: ExerciseVerdict) -> str:
+def _told(outcome: Outcome) -> str:
     """The first line of what the learner was told."""
-    return ((outcome.difference or outcome.sentence).splitlines() or [""])[0]
+    said = next(filter(None, map(ENGLISH.finding, outcome.costly)), "") or ENGLISH.outcome(outcome)
+    return (said.splitlines() or [""])[0]
 
 
 def _alike(told: str) -> str:
@@ -269,7 +272,7 @@ def faults(records: ClassRecords) -> list[Fault]:
         if work.note:
             found.append(Fault(work.learner, work.lesson, "", "out of date", work.note))
         found += [
-            Fault(work.learner, work.lesson, outcome.id, outcome.status, outcome.sentence)
+            Fault(work.learner, work.lesson, outcome.id, outcome.status, ENGLISH.outcome(outcome))
             for outcome in work.verdict.exercises
             if outcome.status in FAULTS or (outcome.status == UNCERTAIN and outcome.id not in work.settled)
         ]
