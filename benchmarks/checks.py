@@ -23,7 +23,7 @@ from nbproof.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
 from nbproof.cells import CellKind, visible_of
 from nbproof.checks import check as checking
 from nbproof.display.panel import html_of
-from nbproof.values.results import CheckResult
+from nbproof.values.results import Finding
 
 ROOT = Path(__file__).parent.parent
 LIMIT = 0.1
@@ -79,7 +79,7 @@ def _quickest(test: str, space: dict[str, object]) -> float:
     return best
 
 
-def _show(findings: list[CheckResult]) -> None:
+def _show(findings: list[Finding]) -> None:
     wrong = next((one for one in findings if not one.passed), None)
     picture = difference_html(*wrong.compared) if wrong is not None and wrong.compared is not None else ""
     html_of("exercise", findings, ask=True, picture=picture)

@@ -68,7 +68,7 @@ def main() -> int:
         pairs = chosen_submissions(root)
         sample = pairs[:: max(1, len(pairs) // arguments.sample)]
         theirs = _timed(lambda: _with_nbgrader(root, sample))
-        few = _timed(lambda: write_feedback(root, sample, force=True, workers=2))
+        few = _timed(lambda: write_feedback(root, sample, force=True))
         ours = _timed(lambda: write_feedback(root, pairs, force=True))
         again = _timed(lambda: write_feedback(root, pairs))
         for name, (wall, cpu), count in (

@@ -94,7 +94,7 @@ def targets(exercises: frozenset[str] = frozenset()) -> Iterator[Target]:
 
 
 def _at_home(target: Target, value: object, draw: bool) -> None:
-    finding = judge(target.task, target.exercise, target.case, ProbeResult(snapshot(value)))
+    finding = judge(target.task, target.case, ProbeResult(snapshot(value)))
     picture = difference_html(*finding.compared) if draw and finding.compared is not None else ""
     html_of(target.exercise, [finding], picture=picture)
     text_of(finding)
@@ -108,7 +108,7 @@ def _while_grading(target: Target, value: object) -> Callable[[], None]:
             evidence = evidence_wire.opened(data)
         except wire.WireError:
             return
-        pack(decide(target.task, target.exercise, target.case, ProbeResult(evidence)).compared)
+        pack(decide(target.task, target.case, ProbeResult(evidence)).compared)
 
     return judged
 

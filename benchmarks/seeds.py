@@ -22,6 +22,7 @@ from rich.console import Console
 
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, read_lesson
 from nbproof.checks import check as checking
+from nbproof.display.words import ENGLISH
 from nbproof.marking.blueprint import Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.submission import mark
@@ -49,7 +50,7 @@ def failures(lesson: Lesson, exercise: Exercise, answer: str, seeds: Iterable[in
                     exec(test, dict(space))
             wrong = next((one for one in findings if not one.passed), None)
             if wrong is not None:
-                found.append((seed, f"{wrong.check}: {wrong.sentence}"))
+                found.append((seed, f"{wrong.check}: {ENGLISH.finding(wrong)}"))
     return found
 
 
@@ -63,7 +64,7 @@ def failures_in_engine(lesson: Lesson, number: int, seeds: Iterable[int]) -> Ite
             verdict = mark(engine, blueprint, Judge(blueprint, seed), Rebuilt(answers), "somebody", {})
             for found in verdict.exercises:
                 if found.id in held and found.status != "passed":
-                    yield f"{found.id}/{held[found.id].name}", seed, f"{found.status}: {found.sentence}"
+                    yield f"{found.id}/{held[found.id].name}", seed, f"{found.status}: {ENGLISH.outcome(found)}"
 
 
 def _right(exercise: Exercise) -> list[Candidate]:

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nbproof.command import course_command
-from nbproof.feedback.handed_back import note_handed_back
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.gradebook.marks import ClassResults
 from nbproof.report.records import read_class
@@ -42,7 +41,7 @@ def hand_back_pages(request: Namespace) -> int:
         with progress("feedback") as step:
             graded = [key for key in keys if (root / "autograded" / key[0] / key[1]).is_dir()]
             problems = {key: one.why for key, one in problems_of(root).items() if key in set(keys)}
-            feedback = write_feedback(root, graded, step, problems=problems, workers=request.workers)
+            feedback = write_feedback(root, graded, step, problems=problems)
         results = read_class(root, request.lesson, told=known_of(root))
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
         with progress("packing") as step:
@@ -57,7 +56,6 @@ def hand_back_pages(request: Namespace) -> int:
                 excel=request.excel,
                 step=step,
             )
-        note_handed_back(root, [key for parcel in done.parcels for key in parcel.keys])
     lost = [key for key, others in done.nowhere.items() if not others]
     console = console_for_output()
     for line in (*_failed(feedback.failed), *_packed(done), *_notes(done, results), *_lost(done.target, lost)):

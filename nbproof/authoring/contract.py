@@ -20,10 +20,11 @@ from nbproof.authoring.exercise_folder import CHECKS
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
-from nbproof.authoring.trial import Outcome, Trial, Way
+from nbproof.authoring.trial import Trial, Tried, Way
 from nbproof.cells import CellKind, visible_of
 from nbproof.command import course_command
 from nbproof.display.help import all_hints, known_hint
+from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError, Violation
 from nbproof.text import counted
 
@@ -110,7 +111,7 @@ def check_contract(
     jobs = [(number, candidate) for number, (_, exercise) in enumerate(pairs) for candidate in exercise.candidates]
     trials = [_trial(*pairs[number], candidate, limit, mutant_seeds) for number, candidate in jobs]
     records = [Record(exercise) for _, exercise in pairs]
-    outcomes: dict[int, list[tuple[Candidate, Outcome]]] = {number: [] for number in range(len(pairs))}
+    outcomes: dict[int, list[tuple[Candidate, Tried]]] = {number: [] for number in range(len(pairs))}
     for done, (index, outcome) in enumerate(run_trials(trials), 1):
         number, candidate = jobs[index]
         outcomes[number].append((candidate, outcome))
@@ -135,7 +136,7 @@ def _trial(
     return Trial(exercise.id, setup, candidate.source, tests, released, apart=True, limit=limit)
 
 
-def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
+def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
     exercise = record.exercise
     if len(exercise.accepted) < MIN_ACCEPTED:
         record.broken(f"{counted(len(exercise.accepted), 'accepted answer')}, at least {MIN_ACCEPTED} are needed")
@@ -205,7 +206,7 @@ def _listed(checks: Collection[str]) -> str:
     return " and ".join(sorted(check.partition("/")[2] or check for check in checks))
 
 
-def _judge_right(record: Record, candidate: Candidate, outcome: Outcome, failing: list[set[str]]) -> None:
+def _judge_right(record: Record, candidate: Candidate, outcome: Tried, failing: list[set[str]]) -> None:
     who = "the reference solution" if candidate.role == "reference" else f"accepted answer {candidate.name}"
     if outcome.ended:
         record.broken(f"{who}: its trial was cut off: {outcome.ended}", candidate)
@@ -213,7 +214,7 @@ def _judge_right(record: Record, candidate: Candidate, outcome: Outcome, failing
         record.broken(f"{who} raises: {outcome.errors[0]}", candidate)
     elif any(failing):
         first = next(f for verdicts in outcome.findings for found in verdicts.values() for f in found if not f.passed)
-        record.broken(f"{who} loses marks in {first.check}: {first.sentence} {first.line}".rstrip(), candidate)
+        record.broken(f"{who} loses marks in {first.check}: {ENGLISH.finding(first)} {first.line}".rstrip(), candidate)
     elif not all(found for verdicts in outcome.findings for found in verdicts.values()):
         record.broken(f"{who}: a test cell calls no check, so it cannot fail", candidate)
     elif outcome.stderr and candidate.role == "reference":
@@ -222,7 +223,7 @@ def _judge_right(record: Record, candidate: Candidate, outcome: Outcome, failing
         record.accepted += candidate.role == "accepted"
 
 
-def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failing: list[set[str]]) -> None:
+def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing: list[set[str]]) -> None:
     if not all(failing):
         record.broken(
             f"the mutant {candidate.name} survives: {candidate.misconception}",
@@ -265,7 +266,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
     else:
         record.broken(
             f"the mutant {candidate.name} gets the hint {shown}, expected {candidate.hint}"
-            + (f" ({found[0].check}: {found[0].sentence} {found[0].line})" if found else ""),
+            + (f" ({found[0].check}: {ENGLISH.finding(found[0])} {found[0].line})" if found else ""),
             candidate,
             _cure_of_hint(shown, candidate.hint, found[0].check if found else "the check"),
         )

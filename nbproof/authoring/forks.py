@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any, cast
 
-from nbproof.authoring.trial import Outcome, Trial, prepare, try_candidate
+from nbproof.authoring.trial import Trial, Tried, prepare, try_candidate
 from nbproof.interrupt import for_this_process_only
 from nbproof.values.leaf import refuse_missing_leaves
 
@@ -37,7 +37,7 @@ _SPARE = 5.0
 Numbered = tuple[int, Trial]
 
 
-def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[tuple[int, Outcome]]:
+def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[tuple[int, Tried]]:
     """Run the trials; yields (index, outcome) as they end. Raises UsageError if a leaf type's library is missing."""
     refuse_missing_leaves()
     context: Any = get_context("forkserver" if _FORKS else "spawn")
@@ -88,7 +88,7 @@ class _Group:
     def _wait_for_next(self) -> None:
         self.deadline = time.monotonic() + self.left[0][1].limit + _SPARE
 
-    def received(self) -> Iterator[tuple[int, Outcome]]:
+    def received(self) -> Iterator[tuple[int, Tried]]:
         """What has come: an outcome, or the end of the process, which ends all that is left."""
         try:
             outcome = self.pipe.recv()
@@ -102,11 +102,11 @@ class _Group:
             self._process.join(_SPARE)  # it clears up after itself
             self.end()
 
-    def given_up(self, why: str) -> Iterator[tuple[int, Outcome]]:
+    def given_up(self, why: str) -> Iterator[tuple[int, Tried]]:
         """The outcomes of what is left, when the process is no more to be waited for."""
         self.end()
         while self.left:
-            yield self.left.popleft()[0], Outcome(ended=why)
+            yield self.left.popleft()[0], Tried(ended=why)
 
     def end(self) -> None:
         """End the process, and the trial that it may be running."""
@@ -145,7 +145,7 @@ def _child(trials: list[Numbered], pipe: Connection) -> None:
     pipe.close()
 
 
-def _forked(trial: Trial, place: Path) -> Outcome:
+def _forked(trial: Trial, place: Path) -> Tried:
     """The outcome of a trial in a fork, which is ended when its time is over."""
     ours, theirs = Pipe(duplex=False)
     number = os.fork()
@@ -156,16 +156,16 @@ def _forked(trial: Trial, place: Path) -> Outcome:
             os._exit(0)
     theirs.close()
     try:
-        return cast("Outcome", ours.recv()) if ours.poll(trial.limit) else Outcome(ended="timeout")
+        return cast("Tried", ours.recv()) if ours.poll(trial.limit) else Tried(ended="timeout")
     except (EOFError, OSError):
-        return Outcome(ended="died")
+        return Tried(ended="died")
     finally:
         ours.close()
         os.kill(number, signal.SIGKILL)
         os.waitpid(number, 0)
 
 
-def _tried(trial: Trial, place: Path) -> Outcome:
+def _tried(trial: Trial, place: Path) -> Tried:
     """The outcome of a trial in this process, with what it wrote to stderr, be it by C++."""
     os.environ["HOME"] = os.environ["IPYTHONDIR"] = str(place)
     os.chdir(place)

@@ -21,11 +21,12 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, collecting, listing, seeds_of
 from nbproof.course_file import the_course
 from nbproof.display.help import all_hints
+from nbproof.display.words import ENGLISH
 from nbproof.values.compare import leaves
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
 from nbproof.values.leaf import leaf_types, seeded
-from nbproof.values.results import CheckResult
+from nbproof.values.results import Finding, ProbeError
 
 with contextlib.suppress(ImportError):
     import matplotlib
@@ -34,7 +35,7 @@ with contextlib.suppress(ImportError):
 # For the forks' sake: every trial finds it loaded.
 the_course().enter()
 
-__all__ = ["Outcome", "Trial", "Way", "prepare", "try_candidate"]
+__all__ = ["Trial", "Tried", "Way", "prepare", "try_candidate"]
 
 _RAISES = "the cell raises"
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
@@ -64,10 +65,10 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Tried:
     """What one trial found. ``findings[i][grade_id]`` lists the verdicts under ``seeds[i]``."""
 
-    findings: tuple[dict[str, list[CheckResult]], ...] = ()
+    findings: tuple[dict[str, list[Finding]], ...] = ()
     errors: tuple[str, ...] = ()
     """Exceptions that cells raised, each with the cell's name."""
     flaws: tuple[str, ...] = ()
@@ -92,7 +93,7 @@ class Outcome:
     def way(self) -> Way:
         """Equal for two that differ in nothing that a check has seen."""
         found = [
-            (str(seed), cell, one.check, one.hint or "", _ADDRESS.sub("0x", one.sentence))
+            (str(seed), cell, one.check, one.hint or "", _ADDRESS.sub("0x", ENGLISH.finding(one)))
             for seed, verdicts in enumerate(self.findings)
             for cell, findings in sorted(verdicts.items())
             for one in findings
@@ -148,11 +149,11 @@ def _test_cell(name: str, source: str) -> str:
     return ""
 
 
-def try_candidate(trial: Trial) -> Outcome:
+def try_candidate(trial: Trial) -> Tried:
     """Run the answer and the tests where :func:`prepare` has been. Nothing is undone: call it once in a process."""
     space = InteractiveShell.instance().user_ns
     errors: list[str] = []
-    findings: list[dict[str, list[CheckResult]]] = []
+    findings: list[dict[str, list[Finding]]] = []
     flaws: list[str] = []
     hearsay: list[str] = []
     guarded: list[Guard] = []
@@ -164,16 +165,18 @@ def try_candidate(trial: Trial) -> Outcome:
             name = f"{grade_id} without its hidden tests"
             with collecting(trial.seeds[0], space) as found:
                 alone.append((grade_id, _RAISES, _test_cell(name, source)))
-            alone += [(grade_id, one.check, f"{name}: {one.check}: {one.sentence}") for one in found if not one.passed]
+            alone += [
+                (grade_id, one.check, f"{name}: {one.check}: {ENGLISH.finding(one)}") for one in found if not one.passed
+            ]
         for seed in trial.seeds:
             errors.append(_cell("answer", trial.candidate))
-            verdicts: dict[str, list[CheckResult]] = {}
+            verdicts: dict[str, list[Finding]] = {}
             for grade_id, source in trial.tests:
                 with collecting(seed, space) as found:
                     trouble = _test_cell(grade_id, source)
                 errors.append(trouble)
                 # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
-                raised = [CheckResult("", _RAISES, "", False, seed, trouble)] if trouble else []
+                raised = [Finding(_RAISES, "", False, seed, trouble=ProbeError("", trouble))] if trouble else []
                 if trial.doubted and seed == trial.seeds[0]:
                     hearsay += [f"{grade_id}/{one}" for one in _by_hearsay(_compiled(grade_id, source), found)]
                 # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
@@ -185,12 +188,12 @@ def try_candidate(trial: Trial) -> Outcome:
             flaws += _flaws(trial)
             if not any(flaws):  # what is broken guards nothing, and is told already
                 guarded += guards(trial.tests)
-    return Outcome(
+    return Tried(
         tuple(findings), tuple(filter(None, errors)), tuple(filter(None, flaws)), tuple(guarded), tuple(hearsay)
     )
 
 
-def _by_hearsay(tests: CodeType, found: Sequence[CheckResult]) -> Iterator[str]:
+def _by_hearsay(tests: CodeType, found: Sequence[Finding]) -> Iterator[str]:
     """The checks that failed for hearsay alone."""
     failed = {one.check: one for one in found if not one.passed and one.compared is not None}
     if failed:

@@ -31,6 +31,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from nbproof.checks.case import Case
@@ -38,10 +39,11 @@ from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
 from nbproof.checks.test_cells import CHECK_LINE, on_their_own
 from nbproof.checks.visible import hidden_text, key_of, run_apart, visible_text
+from nbproof.display.session import SESSION
 from nbproof.text import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import snapshot
-from nbproof.values.results import CheckFailed, CheckResult, ProbeResult
+from nbproof.values.results import CheckFailed, Finding, ProbeResult, first_wrong
 
 __all__ = ["CHECK_LINE", "Check", "bring", "check", "check_in", "collecting", "decide", "judge", "listing", "seeds_of"]
 
@@ -100,91 +102,63 @@ def bring(task: Check, namespace: dict[str, Any], case: Case) -> ProbeResult:
     return ProbeResult(evidence=evidence, printed=readable(output.getvalue()))
 
 
-def judge(task: Check, exercise: str, case: Case, brought: ProbeResult) -> CheckResult:
+def judge(task: Check, case: Case, brought: ProbeResult) -> Finding:
     """The verdict on what a probe brought. Runs no learner code; what such code left switched on does not sway it."""
     # Process-wide settings that a learner's cell left behind must not change the truth.
     with undisturbed({}, (), case):
         try:
-            return decide(task, exercise, case, brought)
+            return decide(task, case, brought)
         except MemoryError:
-            sentence = "What your code brought needs more memory to be compared than there is"
-            return CheckResult(
-                exercise, type(task).__name__, inspect.cleandoc(type(task).__doc__ or ""), False, case.seed, sentence
-            )
+            return replace(_found(task, case, brought), unjudged="")
 
 
-def decide(task: Check, exercise: str, case: Case, brought: ProbeResult) -> CheckResult:
+def _found(task: Check, case: Case, brought: ProbeResult) -> Finding:
+    """A failed check, of which nothing is known yet."""
+    asked = inspect.cleandoc(type(task).__doc__ or "")
+    return Finding(type(task).__name__, asked, False, case.seed, printed=brought.printed)
+
+
+def decide(task: Check, case: Case, brought: ProbeResult) -> Finding:
     """:func:`judge` for a process that no learner's code has been in: it has nothing to set aside."""
-    name, asked = type(task).__name__, inspect.cleandoc(type(task).__doc__ or "")
-    trouble = brought.trouble
+    found, trouble = _found(task, case, brought), brought.trouble
     if trouble is not None:
-        named = "" if trouble.kind == "Unanswered" else trouble.kind
-        sentence = ": ".join(part for part in (named, trouble.message) if part)
-        return CheckResult(
-            exercise,
-            name,
-            asked,
-            False,
-            case.seed,
-            sentence,
-            line=trouble.line,
-            printed=brought.printed,
-            hint=hint_for_error(trouble.kind, trouble.message, trouble.line, trouble.inside, task.errors),
-        )
+        hint = hint_for_error(trouble.kind, trouble.message, trouble.line, trouble.inside, task.errors)
+        return replace(found, trouble=trouble, hint=hint)
     wanted = task.truth(case)
     difference = first_difference(brought.evidence, wanted)
     if difference is None:
-        return CheckResult(exercise, name, asked, True, case.seed)
+        return replace(found, passed=True, printed="")
     hint = hint_for_difference(brought.evidence, difference, wanted, task.mistakes(case), task.blame, bool(task.poison))
-    return CheckResult(
-        exercise,
-        name,
-        asked,
-        False,
-        case.seed,
-        difference.sentence(reveal=not task.secret),
-        got=difference.got,
-        wanted=difference.told(reveal=not task.secret),
-        where=difference.where,
-        hint=hint,
-        printed=brought.printed,
-        compared=None if task.secret else (brought.evidence, wanted),
-    )
-
-
-_collected: list[CheckResult] | None = None
-_listed: list[tuple[str, type[Check]]] | None = None
-_base_seed = 0
-_namespace: dict[str, Any] | None = None
+    if task.secret:
+        return replace(found, difference=difference.withheld(), hint=hint)
+    return replace(found, difference=difference, hint=hint, compared=(brought.evidence, wanted))
 
 
 @contextmanager
-def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterator[list[CheckResult]]:
+def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterator[list[Finding]]:
     """Within this block ``check`` neither shows nor raises: its findings gather in the list. For graders and tests.
 
     ``namespace`` holds the learner's variables, if the test cell runs in another one.
     """
-    global _collected, _base_seed, _namespace
-    before = _collected, _base_seed, _namespace
-    findings: list[CheckResult] = []
-    _collected, _base_seed, _namespace = findings, seed, namespace
+    before = SESSION.collected, SESSION.seed, SESSION.variables
+    findings: list[Finding] = []
+    SESSION.collected, SESSION.seed, SESSION.variables = findings, seed, namespace
     try:
         yield findings
     finally:
-        _collected, _base_seed, _namespace = before
+        SESSION.collected, SESSION.seed, SESSION.variables = before
 
 
 @contextmanager
 def listing() -> Iterator[list[tuple[str, type[Check]]]]:
     """Within this block ``check`` runs nothing: it lists the (exercise, class) pairs it was called with."""
-    global _listed
-    before = _listed
+    before = SESSION.listed
     tasks: list[tuple[str, type[Check]]] = []
-    _listed = tasks
+    SESSION.listed = tasks
     try:
         yield tasks
     finally:
-        _listed = before
+        SESSION.listed = before
 
 
 def seeds_of(task: type[Check], base: int) -> list[int]:
@@ -204,19 +178,19 @@ def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
 def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part: str = "") -> None:
     """:func:`check` for a notebook with these variables."""
     handed = tasks or _made_from(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
-    if _listed is not None:
-        _listed.extend((exercise, task) for task in handed)
+    if SESSION.listed is not None:
+        SESSION.listed.extend((exercise, task) for task in handed)
         return
-    namespace = _namespace if _namespace is not None else variables
-    base = _base_seed or int(os.environ.get("COURSE_SEED", "1"))
-    findings = [_run(task(), exercise, namespace, base) for task in on_their_own(handed, namespace)]
-    if _collected is not None:
-        _collected.extend(findings)
+    namespace = variables if SESSION.variables is None else SESSION.variables
+    base = SESSION.seed or int(os.environ.get("COURSE_SEED", "1"))
+    findings = [_run(task(), namespace, base) for task in on_their_own(handed, namespace)]
+    if SESSION.collected is not None:
+        SESSION.collected.extend(findings)
         return
     if not tasks and "NBGRADER_EXECUTION" not in os.environ:
         # Green means right: where the hidden checks are at hand they are asked as well. nbgrader runs them itself.
         hidden = _made_from(hidden_text(exercise, part), f"a hidden check of {key_of(exercise, part)}")
-        findings += [_run(task(), exercise, namespace, base) for task in hidden]
+        findings += [_run(task(), namespace, base) for task in hidden]
     _tell(exercise, tuple(task.__name__ for task in handed), findings)
 
 
@@ -227,7 +201,7 @@ def _made_from(text: str, name: str) -> tuple[type[Check], ...]:
     return tuple(task for _, task in listed)
 
 
-def _tell(exercise: str, handed: tuple[str, ...], findings: Sequence[CheckResult]) -> None:
+def _tell(exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
     """Show a panel, and raise CheckFailed if something is wrong and nobody sees the panel."""
     from nbproof.display.panel import show_findings, text_of
     from nbproof.front_end import person_at_work, shell
@@ -236,36 +210,35 @@ def _tell(exercise: str, handed: tuple[str, ...], findings: Sequence[CheckResult
         show_findings(exercise, findings)
     else:
         _tell_a_person(exercise, handed, findings)
-    wrong = next((finding for finding in findings if not finding.passed), None)
+    wrong = first_wrong(findings)
     if wrong is not None and not person_at_work():
         raise CheckFailed(wrong, text_of(wrong)) from None
 
 
-def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[CheckResult]) -> None:
+def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
     """Show a panel in a notebook, and note what `hint()` and `progress()` go by."""
-    from nbproof.display.help import remember
     from nbproof.display.outline import exercise_named, fingerprint
     from nbproof.display.panel import say_untouched, show_findings
     from nbproof.display.progress import DiaryError, note
     from nbproof.front_end import ran_before
 
     known = exercise_named(exercise)
-    wrong = next((finding for finding in findings if not finding.passed), None)
+    wrong = first_wrong(findings)
     if wrong is not None and known is not None and fingerprint(ran_before(CHECK_LINE)) == known.stub:
-        remember(wrong)
+        SESSION.remember(exercise, wrong)
         return say_untouched(exercise)  # "Run All" on a TODO cell as it was handed out is no try
     withheld = known.withheld(handed) if known is not None and len(findings) == len(handed) else 0
     show_findings(exercise, findings, withheld)
     solved = True
     with contextlib.suppress(DiaryError):
         solved = note(exercise, dict.fromkeys(handed, wrong is None), known.cells if known is not None else ())
-    remember(wrong or findings[-1], withheld, solved)
+    SESSION.remember(exercise, wrong or findings[-1], withheld, solved)
 
 
-def _run(task: Check, exercise: str, namespace: dict[str, Any], base: int) -> CheckResult:
+def _run(task: Check, namespace: dict[str, Any], base: int) -> Finding:
     for seed in seeds_of(type(task), base):
         case = Case(seed)
-        finding = judge(task, exercise, case, bring(task, namespace, case))
+        finding = judge(task, case, bring(task, namespace, case))
         if not finding.passed:
             return finding
     return finding

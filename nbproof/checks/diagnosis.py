@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from nbproof.course_file import the_course
-from nbproof.values.compare import AnyOf, Close, Difference, Matches, is_same
+from nbproof.values.compare import AnyOf, Close, Difference, Differs, Matches, is_same
 from nbproof.values.evidence import Evidence, TensorRecord
 
 __all__ = ["hint_for_difference", "hint_for_error"]
@@ -21,6 +21,8 @@ _ERRORS: tuple[Mapping[str, str], ...] = (
     {"text": r"Unanswered: `\w+` is not defined", "hint": "cell_stopped"},
 )
 """What holds in every course, if it has such a hint. What else errors mean says its ``course.toml``."""
+
+_NUMERIC = (Differs.NONFINITE, Differs.SHAPE, Differs.DTYPE, Differs.VALUE)
 
 
 def hint_for_error(
@@ -64,12 +66,12 @@ def hint_for_difference(
         if _brings(evidence, brought, wanted):
             return hint
     field = re.split(r"\[", difference.where, maxsplit=1)[0]
-    if poisoned and difference.kind in ("nonfinite", "shape", "dtype", "value") and _holds_nan(_at(evidence, field)):
+    if poisoned and difference.kind in _NUMERIC and _holds_nan(_at(evidence, field)):
         return "reads_globals"
     for name, hint in blame.items():
         if re.match(rf"{re.escape(name)}(\[|$)", difference.where):
             return hint
-    if difference.kind == "count" and difference.got == "0 items" and difference.where == field:
+    if difference.kind is Differs.COUNT and difference.got == "0" and difference.where == field:
         return the_course().nothing_came or None
     if isinstance(evidence, dict) and isinstance(wanted, Mapping):
         return "wrong_order" if _permuted(evidence.get(field), wanted.get(field)) else None

@@ -94,7 +94,7 @@ def _is_to_be_seen(mark: Mark) -> bool:
 
 def _totals(told: Told) -> Iterator[str]:
     marks = told.graded.marks.values()
-    statuses = Counter(one.status for mark in marks for one in mark.verdict.exercises)
+    statuses = Counter[str](one.status for mark in marks for one in mark.verdict.exercises)
     if statuses:
         yield f"exercises: {ended(statuses)}"
     recovered = sum(mark.is_mended for mark in marks)
@@ -136,10 +136,7 @@ def _problems_of(mark: Mark) -> Iterator[str]:
 
 def failed_page_lines(told: Told) -> list[str]:
     """A line for each feedback page that could not be written."""
-    return [
-        f"! not written: feedback/{learner}/{lesson or 'index.html'}: {reason}"
-        for learner, lesson, reason in told.failed_pages
-    ]
+    return [f"! not written: feedback/{learner}/{lesson}: {reason}" for learner, lesson, reason in told.failed_pages]
 
 
 def _newer(results: ClassResults) -> Iterator[str]:

@@ -109,7 +109,6 @@ _FEEDBACK = Options(
         option("names", nargs="*", metavar="LEARNER", help="learners (default: all that were graded)"),
         option("--lesson", action="append", default=[], help="only this lesson; may be repeated"),
         option("--force", action="store_true", help="also write, or hand back, what did not change"),
-        option("--workers", type=int, metavar="N", help="processes that write (default: one per core)"),
     ),
     "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
     "Only pages of which something changed are written. Exit code 1: a page could not be written, or nothing says "
@@ -157,9 +156,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
         pairs = chosen_submissions(given.course, given.names, given.lesson)
         # What was handed in last may be what could not be graded, over a verdict on what came before.
         problems = {key: one.why for key, one in problems_of(given.course).items() if key in set(pairs)}
-        feedback = write_feedback(
-            given.course, pairs, step, problems=problems, force=given.force, workers=given.workers
-        )
+        feedback = write_feedback(given.course, pairs, step, problems=problems, force=given.force)
     print_feedback(feedback, given.course / "feedback", time.perf_counter() - start)
     return 1 if feedback.failed else 0
 

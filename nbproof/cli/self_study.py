@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-from rich.table import Table
-
 from nbproof.display.help import Hint, all_hints
+from nbproof.display.progress import text_of
+from nbproof.display.words import ENGLISH
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted
 
 if TYPE_CHECKING:
     from nbproof.display.progress import Overview
-    from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+    from nbproof.marking.results import SubmissionVerdict
+    from nbproof.values.results import Outcome
 
 __all__ = ["print_notebook", "print_progress"]
 
@@ -26,15 +25,14 @@ def print_notebook(verdict: SubmissionVerdict, seconds: float) -> None:
     console = console_for_output()
     hints = all_hints()
     for exercise in verdict.exercises:
-        most = sum(test.max_score for test in exercise.tests)
+        most = exercise.max_score
         whole = exercise.score == most
         unasked = {"not answered": "[yellow]○[/]", UNCERTAIN: "[yellow]?[/]"}.get(exercise.status)
         mark = "[green]✓[/]" if whole else unasked or "[red]✗[/]"
         console.print(f"{mark} [bold]{exercise.id}[/]  {exercise.score:g} of {most:g}", highlight=False)
         if whole:
             continue
-        wrong = next((test for test in exercise.tests if test.score < test.max_score), exercise.tests[0])
-        lines = [exercise.sentence] if unasked else _said(exercise, wrong, hints)
+        lines = [ENGLISH.outcome(exercise)] if unasked else _said(exercise, hints)
         for line in lines:
             say(console, f"    {line}")
     for name, how in verdict.recovered.items():
@@ -42,16 +40,18 @@ def print_notebook(verdict: SubmissionVerdict, seconds: float) -> None:
     for one in verdict.written:
         told = "your text is there" if one.answered else "nothing is written yet"
         console.print(f"[dim]·[/] [bold]{one.id}[/]  not checked automatically: {told}", highlight=False)
-    most = sum(test.max_score for exercise in verdict.exercises for test in exercise.tests)
+    most = sum(exercise.max_score for exercise in verdict.exercises)
     say(console, f"{verdict.lesson}: {verdict.score:g} of {most:g} points, {seconds:.1f} s, seed {verdict.seed}")
 
 
-def _said(exercise: ExerciseVerdict, wrong: TestVerdict, hints: Mapping[str, Hint]) -> list[str]:
-    lines = exercise.sentence.splitlines()
-    if wrong.line and wrong.line not in exercise.sentence:
+def _said(exercise: Outcome, hints: Mapping[str, Hint]) -> list[str]:
+    lines = ENGLISH.outcome(exercise).splitlines()
+    wrong = next(iter(exercise.costly), None)
+    if wrong is None:
+        return lines
+    if wrong.line and exercise.reason is not None:
         lines.append(wrong.line)
-    if wrong.asked:
-        lines.append(f"asked: {wrong.asked}")
+    lines.append(f"asked: {wrong.asked}")
     hint = hints.get(wrong.hint or "")
     if hint is not None:
         lines.append(f"looks like {hint.name}. {hint.question}")
@@ -60,25 +60,4 @@ def _said(exercise: ExerciseVerdict, wrong: TestVerdict, hints: Mapping[str, Hin
 
 def print_progress(seen: Overview) -> None:
     """A learner's own overview."""
-    colours = {"solved": "green", "tried": "yellow", "untried": "dim"}
-    console = console_for_output()
-    for lesson in seen.lessons:
-        console.print(f"[bold]{lesson.slug}[/]  {escape(lesson.title.replace('`', ''))}", highlight=False)
-        table = Table(box=None, show_header=False, padding=(0, 2))
-        for one in lesson.exercises:
-            state = seen.states[one.id]
-            style = colours[state]
-            tries = seen.tries.get(one.id, 0)
-            table.add_row(
-                f"[{style}]{state}[/]",
-                escape(one.title),
-                f"[dim]{one.id}[/]",
-                f"{one.minutes} min",
-                counted(tries, "check") if tries else "",
-            )
-        console.print(table)
-    say(console, seen.total)
-    if seen.next is not None:
-        say(console, f"go on with: {seen.next[1].title}, in {seen.next[0].slug}")
-    if seen.trouble:
-        say(console, f"progress is not kept: {seen.trouble}")
+    say(console_for_output(), text_of(seen))

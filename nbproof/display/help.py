@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -19,11 +20,11 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.outline import outline
+from nbproof.display.session import SESSION
 from nbproof.errors import HintError
 from nbproof.front_end import MONO, framed, prose, show
-from nbproof.values.results import CheckResult
 
-__all__ = ["Hint", "all_hints", "exercise_hints", "known_hint", "remember", "say", "show_next_step", "steps"]
+__all__ = ["Hint", "all_hints", "exercise_hints", "known_hint", "say", "say_unknown", "show_next_step", "steps"]
 
 
 @dataclass(frozen=True)
@@ -71,26 +72,6 @@ def known_hint(key: str | None) -> str | None:
     return key if key is not None and key in all_hints() else None
 
 
-_last: CheckResult | None = None
-_withheld = 0
-_open = False
-"""Whether another check of the exercise has yet to pass."""
-_shown: dict[tuple[str, str], int] = {}
-
-
-def remember(finding: CheckResult, withheld: int = 0, solved: bool = True) -> None:
-    """Note the outcome of a check cell: the first check that failed, or the last one, if all have passed.
-
-    ``withheld``: how many more run when it is graded. ``solved``: whether the exercise's other check cells have passed.
-    """
-    global _last, _withheld, _open
-    _last, _withheld, _open = finding, withheld, not solved
-    if finding.passed:
-        # Whoever comes back to an exercise later starts at its first step again.
-        for key in [key for key in _shown if key[0] == finding.exercise]:
-            del _shown[key]
-
-
 def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
     """The three steps, each with what it is called."""
     return ("a question", hint.question), ("the idea", hint.idea), ("where to read", hint.read)
@@ -98,35 +79,26 @@ def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
 
 def show_next_step(exercise: str | None = None) -> None:
     """Show one step more than the last time. Says what to do if there is nothing to help with."""
-    if exercise is None and _last is None:
+    last = SESSION.last if exercise is None else None
+    if exercise is not None and exercise not in exercise_hints():
+        return say_unknown(exercise, exercise_hints(), "hint")
+    if exercise is None and last is None:
         return say(
             "No check has run yet.",
             "Run the cell below an exercise to check it; after that `hint()` knows what went wrong. "
             f'To find a beginning, give the exercise\'s name: `hint("{_an_exercise()}")`.',
         )
-    if exercise is None and _last is not None and _last.passed:
-        return say(*_praise(_last.exercise))
-    if exercise is not None and exercise not in exercise_hints():
-        near = difflib.get_close_matches(str(exercise), exercise_hints(), n=1)
-        return say(
-            f"No exercise is called `{exercise}`.",
-            f'Did you mean `hint("{near[0]}")`?' if near else "Its name stands in the panel that its check shows.",
-        )
-    if exercise is None:
-        assert _last is not None
-        exercise = _last.exercise
-        known = all_hints().get(_last.hint or "")
-    else:
-        known = None
+    if last is not None and last.passed:
+        return say(*_praise(SESSION.exercise))
+    exercise = exercise or SESSION.exercise
+    known = all_hints().get(last.hint or "") if last is not None else None
     hint = known or exercise_hints().get(exercise)
     if hint is None:
         return say(f"`{exercise}` has no hints.", "Read what its check says, and the paragraph above the exercise.")
     key = (exercise, hint.id)
-    count = min(_shown.get(key, 0) + 1, 3)
-    more = count < 3
-    _shown[key] = count
+    SESSION.steps[key] = count = min(SESSION.steps.get(key, 0) + 1, 3)
     title = f"Looks like {hint.name}." if known else "A way in."
-    return _show(exercise, title, steps(hint)[:count], more)
+    return _show(exercise, title, steps(hint)[:count], count < 3)
 
 
 def _an_exercise() -> str:
@@ -136,10 +108,11 @@ def _an_exercise() -> str:
 
 def _praise(exercise: str) -> tuple[str, str]:
     """What there is to say after a check that passed."""
-    if _open:
+    if not SESSION.solved:
         return f"This check of `{exercise}` has passed.", "The exercise has another one: run it, too."
-    if _withheld:
-        more = "1 more check runs when it is graded" if _withheld == 1 else f"{_withheld} more run when it is graded"
+    if SESSION.withheld:
+        count = SESSION.withheld
+        more = "1 more check runs when it is graded" if count == 1 else f"{count} more run when it is graded"
         return (
             f"`{exercise}` has passed all checks that are shown here.",
             f"{more}, on other inputs: read once more what the text asks for. Then on to the next one.",
@@ -164,6 +137,13 @@ def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bo
     plain = [f"{exercise}: {title}", *(f"  {n} of 3, {name}: {text}" for n, (name, text) in enumerate(seen, 1)), after]
     if not show(page, "\n".join(plain)):
         print("\n".join(plain))
+
+
+def say_unknown(exercise: str, known: Iterable[str], call: str) -> None:
+    """Say that no exercise is called so, and which one may be meant; ``call``: the function that was called."""
+    near = difflib.get_close_matches(str(exercise), known, n=1)
+    then = f'Did you mean `{call}("{near[0]}")`?' if near else "Its name stands in the panel that its check shows."
+    say(f"No exercise is called `{exercise}`.", then)
 
 
 def say(fact: str, then: str) -> None:

@@ -78,16 +78,6 @@ def prepare_workspace(root: Path) -> Path:
     return root / "learn"
 
 
-def _is_ours(overrides: Path) -> bool:
-    """Whether the file is missing, or was written by an earlier version of this course."""
-    try:
-        return set(json.loads(overrides.read_text(encoding="utf-8"))) <= set(_SETTINGS)
-    except FileNotFoundError:
-        return True
-    except (OSError, ValueError, TypeError):
-        return False
-
-
 def folders_instead_of_home(root: Path) -> dict[str, str]:
     """Environment variables for those of a user's folders that cannot be written: such lie in the course instead.
 
@@ -156,23 +146,18 @@ def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
         print(f"your copies of the lessons lie in {(root / 'learn').resolve()}")
     prepare_workspace(root)
     name = lesson or lessons[0]
-    settings = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings"
-    if sys.prefix != sys.base_prefix and _is_ours(settings / "overrides.json"):
-        # Only in an environment of our own; a Jupyter that serves other courses keeps its settings.
-        with contextlib.suppress(OSError):  # without them JupyterLab works as well
-            settings.mkdir(parents=True, exist_ok=True)
-            (settings / "overrides.json").write_text(json.dumps(_SETTINGS, indent=1), encoding="utf-8")
-    return start_server(root, f"/lab/tree/learn/{name}/{name}.ipynb", extra, _without_panels_of_teachers(root))
+    return start_server(root, f"/lab/tree/learn/{name}/{name}.ipynb", extra, _for_learners(root))
 
 
-def _without_panels_of_teachers(root: Path) -> Path:
+def _for_learners(root: Path) -> Path:
     """A folder with settings for this start of JupyterLab alone: whoever teaches with this environment keeps the panels."""
     folder = root.resolve() / ".course" / "learner"
     hidden = {f"@jupyter/nbgrader:{name}": True for name in _OF_TEACHERS}
-    with contextlib.suppress(OSError):  # with the panels a learner can work as well
+    settings = {"page_config": {"disabledExtensions": hidden}, "default_setting_overrides": _SETTINGS}
+    with contextlib.suppress(OSError):  # without them a learner can work as well
         (folder / "labconfig").mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"disabledExtensions": hidden}, indent=1)
-        (folder / "labconfig" / "page_config.json").write_text(text, encoding="utf-8")
+        for name, data in settings.items():
+            (folder / "labconfig" / f"{name}.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
     return folder
 
 

@@ -5,7 +5,7 @@ After an exercise is solved: its reference answer, and other right ones, if the 
 
 from __future__ import annotations
 
-import difflib
+import contextlib
 import os
 import re
 from collections.abc import Sequence
@@ -13,47 +13,57 @@ from html import escape
 
 from nbproof.cells import BEGIN_SOLUTION, END_SOLUTION
 from nbproof.course_file import the_course
-from nbproof.display.help import Hint, all_hints, say
+from nbproof.display.help import Hint, all_hints, say, say_unknown
 from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
+from nbproof.display.words import ENGLISH, Language
 from nbproof.front_end import MONO, framed, prose, shell, show, sign
-from nbproof.values.results import CheckResult
+from nbproof.values.compare import Difference
+from nbproof.values.results import Finding, first_wrong
 
 __all__ = ["html_of", "right_answers", "say_untouched", "show_findings", "show_solution", "text_of"]
 
 
 _GOOD, _BAD, _NEUTRAL = "#2f9e63", "#e2604c", "#8a8f98"
 _STATUS = 'role="status"'
+_SHORT = 90
+"""Characters of a sentence that stands on one line."""
 
 
-def _hint(finding: CheckResult) -> Hint | None:
+def _hint(finding: Finding) -> Hint | None:
     # An id that is not there is an author's slip, which the contract finds; a learner still gets the rest.
     return all_hints().get(finding.hint or "")
 
 
-def text_of(finding: CheckResult) -> str:
-    """One wrong finding as a few lines of plain text: the fact, the place, the misconception."""
-    lines = [finding.sentence]
-    if finding.line:
+def text_of(finding: Finding, say: Language = ENGLISH, instead: str = "") -> str:
+    """One wrong finding as a few lines of plain text: the fact, or what stands ``instead``, the place, the misconception."""
+    lines = [instead or say.finding(finding)]
+    if finding.line and not instead:
         lines.append(f"  {finding.line}")
-    lines.append(f"  asked: {finding.asked}")
+    lines.append(f"  {say.asked}: {finding.asked}")
     hint = _hint(finding)
     if hint is not None:
-        lines.append(f"  looks like: {hint.name}. {hint.question}")
+        lines.append(f"  {say.looks_like.lower()}: {hint.name}. {hint.question}")
     return "\n".join(lines)
 
 
 def html_of(
-    exercise: str, findings: Sequence[CheckResult], ask: bool = False, picture: str = "", withheld: int = 0
+    exercise: str,
+    findings: Sequence[Finding],
+    ask: bool = False,
+    picture: str = "",
+    withheld: int = 0,
+    say: Language = ENGLISH,
+    instead: str = "",
 ) -> str:
     """The panel: one line a check, and for the first wrong one what was got, wanted, where, and its misconception.
 
     ``ask``: whether there is a notebook in which the learner can ask for the first step of help; without
-    one the step stands in the panel. ``picture``: a piece of HTML to go below what is wrong.
+    one the step stands in the panel. ``picture``: a piece of HTML to go below what is wrong. ``instead``: what is said if the
+    first wrong one was not asked, or if that is not what matters.
     """
-    wrong = next((finding for finding in findings if not finding.passed), None)
-    accent = _GOOD if wrong is None else _BAD
-    title, count = _outcome(findings, withheld)
+    wrong = first_wrong(findings)
+    title, count = say.share(findings, withheld)
     rows = [
         f'<div style="font-weight:600"><span style="{MONO}">{escape(exercise)}</span>: {title}'
         f' <span style="font-weight:400;opacity:.75">{count}</span></div>'
@@ -62,74 +72,73 @@ def html_of(
         mark, colour = ("✓", _GOOD) if finding.passed else ("✗", _BAD)
         rows.append(f"<div>{sign(mark, colour)} {prose(finding.asked)}</div>")
         if finding is wrong:
-            rows.append(_details(finding, ask, picture))
-    return framed("".join(rows), _STATUS, accent)
+            facts = [_line(instead)] if instead else _facts(finding, picture, say)
+            rows += [*facts, _step(_hint(finding), ask, say), _printed(finding, say)]
+    return framed("".join(rows), _STATUS, _GOOD if wrong is None else _BAD)
 
 
-def _details(finding: CheckResult, ask: bool, picture: str) -> str:
-    cells = []
-    fact = finding.sentence
-    # A short sentence says it all; values that do not fit one line are easier to compare below each other, or in a picture.
-    if finding.got and len(fact) > 90:
-        _, values, rest = fact.partition(f" {finding.got}, wanted {finding.wanted}")
+def _line(fact: str, style: str = "margin:.25em 0 .25em 1.3em") -> str:
+    return f'<div style="{MONO};{style}">{escape(fact)}</div>' if fact else ""
+
+
+def _facts(finding: Finding, picture: str, say: Language) -> list[str]:
+    """What is wrong, where in the learner's code, and the values that do not fit one line."""
+    fact, difference = say.finding(finding), finding.difference
+    table = ""
+    # A short sentence says it all; longer values are easier to compare below each other, or in a picture.
+    if difference is not None and difference.got and len(fact) > _SHORT:
+        if difference.wanted is not None:
+            summary = say.summary(difference)
+            fact = f"{difference.where}: {summary}" if summary else ""
         if not picture:
-            cells += [("where", finding.where), ("got", finding.got)]
-            if finding.wanted:
-                cells.append(("wanted", finding.wanted))
-        if values:
-            fact = f"{finding.where}: {rest.strip(' ()')}" if rest else ""
-    body = f'<div style="{MONO};margin:.25em 0 .25em 1.3em">{escape(fact)}</div>' if fact else ""
-    if finding.line:
-        body += f'<div style="{MONO};margin-left:1.3em;opacity:.85">{escape(finding.line)}</div>'
-    if cells:
-        table = "".join(
-            f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{name}</td>'
-            f'<td style="text-align:left;padding:0;{MONO}">{escape(value)}</td></tr>'
-            for name, value in cells
-        )
-        body += f'<table style="margin:.2em 0 .2em 1.3em;border:0;font-size:1em">{table}</table>'
-    if picture:
-        body += f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>'
-    hint = _hint(finding)
-    named = f"<b>Looks like {prose(hint.name)}.</b> " if hint is not None else ""
-    step = prose("Run `hint()` in a cell for help." if ask else hint.question if hint is not None else "")
-    if named or step:
-        body += f'<div style="margin:.3em 0 0 1.3em">{named}{step}</div>'
-    if finding.printed.strip():
-        shown = "\n".join(finding.printed.strip().splitlines()[:20])[:2000]
-        body += (
-            f'<details style="margin-left:1.3em"><summary>printed during the check</summary>'
-            f'<pre style="{MONO};background:none;color:inherit">{escape(shown)}</pre></details>'
-        )
-    return body
+            table = _table(difference, say)
+    facts = [_line(fact), _line(finding.line, "margin-left:1.3em;opacity:.85"), table]
+    return [*facts, f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>' if picture else ""]
 
 
-def _outcome(findings: Sequence[CheckResult], withheld: int) -> tuple[str, str]:
-    """What the panel's first line says: the outcome, and how many checks it rests on."""
-    passed = sum(finding.passed for finding in findings)
-    share = f"({passed} of {len(findings)} checks)" if len(findings) > 1 else ""
-    if passed < len(findings):
-        return "not yet", share
-    if not withheld:
-        return "passed", share
-    shown = "passed the check shown here" if passed == 1 else f"passed the {passed} checks shown here"
-    return shown, f"({withheld} more {'runs' if withheld == 1 else 'run'} when it is graded)"
+def _table(difference: Difference, say: Language) -> str:
+    cells = [(say.where, difference.where), (say.got, say.brought(difference))]
+    if difference.wanted:
+        cells.append((say.wanted, difference.wanted))
+    rows = "".join(
+        f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{name}</td>'
+        f'<td style="text-align:left;padding:0;{MONO}">{escape(value)}</td></tr>'
+        for name, value in cells
+    )
+    return f'<table style="margin:.2em 0 .2em 1.3em;border:0;font-size:1em">{rows}</table>'
+
+
+def _step(hint: Hint | None, ask: bool, say: Language) -> str:
+    named = f"<b>{say.looks_like} {prose(hint.name)}.</b> " if hint is not None else ""
+    question = hint.question if hint is not None else ""
+    step = prose(say.ask_for_help if ask else question)
+    return f'<div style="margin:.3em 0 0 1.3em">{named}{step}</div>' if named or step else ""
+
+
+def _printed(finding: Finding, say: Language) -> str:
+    shown = "\n".join(finding.printed.strip().splitlines()[:20])[:2000]
+    if not shown:
+        return ""
+    return (
+        f'<details style="margin-left:1.3em"><summary>{say.printed}</summary>'
+        f'<pre style="{MONO};background:none;color:inherit">{escape(shown)}</pre></details>'
+    )
 
 
 def say_untouched(exercise: str) -> None:
     """What a check says of a TODO cell that is as it was handed out."""
-    said = "is still as you got it. Write your answer in the TODO cell above, run that cell, then this one."
+    said = ENGLISH.untouched
     page = f'<span style="{MONO};font-weight:600">{escape(exercise)}</span> {said}'
     show(framed(page, _STATUS, _NEUTRAL), f"{exercise} {said}")
 
 
-def show_findings(exercise: str, findings: Sequence[CheckResult], withheld: int = 0) -> None:
+def show_findings(exercise: str, findings: Sequence[Finding], withheld: int = 0) -> None:
     """Show the panel if a front end can draw it, else the same in words.
 
     ``withheld``: how many more checks run when it is graded.
     """
-    wrong = next((finding for finding in findings if not finding.passed), None)
-    plain = f"{exercise}: {' '.join(_outcome(findings, withheld)).strip()}"
+    wrong = first_wrong(findings)
+    plain = f"{exercise}: {' '.join(ENGLISH.share(findings, withheld)).strip()}"
     if wrong is not None:
         plain += "\n" + text_of(wrong)
     if shell() is not None:
@@ -138,7 +147,7 @@ def show_findings(exercise: str, findings: Sequence[CheckResult], withheld: int 
         print(plain)
 
 
-def _picture(wrong: CheckResult | None) -> str:
+def _picture(wrong: Finding | None) -> str:
     """The learner's result beside the wanted one, if somebody is looking: not while nbgrader runs the notebook."""
     if wrong is None or wrong.compared is None or "NBGRADER_EXECUTION" in os.environ:
         return ""
@@ -155,31 +164,22 @@ def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
     """Names and texts: the reference answer first, then two others; nothing if the instructor's files are not here."""
     lines = the_course().source_cell(slug, exercise).split("\n")
     reference = "\n".join(line for line in lines if line.strip() not in (BEGIN_SOLUTION, END_SOLUTION))
-    found = [("The reference answer", reference)]
     if not reference:
         return []
-    try:
+    parts = []
+    with contextlib.suppress(OSError):
         path = the_course().beside("lessons", slug, exercise, "right.py")
         parts = _MARKER.split(path.read_text(encoding="utf-8"))
-    except OSError:
-        return found
-    others = [(name, text.strip("\n")) for name, text in zip(parts[1::2], parts[2::2], strict=True)]
-    # Short ones that look least like the reference: what they have in common with it needs no second reading.
-    most = len(reference) * 3 // 2 + 40
-    others = [one for one in others if len(one[1]) <= most]
-    others.sort(key=lambda one: difflib.SequenceMatcher(None, reference, one[1], autojunk=False).ratio())
-    return found + [(f"Also right: {name.replace('_', ' ')}", text) for name, text in others[:_OTHERS]]
+    others = sorted(zip(parts[1::2], parts[2::2], strict=True), key=lambda one: len(one[1]))[:_OTHERS]
+    told = [(f"Also right: {name.replace('_', ' ')}", text.strip("\n")) for name, text in others]
+    return [("The reference answer", reference), *told]
 
 
 def show_solution(exercise: str) -> None:
     """Show the right answers to an exercise that is solved; says what to do if it is not, or if they are not here."""
     known = {one.id: lesson.slug for lesson in outline() for one in lesson.exercises}
     if exercise not in known:
-        near = difflib.get_close_matches(str(exercise), known, n=1)
-        return say(
-            f"No exercise is called `{exercise}`.",
-            f'Did you mean `solution("{near[0]}")`?' if near else "Its name stands in its check cell.",
-        )
+        return say_unknown(exercise, known, "solution")
     try:
         tried = entries().get(exercise)
     except DiaryError as error:

@@ -144,20 +144,22 @@ class Overview:
     @property
     def total(self) -> str:
         """Exercises and points so far, and the minutes that are left, in one sentence."""
-        everything = [one for lesson in self.lessons for one in lesson.exercises]
-        solved = [one for one in everything if self.states[one.id] == "solved"]
-        left = sum(one.minutes for one in everything) - sum(one.minutes for one in solved)
-        points = f"{sum(one.points for one in solved):g} of {sum(one.points for one in everything):g} points"
+        count = solved = left = withheld = 0
+        points = most = 0.0
+        for lesson in self.lessons:
+            is_class = not the_course().source_of(lesson.slug).exists()
+            for one in lesson.exercises:
+                count, most = count + 1, most + one.points
+                if self.states[one.id] != "solved":
+                    left += one.minutes
+                    continue
+                solved, points = solved + 1, points + one.points
+                if is_class:
+                    withheld += sum(one.hidden)
         rest = f"about {_time(left)} left" if left else "nothing left to do"
-        withheld = sum(
-            sum(one.hidden)
-            for lesson in self.lessons
-            for one in lesson.exercises
-            if one in solved and not the_course().source_of(lesson.slug).exists()
-        )
         runs = "run" if withheld > 1 else "runs"
         more = f"; {counted(withheld, 'more check')} {runs} when they are graded" if withheld else ""
-        return f"{len(solved)} of {len(everything)} exercises solved{more}, {points}, {rest}"
+        return f"{solved} of {count} exercises solved{more}, {points:g} of {most:g} points, {rest}"
 
 
 def _time(minutes: int) -> str:

@@ -1,4 +1,4 @@
-"""What a feedback page tells about each exercise, as frozen data: words only, no HTML.
+"""What a feedback page tells about each exercise: the verdict, with the marks and comments that people gave.
 
 The words are those of the notebook: the check's own sentence, and the misconception's name, question, idea and
 place to read. All that a learner may have made up goes through :func:`nbproof.feedback.own_code.harmless`; lines
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,44 +18,230 @@ from nbproof.authoring.secret_lines import Secrets
 from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
-from nbproof.feedback.handed_back import Earlier
+from nbproof.display.words import ENGLISH
 from nbproof.feedback.own_code import harmless, own_line, printed_in, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
-from nbproof.marking.results import (
-    FAULTS,
-    UNCERTAIN,
-    CellRun,
-    ExerciseVerdict,
-    SubmissionVerdict,
-    TestVerdict,
-    WrittenAnswer,
-)
+from nbproof.marking.results import FAULTS, CellRun, SubmissionVerdict, WrittenAnswer, unpack
+from nbproof.values.results import Cause, Finding, Outcome, Status
 
-__all__ = ["Card", "FaultShown", "cards_of"]
+__all__ = ["Addressee", "Card", "cards_of", "drawn"]
 
-_WORDS = {
-    "passed": "Passed",
-    "failed": "Not yet",
-    "error": "Ended with an error",
-    "timeout": "Ran out of time",
-    "out of memory": "Ran out of memory",
-    "killed": "Stopped by itself",
-    "not answered": "Not answered",
-    UNCERTAIN: "Waits for your instructor",
-}
-_BY_HAND = "Marked by your instructor"
+_WAITS, _BY_HAND = "Waits for your instructor", "Marked by your instructor"
 _ADVICE = {
-    "timeout": "The usual reason is a loop that never ends: while such a cell runs, `[*]` stands beside it. Your other "
+    Status.TIMEOUT: "The usual reason is a loop that never ends: while such a cell runs, `[*]` stands beside it. Your other "
     "exercises were graded without it.",
-    "out of memory": "The usual reasons are a list that grows in every pass, or values much larger than they need to "
+    Status.OUT_OF_MEMORY: "The usual reasons are a list that grows in every pass, or values much larger than they need to "
     "be. Your other exercises were graded without it.",
-    "killed": "`exit()`, `quit()` and `os._exit()` end Python itself, and with it the check. Your other exercises were "
+    Status.KILLED: "`exit()`, `quit()` and `os._exit()` end Python itself, and with it the check. Your other exercises were "
     "graded without it.",
 }
 _LONG = 110
 """Characters of a sentence that can be read at a glance."""
 _PIXELS = 96
 """CSS pixels an inch."""
+
+
+@dataclass(frozen=True)
+class Addressee:
+    """Whose page it is: the verdict, what people gave, and what must not be shown unless they wrote it."""
+
+    verdict: SubmissionVerdict
+    marks: Mark | None
+    secrets: Secrets
+
+    def clean(self, text: str, most: int = 2_000) -> str:
+        """A text that a learner's code brought about, fit to be shown."""
+        # Secrets before marks are put into the text, which would make another line of it.
+        own = "\n".join(self.verdict.answers.values())
+        return visible(self.secrets.taken_out(shortened(text, most), own))
+
+    def marks_of(self, names: Sequence[str]) -> tuple[CellMark | None, ...]:
+        """What the gradebook holds of these cells; None where it holds nothing."""
+        return tuple(self.marks.cells.get(name) if self.marks else None for name in names)
+
+    def comment(self, names: Sequence[str]) -> str:
+        """What people wrote about these cells."""
+        written = self.marks.comments if self.marks else {}
+        texts = dict.fromkeys(written[name] for name in names if name in written)
+        return harmless("\n\n".join(texts), 10_000)
+
+    def note(self, name: str) -> str:
+        """How an answer was found that was not in its place, or why there is none."""
+        how = self.verdict.lost.get(name) or self.verdict.recovered.get(name) or ""
+        end = "" if how.endswith((".", "!", "?")) else "."
+        return harmless(f"{how[0].upper()}{how[1:]}{end}") if how else ""
+
+
+def cards_of(learner: Addressee) -> list[Card]:
+    """A card for each exercise in the lesson's order, then one for each written answer."""
+    tested: list[Card] = [ExerciseCard(learner, one) for one in learner.verdict.exercises]
+    return tested + [WrittenCard(learner, one) for one in learner.verdict.written]
+
+
+class Card:
+    """One exercise, or one written answer: what the template asks for."""
+
+    code = True
+    sentence = line = advice = remark = printed = ""
+    way_in: Hint | None = None
+    checks: tuple[tuple[bool, str], ...] = ()
+    faults: tuple[Finding, ...] = ()
+
+    def __init__(self, learner: Addressee, name: str, title: str, cells: Sequence[str], max_score: float) -> None:
+        self.learner, self.id, self.title, self.max_score = learner, name, title or name.replace("_", " "), max_score
+        self.comment = learner.comment([name, *(cell for cell in cells if cell != name)])
+        self.note = learner.note(name)
+        self.answer = learner.verdict.answers.get(name, "")
+        self.marks = learner.marks_of(cells)
+        self.by_hand = any(mark is not None and mark.given is not None for mark in self.marks)
+        self.score = 0.0
+        self.waits = False
+
+    @property
+    def kind(self) -> str:
+        """passed, partly or wrong: what colour it has."""
+        if self.score >= self.max_score:
+            return "passed"
+        return "partly" if self.score > 0 else "wrong"
+
+    @property
+    def lines(self) -> int:
+        """Lines of the answer."""
+        return self.answer.strip("\n").count("\n") + 1
+
+
+class ExerciseCard(Card):
+    """One exercise, with what its checks found."""
+
+    def __init__(self, learner: Addressee, outcome: Outcome) -> None:
+        outlined = exercise_named(outcome.id)
+        super().__init__(learner, outcome.id, outlined.title if outlined else "", [*outcome.of], outcome.max_score)
+        self.outcome, status = outcome, outcome.status
+        pairs = zip(outcome.points.values(), self.marks, strict=True)
+        self.score = sum(points if mark is None else mark.score for points, mark in pairs)
+        self.remark = _remark(self.marks)
+        run = learner.verdict.runs.get(outcome.id, CellRun())
+        if status is not Status.PASSED:
+            self.printed = learner.clean(printed_in(run.outputs), 1_500)
+            self.advice = _ADVICE.get(status, "")
+        if status is Status.NOT_ANSWERED:
+            self.sentence, self.answer = "Nothing was written into this TODO cell.", ""
+            self.way_in = exercise_hints().get(outcome.id)
+        elif status is Status.UNCERTAIN:
+            self.note = ""  # its own sentence says why
+            self.waits = any(mark is None or mark.waits for mark in self.marks)
+            # Whoever gave points has looked: nothing waits any more.
+            if not self.by_hand:
+                self._tell(run)
+        elif status in FAULTS or self.is_broken:
+            self._tell(run)
+        else:
+            self.checks = _checks(outcome)
+        if status in (Status.FAILED, Status.ERROR):
+            self.faults = _different(outcome.costly)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the cell's own error has said it all."""
+        reason = self.outcome.reason
+        return reason is not None and reason.cause is Cause.ERROR and not self.score
+
+    @property
+    def kind(self) -> str:
+        """open: not answered; person: waits for one; else as any other."""
+        waiting = {Status.NOT_ANSWERED: "open", Status.UNCERTAIN: "person"}
+        return super().kind if self.score else waiting.get(self.outcome.status, super().kind)
+
+    @property
+    def words(self) -> str:
+        """How it ended. Beside a person's points the engine's word would be another opinion."""
+        if self.by_hand:
+            return _BY_HAND
+        partly = self.score and self.outcome.status is not Status.PASSED
+        return "Partly right" if partly else ENGLISH.statuses[self.outcome.status]
+
+    def _tell(self, run: CellRun) -> None:
+        self.sentence = self.learner.clean(ENGLISH.outcome(self.outcome))
+        self.line = self.learner.clean(own_line(run.outputs), 300)
+
+    def fact(self, fault: Finding) -> str:
+        """What is wrong, in a sentence; nothing if the cell's own error was told."""
+        if self.is_broken:
+            return ""
+        difference = fault.difference
+        if difference is None or not self.is_long(fault):
+            return self.learner.clean(ENGLISH.finding(fault) or ENGLISH.outcome(self.outcome), 600)
+        more = ENGLISH.summary(difference)
+        said = f"`{difference.where}` is not what was asked for{': ' if more else ''}{more}."
+        return self.learner.clean(said, 600)
+
+    brought = staticmethod(ENGLISH.brought)
+
+    def is_long(self, fault: Finding) -> bool:
+        """Whether its values are easier to compare below each other, or in a picture."""
+        return fault.difference is not None and len(ENGLISH.finding(fault)) > _LONG
+
+    def help(self, fault: Finding) -> Hint | None:
+        """The misconception. Where the cell's own error was told, nobody has to say once more that it ended early."""
+        return None if self.is_broken and fault.hint == "cell_stopped" else all_hints().get(fault.hint or "")
+
+
+class WrittenCard(Card):
+    """One answer that a person marks."""
+
+    code = False
+
+    def __init__(self, learner: Addressee, one: WrittenAnswer) -> None:
+        super().__init__(learner, one.id, one.title, [one.id], one.max_score)
+        (mark,) = self.marks
+        self.answered, self.score = one.answered, mark.score if mark else 0.0
+        self.waits = one.answered and not self.by_hand and (mark is None or mark.waits)
+        if self.waits:
+            self.sentence = "A person reads this answer. Its points come with their marks."
+        elif not one.answered:
+            self.sentence, self.answer = "Nothing was written here.", ""
+
+    @property
+    def kind(self) -> str:
+        """open: not answered; person: waits for one, or nobody has given points; else as any other."""
+        if not self.answered and not self.score:
+            return "open"
+        (mark,) = self.marks
+        unseen = self.answered and mark is not None and not self.by_hand
+        return "person" if self.waits or unseen else super().kind
+
+    @property
+    def words(self) -> str:
+        """How far it is."""
+        if self.waits:
+            return _WAITS
+        return _BY_HAND if self.answered else ENGLISH.statuses[Status.NOT_ANSWERED]
+
+
+def _different(faults: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Those that say something else than the ones before."""
+    found = {(ENGLISH.finding(fault), fault.asked, fault.line, fault.hint): fault for fault in reversed(faults)}
+    return tuple(reversed(found.values()))
+
+
+def _checks(outcome: Outcome) -> tuple[tuple[bool, str], ...]:
+    """What was asked and whether it was right, in the order of the test cells."""
+    told: dict[str, bool] = {}
+    for one in outcome.findings:
+        told[one.asked] = told.get(one.asked, True) and one.passed
+    return tuple((right, asked) for asked, right in told.items())
+
+
+def _remark(marks: Sequence[CellMark | None]) -> str:
+    """What a person did to the marks."""
+    known = [mark for mark in marks if mark is not None]
+    parts = []
+    if any(mark.given is not None for mark in known):
+        parts.append("Your instructor gave the points of this exercise by hand.")
+    extra = sum(mark.extra for mark in known)
+    if extra:
+        parts.append(f"{extra:g} of them {'is' if extra == 1 else 'are'} extra.")
+    return " ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -67,217 +254,13 @@ class Drawn:
     height: int
 
 
-@dataclass(frozen=True)
-class FaultShown:
-    """One test cell that lost marks: its first check that failed."""
-
-    sentence: str
-    asked: str = ""
-    line: str = ""
-    got: str = ""
-    wanted: str = ""
-    picture: Drawn | None = None
-    help: Hint | None = None
-    printed: str = ""
-
-
-@dataclass(frozen=True)
-class Card:
-    """One exercise, or one written answer."""
-
-    id: str
-    title: str
-    kind: str
-    """passed, partly, open, wrong or person: what colour it has."""
-    words: str
-    score: float
-    max_score: float
-    sentence: str = ""
-    line: str = ""
-    advice: str = ""
-    checks: tuple[tuple[bool, str], ...] = ()
-    faults: tuple[FaultShown, ...] = ()
-    way_in: Hint | None = None
-    note: str = ""
-    """How the answer was found, if it was not in its place."""
-    answer: str = ""
-    code: bool = True
-    printed: str = ""
-    comment: str = ""
-    remark: str = ""
-    """What a person did to the marks."""
-    again: str = ""
-    """When it was marked again since it was handed back, and what changed."""
-    waits: bool = False
-    """Whether a person is still to mark it."""
-
-    @property
-    def lines(self) -> int:
-        """Lines of the answer."""
-        return self.answer.strip("\n").count("\n") + 1
-
-
-def cards_of(
-    verdict: SubmissionVerdict, marks: Mark | None, secrets: Secrets, earlier: Earlier | None = None
-) -> tuple[Card, ...]:
-    """A card for each exercise in the lesson's order, then one for each written answer."""
-    own = "\n".join(verdict.answers.values())
-    made = _Cards(verdict, marks, secrets, own, earlier)
-    told = [made.exercise(exercise) for exercise in verdict.exercises]
-    told += [made.written(one) for one in verdict.written]
-    return tuple(told)
-
-
-class _Cards:
-    def __init__(
-        self, verdict: SubmissionVerdict, marks: Mark | None, secrets: Secrets, own: str, earlier: Earlier | None
-    ) -> None:
-        self.verdict, self.marks, self.secrets, self.own, self.earlier = verdict, marks, secrets, own, earlier
-        self.uncertain = {one.id for one in verdict.exercises if one.status == UNCERTAIN}
-
-    def clean(self, text: object, most: int = 2_000) -> str:
-        # Secrets before marks are put into the text, which would make another line of it.
-        whole = text if isinstance(text, str) else str(text or "")
-        return visible(self.secrets.taken_out(shortened(whole, most), self.own))
-
-    def exercise(self, exercise: ExerciseVerdict) -> Card:
-        outlined = exercise_named(exercise.id)
-        most = sum(test.max_score for test in exercise.tests)
-        given = [self._mark(test.grade_id) for test in exercise.tests]
-        score = sum(
-            test.score if mark is None else mark.score for test, mark in zip(exercise.tests, given, strict=True)
-        )
-        run = self.verdict.runs.get(exercise.id, CellRun())
-        passed, untouched = exercise.status == "passed", exercise.status == "not answered"
-        by_hand = any(mark is not None and mark.given is not None for mark in given)
-        partly = not passed and score != 0
-        waits = exercise.id in self.uncertain and any(mark is None or mark.waits for mark in given)
-        lost = exercise.status in (*FAULTS, UNCERTAIN)
-        sentence, line = "", ""
-        faults: tuple[FaultShown, ...] = ()
-        broken = exercise.status == "error" and bool(run.error) and not score
-        if not passed and not untouched:
-            # Whoever gave points has looked: nothing waits any more.
-            if (lost or broken) and not (by_hand and exercise.status == UNCERTAIN):
-                sentence, line = exercise.sentence, own_line(run.outputs)
-            if not lost:
-                faults = self._faults(exercise, bare=broken)
-        answer = self.verdict.answers.get(exercise.id, "")
-        words = "Partly right" if partly else _WORDS.get(exercise.status, exercise.status)
-        # Beside a person's points the engine's word would be another opinion.
-        if by_hand:
-            words = _BY_HAND
-        return Card(
-            exercise.id, outlined.title if outlined else exercise.id.replace("_", " "), _kind(exercise.status, score, most),
-            words, score, most,
-            "Nothing was written into this TODO cell." if untouched else self.clean(sentence), self.clean(line, 300),
-            _ADVICE.get(exercise.status, ""), () if untouched or lost or broken else _checks(exercise), faults,
-            exercise_hints().get(exercise.id) if untouched else None, harmless(self._note(exercise.id)),
-            "" if untouched else answer, True, "" if passed else self.clean(printed_in(run.outputs), 1_500),
-            self._comment(exercise.id, *(test.grade_id for test in exercise.tests)), _remark(given), waits=waits,
-            again=self._again(*(test.grade_id for test in exercise.tests)),
-        )  # fmt: skip
-
-    def written(self, one: WrittenAnswer) -> Card:
-        mark = self._mark(one.id)
-        score = mark.score if mark else 0.0
-        waits = one.answered and (mark is None or (mark.given is None and mark.waits))
-        words = "Waits for your instructor" if waits else _BY_HAND if one.answered else "Not answered"
-        kind = "person" if waits or (one.answered and mark and mark.given is None) else _kind("", score, one.max_score)
-        if not one.answered and score == 0:
-            kind = "open"
-        text = self.verdict.answers.get(one.id, "") if one.answered else ""
-        return Card(
-            one.id, one.title or one.id.replace("_", " "), kind, words, score, one.max_score,
-            "A person reads this answer. Its points come with their marks." if waits
-            else "" if one.answered else "Nothing was written here.",
-            note=harmless(self._note(one.id)), answer=text, code=False, comment=self._comment(one.id), waits=waits,
-            again=self._again(one.id),
-        )  # fmt: skip
-
-    def _mark(self, name: str) -> CellMark | None:
-        return self.marks.cells.get(name) if self.marks else None
-
-    def _again(self, *names: str) -> str:
-        """``Marked again on 2026-11-24: 2 instead of 0.``, of all that belongs to one exercise."""
-        if self.earlier is None:
-            return ""
-        known = [name for name in names if name in self.earlier.before]
-        before, after = (sum(one[name] for name in known) for one in (self.earlier.before, self.earlier.after))
-        return f"Marked again on {self.earlier.day}: {after:.4g} instead of {before:.4g}." if before != after else ""
-
-    def _comment(self, *names: str) -> str:
-        texts = [self.marks.comments[name] for name in names if self.marks and name in self.marks.comments]
-        return harmless("\n\n".join(dict.fromkeys(texts)), 10_000)
-
-    def _note(self, name: str) -> str:
-        lost, found = getattr(self.verdict, "lost", {}).get(name, ""), self.verdict.recovered.get(name, "")
-        # Of what is uncertain its own sentence says why.
-        how = "" if lost and name in self.uncertain else lost or found
-        return how[:1].upper() + how[1:] + ("" if how.endswith((".", "!", "?")) else ".") if how else ""
-
-    def _faults(self, exercise: ExerciseVerdict, bare: bool) -> tuple[FaultShown, ...]:
-        """One for each test cell that lost marks, equal ones once. ``bare``: the cell's own error has said it all."""
-        found: list[FaultShown] = []
-        for test in exercise.tests:
-            if test.score == test.max_score:
-                continue
-            fault = self._fault(test, exercise)
-            if bare:
-                # The checks only found names missing. That a cell has to run to its last line was said above.
-                fault = FaultShown("", help=fault.help if test.hint != "cell_stopped" else None)
-            if fault not in found and (fault.sentence or fault.help):
-                found.append(fault)
-        return tuple(found)
-
-    def _fault(self, test: TestVerdict, exercise: ExerciseVerdict) -> FaultShown:
-        sentence = test.sentence or exercise.sentence
-        got, wanted = test.got, test.wanted
-        long = len(sentence) > _LONG and bool(test.where)
-        if long:
-            # Values that do not fit a line are easier to compare below each other, or in a picture.
-            whole = f"{test.where} is {got}, wanted {wanted}"
-            detail = sentence[len(whole) :].strip(" ()") if sentence.startswith(whole) else ""
-            sentence = f"`{test.where}` is not what was asked for{': ' + detail if detail else ''}."
-        return FaultShown(
-            self.clean(sentence, 600), test.asked, self.clean(test.line, 300), self.clean(got, 400) if long else "",
-            self.clean(wanted, 400) if long else "", _picture(test.compared), all_hints().get(test.hint or ""),
-            self.clean(test.printed, 1_500).strip(),
-        )  # fmt: skip
-
-
-def _kind(status: str, score: float, most: float) -> str:
-    if status in ("not answered", UNCERTAIN) and score == 0:
-        return "open" if status != UNCERTAIN else "person"
-    return "passed" if score >= most else "partly" if score > 0 else "wrong"
-
-
-def _checks(exercise: ExerciseVerdict) -> tuple[tuple[bool, str], ...]:
-    """What was asked and whether it was right, in the order of the test cells."""
-    told: dict[str, bool] = {}
-    for test in exercise.tests:
-        for right, asked in [*((True, one) for one in test.passed), *((False, one) for one in test.failed)]:
-            told[asked] = told.get(asked, True) and right
-    return tuple((right, asked) for asked, right in told.items())
-
-
-def _remark(marks: list[CellMark | None]) -> str:
-    given = [mark for mark in marks if mark is not None and mark.given is not None]
-    extra = sum(mark.extra for mark in marks if mark is not None)
-    parts = ["Your instructor gave the points of this exercise by hand."] if given else []
-    return " ".join([*parts, f"{extra:g} of them {'is' if extra == 1 else 'are'} extra." if extra else ""]).strip()
-
-
-def _picture(compared: dict[str, Any] | None) -> Drawn | None:
+def drawn(picture: dict[str, Any] | None) -> Drawn | None:
     """Yours beside wanted, equal ones drawn once; None if it carries nothing, or nothing that can be drawn."""
-    return _drawn(json.dumps(compared, sort_keys=True)) if compared else None
+    return _drawn(json.dumps(picture, sort_keys=True)) if picture else None
 
 
 @lru_cache(maxsize=512)
 def _drawn(packed: str) -> Drawn | None:
-    # Here and not above: most pages of a class have no picture, and what draws them costs seconds.
-    from nbproof.marking.results import unpack
-
     place, pictures = unpack(json.loads(packed)), the_course().pictures()
     picture = None if place is None or pictures is None else pictures.draw_place(place)
     if picture is None:

@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import cache
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +29,8 @@ _INVISIBLE = re.compile(
     "\U000e0000-\U000e007f]"
 )
 """Controls, and marks that turn or hide text. Joiners, which scripts and emoji need, are none of them."""
-_STACKED = re.compile("([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})"
-                      "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")  # fmt: skip
+_OVER = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_STACKED = re.compile(f"({_OVER}{{3}}){_OVER}+")
 _CELL_FILE = re.compile(r"\(?<ipython-input-\d+-[0-9a-f]+>(?:, line (\d+)\))?")
 _LIBRARY = re.compile(r"…?(?:/[^\s/'\"<>()]{1,100}){0,20}/(?=(?:site-packages|dist-packages|python3\.\d+)/)")
 
@@ -90,11 +89,17 @@ def _in_your_cell(found: re.Match[str]) -> str:
 LONGEST = 12_000
 """Characters of an answer that a page shows."""
 
-_CLASSES = (
-    ("Token.Comment", "c"), ("Token.Literal.String", "s"), ("Token.Literal.Number", "n"), ("Token.Keyword", "k"),
-    ("Token.Operator.Word", "k"), ("Token.Name.Builtin", "b"), ("Token.Name.Function", "d"), ("Token.Name.Class", "d"),
-    ("Token.Name.Decorator", "m"),
-)  # fmt: skip
+_CLASSES = {
+    "Token.Comment": "c",
+    "Token.Literal.String": "s",
+    "Token.Literal.Number": "n",
+    "Token.Keyword": "k",
+    "Token.Operator.Word": "k",
+    "Token.Name.Builtin": "b",
+    "Token.Name.Function": "d",
+    "Token.Name.Class": "d",
+    "Token.Name.Decorator": "m",
+}
 
 
 def coloured(source: str) -> Markup:
@@ -105,32 +110,29 @@ def coloured(source: str) -> Markup:
     parts: list[Markup] = []
     for kind, word in lex(harmless(source.strip("\n"), LONGEST), PythonLexer(stripnl=False, ensurenl=False)):
         name = str(kind)
-        css = next((css for start, css in _CLASSES if name.startswith(start)), "")
+        css = next((css for start, css in _CLASSES.items() if name.startswith(start)), "")
         parts.append(Markup('<span class="{}">{}</span>').format(css, word) if css else escape(word))
     return Markup("").join(parts)
 
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-_FRAME = re.compile(r"\s*Cell In\[\d{1,6}\], line (\d{1,6})")
-_NEXT = re.compile(r"\s*(Cell In\[|File )")
-_ARROW = re.compile(r"-{2,4}> ?\d{1,6} ?(.*)")
+_FRAME = re.compile(r"^\s*Cell In\[\d{1,6}\], line (\d{1,6}).*((?:\n(?!\s*Cell In\[|\s*File ).*){0,11})", re.MULTILINE)
+_ARROW = re.compile(r"^-{2,4}> ?\d{1,6} ?(.*)", re.MULTILINE)
 
 
 def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
     """Where in the learner's cell its error came from: ``line 2 of your cell: return a / 0``; empty if unknown."""
-    error = next((output for output in reversed(outputs) if output.get("output_type") == "error"), None)
-    traceback = error.get("traceback") if error else None
+    errors = [output for output in outputs if output.get("output_type") == "error"]
+    traceback = errors[-1].get("traceback") if errors else None
     if not isinstance(traceback, list):
         return ""
-    lines = "\n".join(_COLOURS.sub("", line) for line in traceback if isinstance(line, str)).split("\n")
+    lines = "\n".join(_COLOURS.sub("", line) for line in traceback if isinstance(line, str))
     found = ""
-    for at, line in enumerate(lines):
-        frame = _FRAME.match(line)
-        if frame:
-            below = list(takewhile(lambda one: not _NEXT.match(one), lines[at + 1 : at + 12]))
-            arrow = next((hit[1] for hit in map(_ARROW.match, below) if hit), None)
-            text = (arrow if arrow is not None else next((one for one in below if one.strip()), "")).strip()
-            found = f"line {frame[1]} of your cell: {text}" if text else f"line {frame[1]} of your cell"
+    for number, below in _FRAME.findall(lines):
+        arrow = _ARROW.search(below)
+        # Python shows a line that it cannot read without an arrow.
+        text = arrow[1].strip() if arrow else below.strip().partition("\n")[0].strip()
+        found = f"line {number} of your cell: {text}" if text else f"line {number} of your cell"
     return found
 
 

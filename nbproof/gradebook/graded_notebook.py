@@ -17,6 +17,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -24,14 +25,15 @@ from nbgrader.utils import parse_utc
 
 from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
+from nbproof.display.words import ENGLISH
 from nbproof.files import replace_file
 from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in, read_file
 from nbproof.marking.manual_answers import is_blank, shown
 from nbproof.marking.plain import plain_outputs
-from nbproof.marking.results import FAULTS, UNCERTAIN, ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.marking.results import SubmissionVerdict
 from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.pieces import to_be_shown
-from nbproof.values.results import CheckResult
+from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
 __all__ = ["graded_notebook", "hand_on", "time_in"]
 
@@ -41,7 +43,7 @@ def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbforma
     blank = {name for name, question in blueprint.written.items() if is_blank(question, verdict.answers.get(name, ""))}
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
     notebook = fill_in(blueprint, Rebuilt(answers, own=to_be_shown(verdict.own)))
-    tests = {test.grade_id: (exercise, test) for exercise in verdict.exercises for test in exercise.tests}
+    tests = {part: exercise for exercise in verdict.exercises for part in exercise.of}
     for number, cell in enumerate(notebook.cells, 1):
         name = name_of(cell)
         if name in blueprint.texts and name not in blank:
@@ -51,55 +53,41 @@ def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbforma
             cell["outputs"] = [nbformat.from_dict(output) for output in run.outputs] if run else []
             cell["execution_count"] = number
         elif name in tests:
-            outputs = _outputs(*tests[name])
+            exercise = tests[name]
+            outputs = _outputs(exercise, name)
             if name in blueprint.plain:
-                _, test = tests[name]
+                points = exercise.points[name]
                 ran = verdict.runs[name].outputs if name in verdict.runs else ()
                 # An error of ours, if there is one, stands last: it is what tells why.
-                outputs[1:1] = plain_outputs(test.score, test.max_score, ran)
-                outputs = outputs if test.score == 0 or test.is_whole else outputs[:-1]
+                outputs[1:1] = plain_outputs(points, exercise.of[name], ran)
+                outputs = outputs if points == 0 or exercise.is_whole_in(name) else outputs[:-1]
             cell["outputs"] = [nbformat.from_dict(output) for output in outputs]
             cell["execution_count"] = number
     return notebook
 
 
-def _outputs(exercise: ExerciseVerdict, test: TestVerdict) -> list[dict[str, object]]:
-    findings = _findings(exercise, test)
-    panel = html_of(exercise.id, findings)
-    whole = test.is_whole
-    plain = f"{exercise.id}: {'passed' if whole else exercise.status}"
-    shown: dict[str, object] = {
-        "output_type": "display_data", "data": {"text/html": panel, "text/plain": plain}, "metadata": {},
-    }  # fmt: skip
-    if whole:
-        return [shown]
-    wrong = next(finding for finding in findings if not finding.passed)
-    lines = text_of(wrong).splitlines()
-    return [
-        shown,
-        {
-            "output_type": "error",
-            "ename": "CheckFailed",
-            "evalue": lines[0],
-            "traceback": ["CheckFailed: " + "\n".join(lines)],
-        },
-    ]
+def _outputs(exercise: Outcome, part: str) -> list[dict[str, object]]:
+    """The panel of one test cell, and the error that ends it if it is not whole."""
+    findings = list(exercise.findings_of(part)) or [Finding("", "", True, part=part)]
+    if exercise.is_whole_in(part):
+        return [_shown(html_of(exercise.id, findings), f"{exercise.id}: passed")]
+    wrong, instead = first_wrong(findings), ENGLISH.outcome(exercise)
+    # Where the worker was lost, or nothing was marked, the status has to say it.
+    lost = exercise.status in (*FAULTS, Status.NOT_ANSWERED, Status.UNCERTAIN)
+    if wrong is None:  # a person is to give the marks
+        wrong = findings[0] = replace(findings[0], passed=False)
+    if not lost and ENGLISH.finding(wrong):
+        instead = ""
+    if lost:
+        findings[findings.index(wrong)] = wrong = replace(wrong, hint=None)
+    panel = _shown(html_of(exercise.id, findings, instead=instead), f"{exercise.id}: {exercise.status}")
+    lines = text_of(wrong, instead=instead).splitlines()
+    traceback = ["CheckFailed: " + "\n".join(lines)]
+    return [panel, {"output_type": "error", "ename": "CheckFailed", "evalue": lines[0], "traceback": traceback}]
 
 
-def _findings(exercise: ExerciseVerdict, test: TestVerdict) -> list[CheckResult]:
-    passed = [CheckResult(exercise.id, "", asked, True, 0) for asked in test.passed]
-    if test.is_whole:
-        return passed
-    # The first failed check has the details; where the worker was lost, the status has to say it.
-    lost = exercise.status in (*FAULTS, "not answered", UNCERTAIN)
-    first = CheckResult(
-        exercise.id, "", test.asked, False, 0,
-        sentence=exercise.sentence if lost or not test.sentence else test.sentence,
-        where=test.where, got="" if lost else test.got, wanted=test.wanted, hint=None if lost else test.hint,
-        line="" if lost else test.line, printed=test.printed,
-    )  # fmt: skip
-    others = [CheckResult(exercise.id, "", asked, False, 0) for asked in test.failed if asked != test.asked]
-    return [*passed, first, *others]
+def _shown(panel: str, plain: str) -> dict[str, object]:
+    return {"output_type": "display_data", "data": {"text/html": panel, "text/plain": plain}, "metadata": {}}
 
 
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
 from nbproof.key import Key
-from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.values.results import Outcome
 
 __all__ = [
     "CellMark",
@@ -153,7 +155,7 @@ class Mark:
     def settled(self) -> frozenset[str]:
         """Exercises whose marks a person has given, of every test cell."""
         given = {name for name, cell in self.cells.items() if cell.given is not None}
-        return frozenset(one.id for one in self.verdict.exercises if {test.grade_id for test in one.tests} <= given)
+        return frozenset(one.id for one in self.verdict.exercises if one.of.keys() <= given)
 
     @property
     def missing(self) -> dict[str, str]:
@@ -197,8 +199,7 @@ def marks(
 
 
 def _as_found(verdict: SubmissionVerdict) -> Mark:
-    tests = [test for exercise in verdict.exercises for test in exercise.tests]
-    cells = [CellMark(test.grade_id, test.max_score, test.score) for test in tests]
+    cells = [CellMark(part, of, one.points[part]) for one in verdict.exercises for part, of in one.of.items()]
     cells += [CellMark(one.id, one.max_score, listed=one.answered, by_hand=True) for one in verdict.written]
     return Mark(verdict, sum(cell.max_score for cell in cells), {cell.name: cell for cell in cells})
 
@@ -226,14 +227,14 @@ def submission_row(mark: Mark) -> dict[str, Any]:
     }
 
 
-def exercise_row(one: ExerciseVerdict) -> dict[str, Any]:
+def exercise_row(one: Outcome) -> dict[str, Any]:
     """One exercise of a submission, in the same way."""
     return {
         "id": one.id,
         "status": one.status,
         "score": one.score,
         "max_score": one.max_score,
-        "sentence": one.sentence,
+        "sentence": ENGLISH.outcome(one),
         "hint": one.hint,
         "seconds": one.seconds,
     }

@@ -262,7 +262,7 @@ def _set_grade(
 ) -> None:
     by_person = grade.manual_score is not None
     if name in verdict.scores:
-        uncertain = (test.grade_id for one in verdict.exercises if one.status == UNCERTAIN for test in one.tests)
+        uncertain = (part for one in verdict.exercises if one.status == UNCERTAIN for part in one.of)
         grade.auto_score = verdict.scores[name]
         # A mark that a person gave stays, and is to be looked at again.
         grade.needs_manual_grade = by_person or name in uncertain

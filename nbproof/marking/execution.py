@@ -16,9 +16,9 @@ from typing import Any
 from nbproof.cells import CellKind
 from nbproof.checks.test_cells import ProbePart
 from nbproof.marking.blueprint import Blueprint, Rebuilt
-from nbproof.marking.judge import Judge, ProbeAnswer
+from nbproof.marking.judge import Brought, Judge
 from nbproof.marking.program import Step
-from nbproof.marking.verdicts import Progress, Reply, says_out_of_memory
+from nbproof.marking.verdicts import Progress, says_out_of_memory
 from nbproof.sandbox import wire
 from nbproof.sandbox.cell_names import CellNames
 from nbproof.sandbox.engine import Engine
@@ -45,15 +45,15 @@ def names_told(answer: dict[str, Any], cells: int, edited: int) -> tuple[list[Ce
     return found, added
 
 
-def brought_by(answer: dict[str, Any], payload: bytes) -> ProbeAnswer:
+def brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes) -> Brought:
     """What a probe brought: evidence, still packed, or trouble. Raises WireError for trouble of another form."""
-    trouble = answer.get("trouble")
+    trouble, printed = answer.get("trouble"), readable(answer["printed"][:5_000])
     if trouble is None:
-        return ProbeAnswer(payload, printed=readable(answer["printed"][:5_000]))
+        return Brought(check, seed, payload, printed=printed)
     if not (isinstance(trouble, list) and len(trouble) == 4 and all(isinstance(text, str) for text in trouble)):
         raise wire.WireError("trouble of no known form")
     kind, message, line, inside = (printable(text[:2000]) for text in trouble)
-    return ProbeAnswer(b"", ProbeError(kind, message, line, inside), printed=readable(answer["printed"][:5_000]))
+    return Brought(check, seed, b"", ProbeError(kind, message, line, inside), printed)
 
 
 def error_told(error: object) -> str:
@@ -298,10 +298,10 @@ class Execution:
                 known, request["source"] = True, part.source
             answer, payload = worker.request(request, {"printed": str})
             try:
-                brought = brought_by(answer, payload)
+                brought = brought_by(check, seed, answer, payload)
             except wire.WireError as error:
                 raise WorkerLost("protocol", str(error)) from None
-            exercise.replies.setdefault(name, []).append(Reply(check, seed, brought))
+            exercise.replies.setdefault(name, []).append(brought)
             if sum(one.kept_bytes for one in self.exercises.values()) > _MOST_KEPT:
                 raise WorkerLost("protocol", f"it brought more than {_MOST_KEPT >> 20} MB in all")
             if brought.trouble is not None and says_out_of_memory(brought.trouble.message):

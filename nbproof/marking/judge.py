@@ -6,26 +6,28 @@ Nothing that a learner's code brought is looked into here: it goes to the judge'
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from nbproof.course_file import the_course
 from nbproof.marking.blueprint import Blueprint
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed, WorkerLost
-from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS, JudgeProcess
+from nbproof.sandbox.judging import JudgeProcess
 from nbproof.sandbox.wire import WireError
-from nbproof.values.results import CheckResult, ProbeError
+from nbproof.values.results import Finding, ProbeError
 
-__all__ = ["Judge", "Judged", "ProbeAnswer"]
+__all__ = ["Brought", "Judge"]
 
 
 _numbers = itertools.count()
 
 
 @dataclass(frozen=True)
-class ProbeAnswer:
-    """What a probe brought, as a worker sent it: bytes that nobody has looked into, or trouble."""
+class Brought:
+    """What the probe of a check brought, as a worker sent it: bytes that nobody has looked into, or trouble."""
 
+    check: str
+    seed: int
     evidence: bytes
     trouble: ProbeError | None = None
     printed: str = ""
@@ -34,15 +36,6 @@ class ProbeAnswer:
     def size(self) -> int:
         """About how many bytes it takes to keep it."""
         return len(self.evidence) + len(self.printed) + (len(self.trouble.message) if self.trouble else 0)
-
-
-@dataclass(frozen=True)
-class Judged(CheckResult):
-    """A finding, and what a picture of it needs (:mod:`nbproof.marking.results`)."""
-
-    picture: dict[str, Any] | None = field(default=None, compare=False, repr=False)
-    beyond: bool = False
-    """Whether it could not be judged within the limits."""
 
 
 def _truths() -> dict[str, str]:
@@ -80,54 +73,49 @@ class Judge:
 
     def plan(self, test: str) -> list[tuple[str, int]]:
         """(check, seed) of every case of a test cell."""
-        return [
-            (one.check, self.seed * 1000 + number)
-            for one in self._checks(test)
-            for number in range(1, one.cases + 1)
-        ]  # fmt: skip
+        plan = []
+        for one in self._checks(test):
+            plan += [(one.check, self.seed * 1000 + number) for number in range(1, one.cases + 1)]
+        return plan
 
     def asked(self, test: str) -> dict[str, str]:
         """What each check of a test cell asks."""
         return {one.check: one.asks for one in self._checks(test)}
 
-    def verdict(
-        self, test: str, exercise: str, check: str, seed: int, brought: ProbeAnswer, draw: bool = True
-    ) -> Judged:
+    def verdict(self, test: str, brought: Brought, draw: bool = True) -> Finding:
         """The finding on what a probe brought; ``draw`` asks for a picture, too. Raises WireError for bytes of no known form.
 
-        What cannot be judged within the limits fails, with a sentence that says so.
+        What cannot be judged within the limits fails, and the finding says so.
         """
-        trouble = brought.trouble
-        told = None if trouble is None else [trouble.kind, trouble.message, trouble.line, trouble.inside]
-        about = {"lesson": self._name, "test": test, "check": check, "seed": seed}
-        question = {**about, "op": "judge", "exercise": exercise, "trouble": told, "printed": brought.printed}
+        told = None if brought.trouble is None else asdict(brought.trouble)
+        about = {"lesson": self._name, "test": test, "check": brought.check, "seed": brought.seed}
+        question = {**about, "op": "judge", "trouble": told, "printed": brought.printed, "draw": draw}
+        answer = self._answered(about, question, brought.evidence)
+        if "protocol" in answer:
+            raise WireError(answer["protocol"])
+        if "finding" in answer:
+            return replace(Finding.from_dict(answer["finding"]), part=test)
+        error = answer.get("failed", "").split(":")[0]
+        return self.unjudged(test, brought, error)
+
+    def unjudged(self, test: str, brought: Brought, error: str = "") -> Finding:
+        """The finding on what cannot be judged: for its size, or for an error of that name."""
+        asked = self.asked(test)[brought.check]
+        return Finding(brought.check, asked, False, brought.seed, test, unjudged=error, printed=brought.printed)
+
+    def _answered(self, about: dict[str, Any], question: dict[str, Any], evidence: bytes) -> dict[str, Any]:
+        """What the process says; nothing if that takes more than there is."""
         process = self._sitting()
         with process.lock:
             for _ in range(2):
                 self._ready(process, about)
                 try:
-                    answer = process.ask({**question, "draw": draw}, brought.evidence, bounded=True)
-                    break
+                    return process.ask(question, evidence, bounded=True)
                 except WorkerLost as loss:
                     if loss.cause in ("memory", "timeout"):
-                        return self._refused(test, exercise, check, seed, brought)
+                        return {}
                     # Ended by nobody here: the machine may have run out of memory, so it has another try.
-            else:
-                return self._refused(test, exercise, check, seed, brought)
-        if "protocol" in answer:
-            raise WireError(answer["protocol"])
-        if "failed" in answer:
-            return self._refused(test, exercise, check, seed, brought, answer["failed"].split(":")[0])
-        return Judged(**answer["finding"], picture=answer["picture"])
-
-    def _refused(
-        self, test: str, exercise: str, check: str, seed: int, brought: ProbeAnswer, error: str = ""
-    ) -> Judged:
-        limits = f"within the limits of {EVIDENCE_MB} MB and {EVIDENCE_SECONDS:g} seconds"
-        how = f"with what is wanted ({error}); please report this" if error else limits
-        sentence = f"What your code brought cannot be compared {how}"
-        asks = self.asked(test)[check]
-        return Judged(exercise, check, asks, False, seed, sentence, printed=brought.printed, beyond=True)
+        return {}
 
     def _sitting(self) -> JudgeProcess:
         if self._process is None:

@@ -13,7 +13,7 @@ import socket
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from nbproof.checks.case import Case
@@ -21,7 +21,7 @@ from nbproof.checks.check import Check, decide, listing
 from nbproof.marking.results import pack
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import opened
-from nbproof.values.results import CheckResult, ProbeError, ProbeResult
+from nbproof.values.results import ProbeError, ProbeResult
 
 __all__ = ["serve"]
 
@@ -97,17 +97,15 @@ class _Court:
         task = self.tasks[header["lesson"], header["test"], header["check"]]()
         task.truth = lambda case: known.truth  # type: ignore[method-assign]
         task.mistakes = lambda case: known.mistakes  # type: ignore[method-assign]
-        trouble = None if header["trouble"] is None else ProbeError(*header["trouble"])
+        trouble = None if header["trouble"] is None else ProbeError(**header["trouble"])
         with _within(header["room"]):
             try:
                 evidence = None if trouble is not None else opened(payload)
             except wire.WireError as error:
                 return {"protocol": str(error)[:200]}
-            finding = decide(
-                task, header["exercise"], Case(header["seed"]), ProbeResult(evidence, trouble, header["printed"])
-            )
+            finding = decide(task, Case(header["seed"]), ProbeResult(evidence, trouble, header["printed"]))
             picture = pack(finding.compared) if header["draw"] else None
-        return {"finding": _told(finding), "picture": picture}
+        return {"finding": _bounded(asdict(replace(finding, compared=None, picture=picture)))}
 
 
 def _take(name: str, text: str) -> None:
@@ -117,9 +115,14 @@ def _take(name: str, text: str) -> None:
         exec(compile(text, f"<{name}>", "exec"), vars(module))  # noqa: S102 (the instructor's own code)
 
 
-def _told(finding: CheckResult) -> dict[str, Any]:
-    told = {name: value for name, value in vars(finding).items() if name != "compared"}
-    return {name: value[:_MOST_WORDS] if isinstance(value, str) else value for name, value in told.items()}
+def _bounded(told: dict[str, Any]) -> dict[str, Any]:
+    """The same with no text that is longer than a sentence may be."""
+    for name, value in told.items():
+        if isinstance(value, str):
+            told[name] = value[:_MOST_WORDS]
+        elif isinstance(value, dict) and name != "picture":
+            _bounded(value)
+    return told
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +20,18 @@ from traitlets.config import Config
 
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
-from nbproof.marking.results import CellRun, TestVerdict
+from nbproof.marking.results import CellRun
 from nbproof.text import printable
+from nbproof.values.results import Finding, ProbeError
 
 __all__ = [
     "PlainRun",
     "PlainTest",
     "hidden_run",
     "is_plain",
+    "plain_findings",
     "plain_outputs",
     "plain_run",
-    "plain_verdict",
     "refuse_templates",
     "said_aloud",
     "scored",
@@ -222,13 +223,14 @@ def _told(test: PlainTest, kind: str, message: str, number: object) -> str:
     return f"{said}, in `{line[:200]}`." if line else f"{said}."
 
 
-def plain_verdict(name: str, points: float, test: PlainTest, run: PlainRun | None) -> TestVerdict:
-    """The marks of a plain test cell, and what its panel says. ``run``: None if it did not run."""
+def plain_findings(name: str, test: PlainTest, run: PlainRun | None) -> tuple[list[Finding], float]:
+    """What a plain test cell found, and its marks. ``run``: None if it did not run."""
+    found = Finding(name, test.asked, run is not None and not run.sentence, part=name)
     if run is None:
-        return TestVerdict(name, 0.0, points, (), (test.asked,), asked=test.asked)
-    if not run.sentence:
-        return TestVerdict(name, run.score, points, (test.asked,), (), asked=test.asked)
-    return TestVerdict(name, run.score, points, (), (test.asked,), sentence=run.sentence, asked=test.asked)
+        return [found], 0.0
+    if run.sentence:
+        found = replace(found, trouble=ProbeError("", run.sentence))
+    return [found], run.score
 
 
 def said_aloud(lesson: str, count: int) -> str:

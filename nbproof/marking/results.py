@@ -15,30 +15,22 @@ from nbproof.recover.pieces import OwnCell
 from nbproof.sandbox import evidence_wire, wire
 from nbproof.values.evidence import Evidence, snapshot
 from nbproof.values.place import Place, place_of, plainly, worth_drawing
+from nbproof.values.results import FAULTS, Outcome, Status
 
 __all__ = [
-    "ALL_PASSED",
     "FAULTS",
     "STATUSES",
     "UNCERTAIN",
-    "UNTOUCHED",
     "CellRun",
-    "ExerciseVerdict",
     "SubmissionVerdict",
-    "TestVerdict",
     "WrittenAnswer",
     "pack",
     "unpack",
 ]
 
 
-STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered", "uncertain")
-UNCERTAIN = STATUSES[-1]
-"""What may be the answer was found, and was not marked: it waits for a person."""
-FAULTS = ("timeout", "out of memory", "killed")
-"""Of what did not end by itself."""
-ALL_PASSED, UNTOUCHED = "Every check passed.", "The TODO cell is as it was handed out."
-"""What is said of an exercise that passed, and of one that was not answered."""
+STATUSES = tuple(Status)
+UNCERTAIN = Status.UNCERTAIN
 
 
 @dataclass(frozen=True)
@@ -47,70 +39,6 @@ class CellRun:
 
     outputs: tuple[dict[str, Any], ...] = ()
     error: str = ""
-
-
-@dataclass(frozen=True)
-class TestVerdict:
-    """One test cell: its marks, and what its panel says."""
-
-    grade_id: str
-    score: float
-    max_score: float
-    passed: tuple[str, ...]
-    """What its passed checks ask."""
-    failed: tuple[str, ...]
-    sentence: str = ""
-    asked: str = ""
-    where: str = ""
-    got: str = ""
-    wanted: str = ""
-    hint: str | None = None
-    line: str = ""
-    printed: str = ""
-    compared: dict[str, Any] | None = None
-    """What was brought and what was wanted, for a picture (:mod:`nbproof.marking.results`); None if none helps."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing is wrong, also if there are no points to earn."""
-        return self.score == self.max_score and not self.sentence
-
-
-@dataclass(frozen=True)
-class ExerciseVerdict:
-    """How one exercise ended, with one sentence for the learner."""
-
-    id: str
-    status: str
-    sentence: str
-    tests: tuple[TestVerdict, ...]
-    hint: str | None = None
-    seconds: float = 0.0
-
-    @property
-    def max_score(self) -> float:
-        """The marks that can be earned."""
-        return sum(test.max_score for test in self.tests)
-
-    @property
-    def score(self) -> float:
-        """Its marks."""
-        return sum(test.score for test in self.tests)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it earned every point."""
-        return self.score >= self.max_score
-
-    @property
-    def hints(self) -> tuple[str, ...]:
-        """Misconceptions that the checks recognised."""
-        return tuple(dict.fromkeys(test.hint for test in self.tests if test.hint and test.score < test.max_score))
-
-    @property
-    def difference(self) -> str:
-        """The first difference that a check found; empty if none got that far."""
-        return next((test.sentence for test in self.tests if test.sentence and test.score < test.max_score), "")
 
 
 @dataclass(frozen=True)
@@ -130,7 +58,7 @@ class SubmissionVerdict:
     learner: str
     lesson: str
     seed: int
-    exercises: tuple[ExerciseVerdict, ...]
+    exercises: tuple[Outcome, ...]
     answers: dict[str, str]
     runs: dict[str, CellRun]
     """grade_id of a TODO cell -> what running it left behind."""
@@ -166,13 +94,18 @@ class SubmissionVerdict:
     @property
     def scores(self) -> dict[str, float]:
         """Marks by grade_id: of every test cell, and 0 for each written answer that nobody has written."""
-        tested = {test.grade_id: test.score for exercise in self.exercises for test in exercise.tests}
-        return {**tested, **{one.id: 0.0 for one in self.written if not one.answered}}
+        scores = {one.id: 0.0 for one in self.written if not one.answered}
+        for exercise in self.exercises:
+            scores |= exercise.points
+        return scores
 
     def in_short(self) -> SubmissionVerdict:
         """Without outputs and pictures: that much is kept of a whole class."""
-        told = (replace(one, tests=tuple(replace(test, compared=None) for test in one.tests)) for one in self.exercises)
-        return replace(self, exercises=tuple(told), runs={}, own=())
+        exercises = []
+        for one in self.exercises:
+            findings = tuple(replace(finding, picture=None) for finding in one.findings)
+            exercises.append(replace(one, findings=findings))
+        return replace(self, exercises=tuple(exercises), runs={}, own=())
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON-able data."""
@@ -181,21 +114,11 @@ class SubmissionVerdict:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SubmissionVerdict:
         """The verdict that :meth:`as_dict` wrote down."""
-        exercises = tuple(_exercise_from(one) for one in data["exercises"])
+        exercises = tuple(Outcome.from_dict(one) for one in data["exercises"])
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
         written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))
         own, newer = tuple(OwnCell(**one) for one in data.get("own", ())), tuple(data.get("newer", ()))
         return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own, "newer": newer})
-
-
-def _exercise_from(data: dict[str, Any]) -> ExerciseVerdict:
-    tests = [
-        TestVerdict(**{**test, "passed": tuple(test["passed"]), "failed": tuple(test["failed"])})
-        for test in data["tests"]
-    ]
-    # An earlier version wrote down a seed of its own: without what it knew, written answers would wait once more.
-    known = {name: value for name, value in data.items() if name != "seed"}
-    return ExerciseVerdict(**{**known, "tests": tuple(tests)})
 
 
 _MOST_BYTES = 64 * 1024

@@ -29,6 +29,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.outputs import Outputs
 from nbproof.sandbox.worker_handle import Worker
+from nbproof.values.results import first_wrong
 
 __all__ = ["mark"]
 
@@ -183,7 +184,7 @@ class _Shown(Execution):
         elif self.is_asked(name):
             self.probe(worker, exercise, name, test.shown, test.shown.checks)
             for reply in exercise.replies.get(name, ()):
-                trouble = reply.brought.trouble
+                trouble = reply.trouble
                 self.raised = self.raised or trouble is not None
                 if trouble is not None and trouble.kind in ("NameError", "Unanswered"):
                     self._note_missing(trouble.message)
@@ -271,21 +272,15 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, exercises: Mapp
         for name, replies in exercise.replies.items():
             test = blueprint.tests[name]
             findings = exercise.findings[name] = []
-            for reply in replies:
-                hidden = reply.check in test.hidden_checks
-                draw = not hidden and all(finding.passed for finding in findings)
+            for brought in replies:
+                hidden = brought.check in test.hidden_checks
+                draw = not hidden and first_wrong(findings) is None
                 try:
                     # What could not be judged within the limits once is not tried again: it costs seconds each time.
-                    finding = exercise.beyond or judge.verdict(
-                        name, exercise.id, reply.check, reply.seed, reply.brought, draw
-                    )
+                    finding = judge.unjudged(name, brought) if exercise.beyond else judge.verdict(name, brought, draw)
                 except wire.WireError:
                     exercise.loss = exercise.loss or WorkerLost("protocol", "what it brought has no known form")
                     continue
-                if finding.beyond:
-                    exercise.beyond = finding
-                    finding = replace(finding, check=reply.check, asked=judge.asked(name)[reply.check], seed=reply.seed)
-                if hidden:
-                    finding = in_few_words(finding, reply.brought.trouble, test.probe.asks, lines)
-                findings.append(finding)
+                exercise.beyond = finding.unjudged is not None
+                findings.append(in_few_words(finding, test.probe.asks, lines) if hidden else finding)
             exercise.replies[name] = []

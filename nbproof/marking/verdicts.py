@@ -10,7 +10,8 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -18,23 +19,21 @@ from nbproof.course_file import the_course
 from nbproof.display.help import known_hint
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Rebuilt
-from nbproof.marking.judge import Judge, Judged, ProbeAnswer
-from nbproof.marking.plain import PlainRun, plain_verdict
-from nbproof.marking.results import ALL_PASSED, UNCERTAIN, UNTOUCHED, ExerciseVerdict, TestVerdict
+from nbproof.marking.judge import Brought, Judge
+from nbproof.marking.plain import PlainRun, plain_findings
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
+from nbproof.values.compare import Differs
 from nbproof.values.leaf import leaf_words
-from nbproof.values.results import ProbeError
+from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status, first_wrong
 
 __all__ = [
-    "HIDDEN_FAILED",
     "Progress",
-    "Reply",
     "Verdicts",
     "in_few_words",
     "known_lines",
+    "outcome_of",
     "says_out_of_memory",
-    "status_without_error",
 ]
 
 
@@ -46,28 +45,32 @@ def says_out_of_memory(text: str) -> bool:
     return any(word in text for word in _OUT_OF_MEMORY)
 
 
-def status_without_error(
-    blueprint: Blueprint, rebuilt: Rebuilt, exercise: str, tests: Sequence[TestVerdict]
-) -> tuple[str, str] | None:
-    """Status and sentence of what waits for a person, passed, or was not answered; None if something is wrong."""
-    if rebuilt.waits(blueprint, exercise):
-        return UNCERTAIN, rebuilt.lost[exercise]
-    if all(test.is_whole for test in tests):
-        return "passed", ALL_PASSED
+def outcome_of(
+    blueprint: Blueprint,
+    rebuilt: Rebuilt,
+    exercise: str,
+    findings: Sequence[Finding],
+    points: Mapping[str, float],
+    wrong: tuple[Status, Reason | None],
+    seconds: float = 0.0,
+) -> Outcome:
+    """How an exercise ended that ended by itself: it waits, has passed, was not answered, or is ``wrong``."""
+    of = {name: test.points for name, test in blueprint.tests.items() if test.exercise == exercise}
     # What was recovered beside an untouched TODO cell has run, and can be wrong.
     untouched = rebuilt.is_untouched(blueprint, exercise) and exercise not in rebuilt.recovered
-    if untouched and not any(test.score for test in tests):
-        return "not answered", rebuilt.lost.get(exercise) or UNTOUCHED
-    return None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a worker answered to one probe, as it came."""
-
-    check: str
-    seed: int
-    brought: ProbeAnswer
+    lost = rebuilt.lost.get(exercise)
+    reason = Reason(Cause.LOST, lost) if lost else None
+    if rebuilt.waits(blueprint, exercise):
+        # A cell of the learner's own may have run, and defined what was asked for. Marks are the person's to give.
+        points = dict.fromkeys(points, 0.0)
+        status = Status.UNCERTAIN
+    elif points == of and first_wrong(findings) is None:
+        status, reason = Status.PASSED, None
+    elif untouched and not any(points.values()):
+        status = Status.NOT_ANSWERED
+    else:
+        status, reason = wrong
+    return Outcome(exercise, status, tuple(findings), points, of, seconds, reason)
 
 
 @dataclass
@@ -75,15 +78,15 @@ class Progress:
     """What is known of one exercise so far."""
 
     id: str
-    replies: dict[str, list[Reply]] = field(default_factory=dict)
+    replies: dict[str, list[Brought]] = field(default_factory=dict)
     """By test cell; judged when nobody is asked any more."""
-    findings: dict[str, list[Judged]] = field(default_factory=dict)
+    findings: dict[str, list[Finding]] = field(default_factory=dict)
     plain: dict[str, PlainRun] = field(default_factory=dict)
     """How its plain test cells ended."""
     asked_all: set[str] = field(default_factory=set)
     """Test cells of which nothing is left to be asked."""
-    beyond: Judged | None = None
-    """Said of what it brought, if that could not be judged within the limits."""
+    beyond: bool = False
+    """Whether what it brought could not be judged within the limits."""
     loss: WorkerLost | None = None
     error: str = ""
     seconds: float = 0.0
@@ -97,7 +100,7 @@ class Progress:
     @property
     def kept_bytes(self) -> int:
         """The size of what was brought and waits for the judge."""
-        return sum(one.brought.size for replies in self.replies.values() for one in replies)
+        return sum(one.size for replies in self.replies.values() for one in replies)
 
 
 @dataclass(frozen=True)
@@ -109,71 +112,69 @@ class Verdicts:
     rebuilt: Rebuilt
     limits: GradingLimits
 
-    def of(self, progress: Progress) -> ExerciseVerdict:
-        """The verdict on one exercise."""
-        tests = tuple(
-            self._test_verdict(progress, name)
-            for name, test in self.blueprint.tests.items()
-            if test.exercise == progress.id
-        )
-        status, sentence = self._status(progress, tests)
-        if status == UNCERTAIN:
-            # A cell of the learner's own may have run, and defined what was asked for. Marks are the person's to give.
-            tests = tuple(replace(test, score=0.0) for test in tests)
-        hint = next((test.hint for test in tests if test.hint), None)
-        return ExerciseVerdict(progress.id, status, sentence, tests, hint, progress.seconds)
+    def of(self, progress: Progress) -> Outcome:
+        """How one exercise ended."""
+        findings: list[Finding] = []
+        points: dict[str, float] = {}
+        for name, test in self.blueprint.tests.items():
+            if test.exercise == progress.id:
+                found, points[name] = self._marked(progress, name)
+                findings += found
+        loss, seconds = progress.loss, progress.seconds
+        if loss is None:
+            wrong = self._wrong(progress, findings)
+            return outcome_of(self.blueprint, self.rebuilt, progress.id, findings, points, wrong, seconds)
+        of = {name: self.blueprint.tests[name].points for name in points}
+        status = _STATUSES.get(loss.cause, Status.KILLED)
+        return Outcome(progress.id, status, tuple(findings), points, of, seconds, self._lost(loss))
 
-    def _test_verdict(self, progress: Progress, name: str) -> TestVerdict:
+    def _marked(self, progress: Progress, name: str) -> tuple[list[Finding], float]:
+        """What the checks of a test cell found, and its marks."""
         test = self.blueprint.tests[name]
         if test.plain is not None:
-            return plain_verdict(name, test.points, test.plain, progress.plain.get(name))
-        asked = self.judge.asked(name)
-        found = progress.findings.get(name, [])
-        wrong = [finding for finding in found if not finding.passed]
-        bad = {finding.check for finding in wrong}
-        whole = len(found) == len(self.judge.plan(name)) and not wrong and progress.loss is None
-        first = wrong[0] if wrong else Judged(progress.id, "", "", False, 0)
-        return TestVerdict(
-            name, test.points if whole else 0.0, test.points,
-            tuple(asked[check] for check in asked if check not in bad and any(f.check == check for f in found)),
-            tuple(asked[check] for check in asked if check in bad),
-            first.sentence, first.asked or next(iter(asked.values()), ""), first.where, first.got, first.wanted,
-            known_hint(first.hint), first.line, first.printed, first.picture,
-        )  # fmt: skip
+            return plain_findings(name, test.plain, progress.plain.get(name))
+        planned = Counter(check for check, _ in self.judge.plan(name))
+        findings: list[Finding] = []
+        for check, asked in self.judge.asked(name).items():
+            cases = [one for one in progress.findings.get(name, ()) if one.check == check]
+            found = first_wrong(cases)
+            if found is None and len(cases) == planned[check] and progress.loss is None:
+                found = cases[-1]
+            if found is None and first_wrong(findings) is None:
+                found = Finding(check, asked, False, part=name)  # nobody got that far
+            if found is not None:
+                findings.append(replace(found, hint=known_hint(found.hint)))
+        return findings, test.points if first_wrong(findings) is None else 0.0
 
-    def _status(self, progress: Progress, tests: tuple[TestVerdict, ...]) -> tuple[str, str]:
-        loss = progress.loss
-        if loss is not None and loss.cause == "timeout":
-            return "timeout", (
-                f"Your code was still running after {self.limits.exercise_seconds:g} seconds, the limit for one exercise."
-                if not loss.detail else f"The time for the whole notebook, {self.limits.submission_seconds:g} seconds, was over."
-            )  # fmt: skip
-        if loss is not None and loss.cause == "memory":
-            return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
-        if loss is not None and loss.cause == "disk":
-            return "killed", f"Your code wrote more than {self.limits.disk_mb} MB of files, or {MAX_FILES} of them."
-        if loss is not None and loss.cause == "processes":
-            return "killed", f"Your code started more than {self.limits.processes} processes and threads."
-        if loss is not None and loss.cause == "protocol":
-            return "killed", f"Your code interfered with the process that it ran in: {loss.detail}."
-        if loss is not None:
-            return "killed", f"Your code ended the process that it ran in: {loss.detail}."
-        plain = status_without_error(self.blueprint, self.rebuilt, progress.id, tests)
-        if plain is not None:
-            return plain
-        told = next((test for test in tests if test.sentence), None)
+    def _lost(self, loss: WorkerLost) -> Reason:
+        """What ended the process that an exercise ran in."""
+        limits = self.limits
+        if loss.cause == "timeout" and loss.detail:
+            return Reason(Cause.NOTEBOOK_TIME, limit=limits.submission_seconds)
+        known = {
+            "timeout": Reason(Cause.EXERCISE_TIME, limit=limits.exercise_seconds),
+            "memory": Reason(Cause.MEMORY, limit=limits.memory_mb),
+            "disk": Reason(Cause.DISK, str(MAX_FILES), limits.disk_mb),
+            "processes": Reason(Cause.PROCESSES, limit=limits.processes),
+            "protocol": Reason(Cause.PROTOCOL, loss.detail),
+        }
+        return known.get(loss.cause, Reason(Cause.ENDED, loss.detail))
+
+    def _wrong(self, progress: Progress, findings: Sequence[Finding]) -> tuple[Status, Reason | None]:
+        """What to say of an exercise if it is wrong, and ended by itself."""
         if progress.out_of_memory:
-            return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
+            return Status.OUT_OF_MEMORY, Reason(Cause.MEMORY, limit=self.limits.memory_mb)
         if progress.error:
-            return "error", f"Your cell ended with an error: {progress.error}"
-        if told is None:
-            return "killed", "Your code ended before every check had run."
-        if told.where or not told.line:
-            return "failed", told.sentence
-        return "error", f"{told.sentence} ({told.line})"
+            return Status.ERROR, Reason(Cause.ERROR, progress.error)
+        fault = next((one for one in findings if one.tells), None)
+        if fault is None:
+            return Status.KILLED, Reason(Cause.EARLY)
+        return (Status.ERROR if fault.line else Status.FAILED), None
 
 
-HIDDEN_FAILED = "A hidden check failed"
+_STATUSES = {"timeout": Status.TIMEOUT, "memory": Status.OUT_OF_MEMORY}
+"""What else ends a process kills it."""
+
 
 _NUMBERS = 6
 """Numbers of one field that are told, of four digits each."""
@@ -234,30 +235,21 @@ def known_lines(rebuilt: Rebuilt) -> frozenset[str]:
     return frozenset(line.strip() for text in texts for line in text.splitlines() if line.strip())
 
 
-def in_few_words(finding: Judged, trouble: ProbeError | None, names: Collection[str], lines: Collection[str]) -> Judged:
+def in_few_words(finding: Finding, names: Collection[str], lines: Collection[str]) -> Finding:
     """The finding of a hidden check as it may be told.
 
     ``names``: those that the check asks for; ``lines``: those that were handed in.
     """
-    told = replace(finding, printed="", compared=None, picture=None, line="")
-    if finding.passed or finding.beyond:
-        return told
-    if trouble is not None:
-        return replace(told, sentence=_of_trouble(trouble, names, lines), line=_place(trouble.line, lines))
-    ours = _words_of(finding.asked) | _words_of(finding.wanted)
-    got = _in_form(finding.got, ours | _types())
+    told = replace(finding, hidden=True, printed="", compared=None, picture=None)
+    if finding.trouble is not None:
+        return replace(told, trouble=_of_trouble(finding.trouble, names, lines))
+    difference = finding.difference
     # A place is made of what the truth names; of what the learner's process names where that is one too many.
-    where = finding.where if finding.got != "there" else ""
-    if not where:
-        return replace(told, where="", got="", wanted="", sentence=f"{HIDDEN_FAILED}.")
-    verbs = (
-        verb for verb in ("has shape", "has dtype", "has") if finding.sentence.startswith(f"{finding.where} {verb} ")
-    )
-    verb = next(verbs, "is")
-    sentence = f"{where} {verb} {got}" + (f", wanted {finding.wanted}" if finding.wanted else "")
-    if not finding.wanted and finding.sentence.endswith("which is not right"):
-        sentence += ", which is not right"
-    return replace(told, where=where, got=got, sentence=sentence)
+    if difference is None or difference.kind is Differs.EXTRA:
+        return replace(told, difference=None)
+    ours = _words_of(finding.asked) | _words_of(difference.wanted or "") | _types()
+    got = _in_form(difference.got, ours) if difference.got else ""
+    return replace(told, difference=replace(difference, got=got, detail=None))
 
 
 def _words_of(text: str) -> set[str]:
@@ -295,16 +287,17 @@ def _short(number: str) -> str:
     return f"{value:.4g}"
 
 
-def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[str]) -> str:
+def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[str]) -> ProbeError:
+    """An error in a hidden check, in our own words and names that were handed in; without its kind if nobody knows that."""
+    line = _place(trouble.line, lines)
     if trouble.kind == "Unanswered":
         name = re.match(r"`(\w{1,60})` is (not defined|a \w+|an \w+|None)\b", trouble.message)
         if name and name[1] in names:
             known = name[2] in ("not defined", "None") or name[2].split()[1] in _types()
             what = name[2] if known else "something else"
-            return f"`{name[1]}` is {what} when a hidden check asks for it"
-    kind = trouble.kind if trouble.kind in _ERRORS else "An error of another kind"
-    said = _message(trouble.message, lines)
-    return f"{kind}{': ' + said if said else ''}, in a hidden check"
+            return ProbeError(trouble.kind, f"`{name[1]}` is {what}", line)
+    kind = trouble.kind if trouble.kind in _ERRORS else ""
+    return ProbeError(kind, _message(trouble.message, lines), line)
 
 
 def _message(message: str, lines: Collection[str]) -> str:

@@ -21,6 +21,7 @@ from nbgrader.converters.base import NbGraderException
 from traitlets import Bool, Unicode
 from traitlets.config import Config
 
+from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.watch import Watch
@@ -135,7 +136,7 @@ class _Log(Watch):
     def marked(self, name: str, verdict: SubmissionVerdict) -> None:
         """What was found, and what a person should look at."""
         for exercise in verdict.exercises:
-            self._log.info("%s: %s: %s. %s", name, exercise.id, exercise.status, exercise.sentence)
+            self._log.info("%s: %s: %s. %s", name, exercise.id, exercise.status, ENGLISH.outcome(exercise))
         for told in _to_be_looked_at(verdict):
             self._log.warning("%s: %s", name, told)
 

@@ -33,7 +33,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         """The page of the submission that ``resources`` names; beside it, what `nbgrader release_feedback` wants."""
         from nbproof.feedback.page import page_of
         from nbproof.feedback.page_task import page_path
-        from nbproof.feedback.pages import page_task
+        from nbproof.feedback.pages import task_of
         from nbproof.gradebook.graded_notebook import hand_on
 
         _, resources = super().from_notebook_node(nb, resources, **kwargs)
@@ -43,7 +43,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         marks = _marks(str(root), lesson, id(self)).get((learner, lesson))
         page_path(root, learner, lesson).parent.mkdir(parents=True, exist_ok=True)
         hand_on(root, learner, lesson)
-        return page_of(root, page_task(root, learner, lesson, marks)), resources
+        return page_of(root, task_of(root, learner, lesson, marks)), resources
 
 
 @cache

@@ -30,9 +30,9 @@ from typing import Any
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import ClassResults, Mark, Person, exercise_row, nothing_of, submission_row
 from nbproof.key import Key
-from nbproof.marking.results import ExerciseVerdict
 from nbproof.report.needs_help import needs_help
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows
+from nbproof.values.results import Outcome
 
 __all__ = ["SCHEMA", "csv_of", "safe_cell", "tables", "under_codes", "write_files"]
 
@@ -58,9 +58,9 @@ def under_codes(results: ClassResults, root: Path) -> ClassResults:
     return ClassResults(dict(sorted(marks.items())), people, results.lessons, unreadable=results.unreadable)
 
 
-def _without_words(outcome: ExerciseVerdict) -> ExerciseVerdict:
-    tests = (replace(test, sentence="") for test in outcome.tests)
-    return replace(outcome, sentence="", tests=tuple(tests))
+def _without_words(outcome: Outcome) -> Outcome:
+    bare = (replace(one, difference=None, trouble=None, unjudged=None, printed="") for one in outcome.findings)
+    return replace(outcome, reason=None, findings=tuple(bare))
 
 
 def _key(root: Path) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from nbproof.display.help import all_hints
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark
 from nbproof.marking.results import FAULTS
+from nbproof.values.results import Status
 
 __all__ = ["needs_help"]
 
@@ -157,7 +158,7 @@ _RULES: tuple[Callable[[str, Sequence[Mark], _Usual], _Reason | None], ...] = (
 def _unanswered(mine: Sequence[Mark]) -> tuple[int, int, float]:
     """Exercises that were not answered, of how many, and the rate."""
     ended = [outcome.status for mark in mine for outcome in mark.verdict.exercises]
-    untouched = ended.count("not answered")
+    untouched = ended.count(Status.NOT_ANSWERED)
     return untouched, len(ended), untouched / (len(ended) or 1)
 
 

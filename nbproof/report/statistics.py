@@ -10,8 +10,10 @@ from typing import Any
 
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
+from nbproof.display.words import ENGLISH
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark
-from nbproof.marking.results import FAULTS, STATUSES, UNCERTAIN, ExerciseVerdict
+from nbproof.marking.results import FAULTS, STATUSES, UNCERTAIN
+from nbproof.values.results import Outcome, Status
 
 __all__ = ["exercise_rows", "fault_rows", "lesson_row", "misconception_rows", "title_of_exercise"]
 
@@ -43,23 +45,23 @@ def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
 
 def exercise_rows(results: ClassResults, lesson: ClassLesson) -> list[Row]:
     """Every exercise of a lesson, in order. Rates are of all who handed in the lesson; who did not answer has a share of 0."""
-    by_name: dict[str, list[ExerciseVerdict]] = defaultdict(list)
+    by_name: dict[str, list[Outcome]] = defaultdict(list)
     for mark in results.of_lesson(lesson.slug):
         for outcome in mark.verdict.exercises:
             by_name[outcome.id].append(outcome)
     return [_exercise_row(lesson.slug, outcomes) for outcomes in by_name.values()]
 
 
-def _exercise_row(lesson: str, outcomes: list[ExerciseVerdict]) -> Row:
+def _exercise_row(lesson: str, outcomes: list[Outcome]) -> Row:
     statuses = Counter(one.status for one in outcomes)
-    seconds = [one.seconds for one in outcomes if one.status != "not answered"] or [0.0]
+    seconds = [one.seconds for one in outcomes if one.status is not Status.NOT_ANSWERED] or [0.0]
     return {
         "lesson": lesson,
         "exercise": outcomes[0].id,
         "title": title_of_exercise(outcomes[0].id),
         "points": max(one.max_score for one in outcomes),
         "learners": len(outcomes),
-        "pass_rate": statuses["passed"] / len(outcomes),
+        "pass_rate": statuses[Status.PASSED] / len(outcomes),
         "mean_share": statistics.fmean(one.score / (one.max_score or 1.0) for one in outcomes),
         "median_seconds": statistics.median(seconds),
         "longest_seconds": max(seconds),
@@ -90,14 +92,15 @@ def misconception_rows(results: ClassResults) -> list[Row]:
     return sorted(found, key=lambda one: (-len(one["learners"]), one["id"]))
 
 
-def _hints_of(outcome: ExerciseVerdict) -> Iterator[Hint]:
+def _hints_of(outcome: Outcome) -> Iterator[Hint]:
     """What a wrong answer to an exercise shows."""
     if outcome.is_whole:
         return
     for name in outcome.hints:
         yield all_hints().get(name) or Hint(name, name.replace("_", " "), "", "", "")
-    if outcome.status in ("failed", "error") and not outcome.hints:
-        told = (outcome.difference or outcome.sentence).partition("\n")[0][:300]
+    if outcome.status in (Status.FAILED, Status.ERROR) and not outcome.hints:
+        said = next(filter(None, map(ENGLISH.finding, outcome.costly)), "") or ENGLISH.outcome(outcome)
+        told = said.partition("\n")[0][:300]
         yield Hint(f"{outcome.id}: {_VARIES.sub('#', told)}", f"not recognised: {told or 'another answer'}", "", "", "")
 
 
@@ -136,6 +139,6 @@ def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
     for outcome in mark.verdict.exercises:
         uncertain = outcome.status == UNCERTAIN and outcome.id not in mark.settled
         if outcome.status in FAULTS or uncertain:
-            yield outcome.id, outcome.status, outcome.sentence
+            yield outcome.id, outcome.status, ENGLISH.outcome(outcome)
     for name, how in mark.verdict.recovered.items():
         yield name, "recovered", how

@@ -18,6 +18,7 @@ from pathlib import Path
 import nbformat
 
 from nbproof.cells import name_of
+from nbproof.display.words import ENGLISH
 from nbproof.files import digest_of
 from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in
 from nbproof.marking.hand_in import HandIn
@@ -29,6 +30,7 @@ from nbproof.run.plan import Job
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.shown import visible_folders
+from nbproof.values.results import Outcome
 
 __all__ = [
     "REFERENCE",
@@ -74,6 +76,12 @@ def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
     return answers
 
 
+def _is_untold(outcome: Outcome) -> bool:
+    """Whether the answer only says that there is none."""
+    troubles = [fault.trouble for fault in outcome.faults if fault.trouble is not None]
+    return outcome.reason is None and any(trouble.kind == "NotImplementedError" for trouble in troubles[:1])
+
+
 def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: SubmissionVerdict) -> str:
     """Why the reference answers earn less than full marks, in words; empty if they do not.
 
@@ -82,12 +90,15 @@ def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: Submiss
     if verdict.problem:
         return verdict.problem
     untold = blueprint.stubs.keys() - answers.keys()
-    untold |= {one.id for one in verdict.exercises if one.sentence.startswith("NotImplementedError")}
+    untold |= {one.id for one in verdict.exercises if _is_untold(one)}
     short = [one for one in verdict.exercises if one.score < one.max_score and one.id not in untold]
     if not short:
         return ""
-    said = [f"{one.sentence} {test.sentence}" for one in short for test in one.tests]
-    told = [f"{one.id} earns {one.score:g} of {one.max_score:g} ({one.status}: {one.sentence})" for one in short]
+    said = [ENGLISH.outcome(one) for one in short]
+    said += [ENGLISH.finding(fault) for one in short for fault in one.faults]
+    told = [
+        f"{one.id} earns {one.score:g} of {one.max_score:g} ({one.status}: {ENGLISH.outcome(one)})" for one in short
+    ]
     more = f", and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
     return "; ".join([*_missing(blueprint, " ".join(said)), *told[:_SHOWN]]) + more
 

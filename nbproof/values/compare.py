@@ -1,4 +1,4 @@
-"""What was got against what was wanted: the first difference, in words.
+"""What was got against what was wanted: the first difference, as data.
 
 Pure functions on plain data (:mod:`nbproof.values.evidence`). The order is count, type, shape, dtype,
 finiteness, then values, because the first of these that is wrong explains the ones after it.
@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, TypeAlias
 
 from nbproof.text import counted
 from nbproof.values.describe import in_words, sort_and_value, sort_of, wordless
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
-from nbproof.values.leaf import restrained
 
 __all__ = [
     "AnyOf",
     "Close",
+    "Detail",
     "Difference",
+    "Differs",
     "Matches",
     "first_difference",
     "is_same",
@@ -46,34 +48,64 @@ def tolerance_of(dtype: str) -> tuple[float, float]:
     return _TOLERANCES.get(dtype, (_RTOL, _ATOL))
 
 
-# These kinds of difference tell the form of the answer, not the answer.
-_FORM = frozenset({"count", "missing", "extra", "type", "shape", "dtype", "asked"})
+class Differs(StrEnum):
+    """What differs first."""
+
+    COUNT = "count"
+    MISSING = "missing"
+    EXTRA = "extra"
+    TYPE = "type"
+    SHAPE = "shape"
+    DTYPE = "dtype"
+    ASKED = "asked"
+    KEY_MISSING = "key missing"
+    KEY_EXTRA = "key extra"
+    NONFINITE = "nonfinite"
+    VALUE = "value"
+    TEXT = "text"
+
+
+_FORM = (Differs.COUNT, Differs.MISSING, Differs.EXTRA, Differs.TYPE, Differs.SHAPE, Differs.DTYPE, Differs.ASKED)
+"""These tell the form of the answer, not the answer."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What tells more of a difference than both sides do; what does not apply is empty."""
+
+    got: str = ""
+    """One element, or the items of a list that has too many or too few."""
+    wanted: str = ""
+    index: tuple[int, ...] = ()
+    differ: int = 0
+    """How many elements do, of how many."""
+    of: int = 0
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place where got and wanted differ."""
+    """The first place where got and wanted differ, as data: :mod:`nbproof.display.words` says it."""
 
     where: str
     """The place, as the learner would write it: ``answer[1]``."""
-    kind: str
-    """count, missing, extra, type, shape, dtype, asked; or, told to nobody if a check is secret: keys, nonfinite,
-    value, text."""
+    kind: Differs
     got: str
-    wanted: str
-    detail: str = ""
+    """What stands there: a value, what sort it is, a shape, a dtype, a number of items, keys."""
+    wanted: str | None
+    """None if nobody may see it; empty if there is nothing to tell."""
+    detail: Detail | None = None
 
-    def told(self, reveal: bool = True) -> str:
-        """What was wanted, in words; empty if that is the answer itself and ``reveal`` is false."""
-        return self.wanted if reveal or self.kind in _FORM else ""
+    def withheld(self) -> Difference:
+        """Without what was wanted, where that is the answer itself."""
+        return self if self.kind in _FORM else replace(self, wanted=None, detail=None)
 
-    def sentence(self, reveal: bool = True) -> str:
-        """One sentence: ``answer[1] has shape (3,), wanted (3, 1)``. Without ``reveal`` the wanted value stays out."""
-        verb = {"shape": "has shape", "dtype": "has dtype", "count": "has", "keys": "has"}.get(self.kind, "is")
-        tell = reveal or self.kind in _FORM
-        wanted = f", wanted {self.wanted}" if tell and self.wanted else (", which is not right" if not tell else "")
-        detail = f" ({self.detail})" if self.detail and tell else ""
-        return f"{self.where} {verb} {self.got}{wanted}{detail}"
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Difference:
+        """The difference that ``dataclasses.asdict`` wrote down."""
+        detail = data["detail"]
+        if detail is not None:
+            detail = Detail(**{**detail, "index": tuple(detail["index"])})
+        return cls(**{**data, "kind": Differs(data["kind"]), "detail": detail})
 
 
 @dataclass(frozen=True)
@@ -171,32 +203,32 @@ def nearest(got: Evidence, wanted: AnyOf, where: str = _TOP, tolerance: _Toleran
     for option in wanted.options:
         with wordless():
             found = _compare(got, option, where, tolerance)
-        if found is None or (found.kind, found.where) != ("type", where):
+        if found is None or (found.kind, found.where) != (Differs.TYPE, where):
             return option
     return wanted.options[0]
 
 
 def _asked(got: Evidence, wanted: Matches, where: str) -> Difference | None:
     try:
-        with restrained():
-            wrong = wanted.test(got)
+        wrong = wanted.test(got)
     except Exception as error:  # a test that expects a list may be handed None: that is a wrong answer, no accident
         if isinstance(error, MemoryError) or "allocate memory" in str(error):
             raise MemoryError(where) from None  # for whoever judges to tell: nothing is known of the answer
         wrong = sort_and_value(got)
-    return None if wrong is None else Difference(where, "asked", wrong, wanted.says)
+    return None if wrong is None else Difference(where, Differs.ASKED, wrong, wanted.says)
 
 
 def _in_mapping(got: Evidence, wanted: Mapping[object, object], where: str, tolerance: _Tolerance) -> Difference | None:
     if not isinstance(got, dict):
-        return Difference(where, "type", sort_and_value(got), f"a dict of {counted(len(wanted), 'item')}")
+        return Difference(where, Differs.TYPE, sort_and_value(got), f"a dict of {counted(len(wanted), 'item')}")
     values = {key_text(key): value for key, value in wanted.items()}
     if where == _TOP:
         return _in_fields(got, values, tolerance)
     missing, extra = [key for key in values if key not in got], [key for key in got if key not in values]
     if missing or extra:
-        detail = f"{missing[0]!r} is missing" if missing else f"{extra[0]!r} is one too many"
-        return Difference(where, "keys", f"the keys {in_words(list(got))}", in_words(list(values)), detail)
+        kind = Differs.KEY_MISSING if missing else Differs.KEY_EXTRA
+        key = repr((missing or extra)[0])
+        return Difference(where, kind, in_words(list(got)), in_words(list(values)), Detail(got=key))
     for key, value in values.items():
         found = _compare(got[key], value, f"{where}[{key!r}]", tolerance)
         if found is not None:
@@ -207,14 +239,15 @@ def _in_mapping(got: Evidence, wanted: Mapping[object, object], where: str, tole
 def _in_fields(got: dict[str, Evidence], wanted: dict[str, object], tolerance: _Tolerance) -> Difference | None:
     """The top of a probe's result: a dict of names that the learner knows, ``answer`` or ``x1.grad``."""
     for key, value in wanted.items():
-        found = _compare(got[key], value, key, tolerance) if key in got else Difference(key, "missing", "missing", "")
+        if key not in got:
+            return Difference(key, Differs.MISSING, "", "")
+        found = _compare(got[key], value, key, tolerance)
         if found is not None:
             return found
     for key in got:
         if key not in wanted:
-            return Difference(
-                key if len(key) <= 80 else f"{key[:77]}...", "extra", "there", f"only {in_words(list(wanted))}"
-            )
+            short = key if len(key) <= 80 else f"{key[:77]}..."
+            return Difference(short, Differs.EXTRA, "", in_words(list(wanted)))
     return None
 
 
@@ -222,11 +255,10 @@ def _in_sequence(
     got: Evidence, wanted: list[object] | tuple[object, ...], where: str, tolerance: _Tolerance
 ) -> Difference | None:
     if not isinstance(got, list):
-        return Difference(where, "type", sort_and_value(got), f"a list of {counted(len(wanted), 'item')}")
+        return Difference(where, Differs.TYPE, sort_and_value(got), f"a list of {counted(len(wanted), 'item')}")
     if len(got) != len(wanted):
-        return Difference(
-            where, "count", counted(len(got), "item"), str(len(wanted)), f"got {in_words(got)}" if got else ""
-        )
+        detail = Detail(got=in_words(got)) if got else None
+        return Difference(where, Differs.COUNT, str(len(got)), str(len(wanted)), detail)
     for index, (one, other) in enumerate(zip(got, wanted, strict=True)):
         found = _compare(one, other, f"{where}[{index}]", tolerance)
         if found is not None:
@@ -239,54 +271,47 @@ def _leaf(got: Evidence, wanted: Evidence, where: str, tolerance: _Tolerance) ->
         raise TypeError(f"{where} should be {wanted.what}, which no answer can equal: use plain data, or Matches")
     if isinstance(wanted, TensorRecord):
         if not isinstance(got, TensorRecord) or got.leaf is not wanted.leaf:
-            return Difference(where, "type", sort_and_value(got), sort_of(wanted))
+            return Difference(where, Differs.TYPE, sort_and_value(got), sort_of(wanted))
         return _between_arrays(got, wanted, where, tolerance)
     if type(wanted) is int and tolerance is not None:
         wanted = float(wanted)
     # 2 is a fair way to write 2.0, but True is not a number and 2.5 is not a count.
     if type(got) is not type(wanted) and not (type(wanted) is float and type(got) is int):
-        return Difference(where, "type", sort_and_value(got), sort_of(wanted))
+        return Difference(where, Differs.TYPE, sort_and_value(got), sort_of(wanted))
     if isinstance(wanted, float) and isinstance(got, (int, float)):
         return _between_numbers(got, wanted, where, tolerance or (_RTOL, _ATOL))
     if got != wanted:
-        kind = "text" if isinstance(wanted, str) else "value"
+        kind = Differs.TEXT if isinstance(wanted, str) else Differs.VALUE
         return Difference(where, kind, in_words(got), in_words(wanted))
     return None
 
 
 def _between_numbers(got: float, wanted: float, where: str, tolerance: tuple[float, float]) -> Difference | None:
     if math.isfinite(wanted) and not math.isfinite(got):
-        return Difference(where, "nonfinite", repr(got), repr(wanted))
+        return Difference(where, Differs.NONFINITE, repr(got), repr(wanted))
     if math.isclose(got, wanted, rel_tol=0, abs_tol=tolerance[1] + tolerance[0] * abs(wanted)):
         return None
-    return Difference(where, "value", repr(got), repr(wanted))
+    return Difference(where, Differs.VALUE, repr(got), repr(wanted))
 
 
 def _between_arrays(got: TensorRecord, wanted: TensorRecord, where: str, tolerance: _Tolerance) -> Difference | None:
     if got.shape != wanted.shape:
-        return Difference(where, "shape", str(got.shape), str(wanted.shape))
+        return Difference(where, Differs.SHAPE, str(got.shape), str(wanted.shape))
     if got.dtype != wanted.dtype:
-        return Difference(where, "dtype", got.dtype, wanted.dtype)
+        return Difference(where, Differs.DTYPE, got.dtype, wanted.dtype)
     usual = tolerance_of(wanted.dtype) if wanted.dtype.startswith(_INEXACT) else None
     unlike = wanted.leaf.first_unlike(got, wanted, tolerance or usual)
     if unlike is None:
         return None
-    index = f"index {_in_brackets(unlike.index)}"
     if not unlike.count:
-        detail = f"{unlike.got} at {index}" if unlike.index else ""
-        return Difference(where, "nonfinite", in_words(got), in_words(wanted), detail)
-    detail = f"{_digits(unlike.got)} instead of {_digits(unlike.wanted)}"
+        detail = Detail(got=str(unlike.got), index=unlike.index) if unlike.index else None
+        return Difference(where, Differs.NONFINITE, in_words(got), in_words(wanted), detail)
     elements = math.prod(got.shape)
-    if elements > 1:
-        detail = f"{unlike.count} of {elements} elements differ, first at {index}: {detail}"
-    elif not unlike.near:
-        detail = ""  # what the library prints is enough to see this
-    return Difference(where, "value", in_words(got), in_words(wanted), detail)
+    detail = Detail(_digits(unlike.got), _digits(unlike.wanted), unlike.index, unlike.count, elements)
+    if elements == 1 and not unlike.near:
+        detail = None  # what the library prints is enough to see this
+    return Difference(where, Differs.VALUE, in_words(got), in_words(wanted), detail)
 
 
 def _digits(number: object) -> str:
     return f"{number:.9g}" if isinstance(number, (float, complex)) else repr(number)
-
-
-def _in_brackets(index: tuple[int, ...]) -> str:
-    return str(index[0]) if len(index) == 1 else str(index)

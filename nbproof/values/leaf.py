@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ITEM_SIZES",
     "Leaf",
-    "TooMuch",
     "Unlike",
     "Words",
     "leaf_named",
@@ -34,7 +33,6 @@ __all__ = [
     "leaf_words",
     "not_a_number",
     "refuse_missing_leaves",
-    "restrained",
     "seeded",
     "warm_up",
 ]
@@ -57,10 +55,6 @@ ITEM_SIZES: Mapping[str, int] = {
     "uint64": 8,
 }
 """The dtypes that values may have, and the bytes of one element."""
-
-
-class TooMuch(Exception):
-    """An author's function went too far with what a learner shaped."""
 
 
 @dataclass(frozen=True)
@@ -152,13 +146,6 @@ class Leaf:
         """Within this block its process-wide state is as in a fresh process; afterwards it is as before."""
         return contextlib.nullcontext()
 
-    def restrained(self) -> AbstractContextManager[object]:
-        """Within this block an operation that would take much more than its values do raises TooMuch, before it begins.
-
-        For a library that cannot say so the limits of the judge's process have to do.
-        """
-        return contextlib.nullcontext()
-
     def __repr__(self) -> str:
         return self.name
 
@@ -246,13 +233,4 @@ def seeded(seed: int) -> Iterator[None]:
     with ExitStack() as all_of_them:
         for leaf in leaf_types():
             all_of_them.enter_context(leaf.seeded(seed))
-        yield
-
-
-@contextmanager
-def restrained() -> Iterator[None]:
-    """A bound on what may be computed from data that a learner shaped: what goes beyond it raises TooMuch."""
-    with ExitStack() as all_of_them:
-        for leaf in leaf_types():
-            all_of_them.enter_context(leaf.restrained())
         yield

@@ -1,16 +1,28 @@
-"""What a check found, as frozen data: for the panel, the contract and the graders alike."""
+"""What checks found, as frozen data: for panels, the contract, graders and pages alike."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import Any
 
-if TYPE_CHECKING:
-    # Findings are passed on where nobody reads evidence.
-    from nbproof.values.evidence import Evidence
+from nbproof.values.compare import Difference
+from nbproof.values.evidence import Evidence
 
-__all__ = ["CheckFailed", "CheckResult", "ProbeError", "ProbeResult"]
+__all__ = [
+    "FAULTS",
+    "Cause",
+    "CheckFailed",
+    "Finding",
+    "Outcome",
+    "ProbeError",
+    "ProbeResult",
+    "Reason",
+    "Status",
+    "first_wrong",
+]
 
 
 @dataclass(frozen=True)
@@ -18,7 +30,7 @@ class ProbeError:
     """An exception on the learner's side of a check, as text only."""
 
     kind: str
-    """The exception's class name; ``Unanswered`` if a name that the check needs is missing."""
+    """The exception's class name; ``Unanswered`` if a name that the check needs is missing; empty if there is only a message."""
     message: str
     line: str = ""
     """Where in the learner's code, with the line itself; empty if no frame was theirs."""
@@ -36,33 +48,178 @@ class ProbeResult:
 
 
 @dataclass(frozen=True)
-class CheckResult:
-    """The verdict on one check."""
+class Finding:
+    """What one check found."""
 
-    exercise: str
     check: str
     """The check's class name; unique within its exercise."""
     asked: str
     """What the check asks, in one sentence."""
     passed: bool
-    seed: int
-    sentence: str = ""
-    """What is wrong: ``answer[1] has shape (3,), wanted (3, 1)``; empty if passed."""
-    got: str = ""
-    wanted: str = ""
-    where: str = ""
+    seed: int = 0
+    part: str = ""
+    """The test cell that it stands in, where that is known."""
+    difference: Difference | None = None
+    trouble: ProbeError | None = None
+    """What ended the probe."""
+    unjudged: str | None = None
+    """Why it could not be judged: an error's name, or nothing if it took more than there is; None if it was."""
+    hidden: bool = False
+    """Whether the check is one that learners do not have: then no more than its form is told."""
     hint: str | None = None
     """The id of the misconception; None if none is certain."""
-    line: str = ""
     printed: str = ""
+    picture: dict[str, Any] | None = field(default=None, repr=False)
+    """What was brought beside what was wanted, packed, for a page that draws both; None if none helps."""
     compared: tuple[Evidence, object] | None = field(default=None, compare=False, repr=False)
-    """What was brought and what was wanted, for a picture of both; None if nobody may see it, or nothing came."""
+    """The same as it is, while it is at hand; None if nobody may see it, or nothing came."""
+
+    @property
+    def line(self) -> str:
+        """Where in the learner's code it ended; empty if it did not, or if that is not known."""
+        return self.trouble.line if self.trouble is not None else ""
+
+    @property
+    def tells(self) -> bool:
+        """Whether it says what is wrong: not if it passed, or if nobody got as far as asking."""
+        told = self.difference, self.trouble, self.unjudged
+        return any(one is not None for one in told) or (self.hidden and not self.passed)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Finding:
+        """The finding that ``dataclasses.asdict`` wrote down."""
+        difference, trouble = data["difference"], data["trouble"]
+        if difference is not None:
+            difference = Difference.from_dict(difference)
+        if trouble is not None:
+            trouble = ProbeError(**trouble)
+        return cls(**{**data, "difference": difference, "trouble": trouble})
+
+
+def first_wrong(findings: Collection[Finding]) -> Finding | None:
+    """The first check that failed: the one that is explained."""
+    return next((finding for finding in findings if not finding.passed), None)
+
+
+class Status(StrEnum):
+    """How an exercise ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out of memory"
+    KILLED = "killed"
+    NOT_ANSWERED = "not answered"
+    UNCERTAIN = "uncertain"
+    """What may be the answer was found, and was not marked: it waits for a person."""
+
+
+FAULTS = (Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.KILLED)
+"""Of what did not end by itself."""
+
+
+class Cause(StrEnum):
+    """What ended an exercise, if not a check."""
+
+    EXERCISE_TIME = "exercise time"
+    NOTEBOOK_TIME = "notebook time"
+    MEMORY = "memory"
+    DISK = "disk"
+    PROCESSES = "processes"
+    PROTOCOL = "protocol"
+    ENDED = "ended"
+    ERROR = "error"
+    EARLY = "early"
+    LOST = "lost"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an exercise ended, or was not marked."""
+
+    cause: Cause
+    detail: str = ""
+    """An error's text, what the process did, why there is no answer."""
+    limit: float = 0.0
+    """In seconds, MB or processes."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one exercise ended."""
+
+    id: str
+    """The exercise's."""
+    status: Status
+    findings: tuple[Finding, ...]
+    """One of each check, without what nobody asked; of a test cell that lost marks one at least is wrong."""
+    points: Mapping[str, float]
+    """Test cell -> its marks."""
+    of: Mapping[str, float]
+    """Test cell -> the marks that can be earned."""
+    seconds: float = 0.0
+    reason: Reason | None = None
+    """None if a check, or nothing, ended it."""
+
+    @property
+    def max_score(self) -> float:
+        """The marks that can be earned."""
+        return sum(self.of.values())
+
+    @property
+    def score(self) -> float:
+        """Its marks."""
+        return sum(self.points.values())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it earned every point."""
+        return self.score >= self.max_score
+
+    def is_whole_in(self, part: str) -> bool:
+        """Whether nothing is wrong in one test cell, also if there are no points to earn."""
+        return self.points[part] == self.of[part] and first_wrong(self.findings_of(part)) is None
+
+    def findings_of(self, part: str) -> tuple[Finding, ...]:
+        """Those of one test cell."""
+        return tuple(finding for finding in self.findings if finding.part == part)
+
+    @property
+    def faults(self) -> tuple[Finding, ...]:
+        """Of each test cell the first check that failed."""
+        firsts = (first_wrong(self.findings_of(part)) for part in self.of)
+        return tuple(fault for fault in firsts if fault is not None)
+
+    @property
+    def hint(self) -> str | None:
+        """The first misconception that a check recognised."""
+        return next((fault.hint for fault in self.faults if fault.hint), None)
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """Misconceptions that cost marks."""
+        return tuple(dict.fromkeys(fault.hint for fault in self.costly if fault.hint))
+
+    @property
+    def costly(self) -> tuple[Finding, ...]:
+        """The faults of test cells that lost marks."""
+        return tuple(fault for fault in self.faults if self.points[fault.part] < self.of[fault.part])
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Outcome:
+        """The outcome that ``dataclasses.asdict`` wrote down."""
+        findings = tuple(Finding.from_dict(one) for one in data["findings"])
+        reason = data["reason"]
+        if reason is not None:
+            reason = Reason(**{**reason, "cause": Cause(reason["cause"])})
+        return cls(**{**data, "status": Status(data["status"]), "findings": findings, "reason": reason})
 
 
 class CheckFailed(AssertionError):
     """Ends a test cell whose check failed; says what is wrong without a traceback of the grader's insides."""
 
-    def __init__(self, finding: CheckResult, text: str) -> None:
+    def __init__(self, finding: Finding, text: str) -> None:
         super().__init__(text)
         self.finding = finding
 

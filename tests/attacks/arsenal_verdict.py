@@ -41,12 +41,12 @@ nbproof.checks.check.check = lambda *a, **k: None
         "replaces judge and decide by functions that return a passed finding",
         """
 import nbproof.checks.check
-from nbproof.values.results import CheckResult
-passed = lambda task, exercise, case, brought: CheckResult(exercise, type(task).__name__, "", True, case.seed)
+from nbproof.values.results import Finding
+passed = lambda task, case, brought: Finding(type(task).__name__, "", True, case.seed)
 nbproof.checks.check.judge = nbproof.checks.check.decide = passed
 import nbproof.marking.judge, nbproof.marking.judge_server
 nbproof.marking.judge_server.decide = passed
-nbproof.marking.judge.Judge.verdict = lambda self, test, exercise, check, seed, brought: CheckResult(exercise, check, "", True, seed)
+nbproof.marking.judge.Judge.verdict = lambda self, test, brought, draw=True: Finding(brought.check, "", True, brought.seed, test)
 """,
         # It imports the grader's own modules, nbgrader and SQLAlchemy among them: on a busy machine that takes the whole limit.
         expects={"failed", "error", "timeout"},
@@ -120,10 +120,10 @@ model = Model(); model.W.register_hook(tensor_hook)
     ),
     _verdict(
         "findings_always_pass",
-        "makes CheckResult.passed true and CheckFailed impossible to raise",
+        "makes Finding.passed true and CheckFailed impossible to raise",
         """
 import nbproof.values.results
-nbproof.values.results.CheckResult.passed = property(lambda self: True, lambda self, value: None)
+nbproof.values.results.Finding.passed = property(lambda self: True, lambda self, value: None)
 nbproof.values.results.CheckFailed.__new__ = lambda cls, *a: None
 """,
     ),
@@ -134,9 +134,9 @@ nbproof.values.results.CheckFailed.__new__ = lambda cls, *a: None
 import nbproof.checks.check, nbproof.values.compare
 def difference(got, wanted, where="the result"): return None
 nbproof.values.compare.first_difference.__code__ = difference.__code__
-def judge(task, exercise, case, brought):
-    from nbproof.values.results import CheckResult
-    return CheckResult(exercise, type(task).__name__, "", True, case.seed)
+def judge(task, case, brought):
+    from nbproof.values.results import Finding
+    return Finding(type(task).__name__, "", True, case.seed)
 for name in ("judge", "decide"):
     getattr(nbproof.checks.check, name).__code__ = judge.__code__
 """,

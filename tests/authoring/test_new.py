@@ -75,7 +75,7 @@ def test_the_check_that_the_guide_shows_tells_right_from_wrong() -> None:
     assert exercise == EXERCISE
     found = []
     for answer in (lambda sentence: " ".join(reversed(sentence.split())), print):
-        found.append(judge(task(), exercise, Case(1), bring(task(), {EXERCISE: answer}, Case(1))))
+        found.append(judge(task(), Case(1), bring(task(), {EXERCISE: answer}, Case(1))))
     assert [(one.passed, one.hint) for one in found] == [(True, None), (False, "returns_nothing")]
 
 

@@ -15,7 +15,7 @@ import pytest
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.simulate import LEARNERS, as_handed_in, hand_in, simulate_class
-from nbproof.authoring.trial import Outcome, Trial
+from nbproof.authoring.trial import Trial, Tried
 from tests.authoring.tiny import ANSWER, MUTANTS, TEST
 
 SETUP = ("import os, sys, torch\nfrom course.models import Add",)
@@ -38,17 +38,17 @@ TRIALS = {
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> dict[str, Outcome]:
+def outcomes() -> dict[str, Tried]:
     return {list(TRIALS)[index]: outcome for index, outcome in run_trials(list(TRIALS.values()), workers=2)}
 
 
 @pytest.mark.slow
-def test_every_trial_comes_back_once(outcomes: dict[str, Outcome]) -> None:
+def test_every_trial_comes_back_once(outcomes: dict[str, Tried]) -> None:
     assert set(outcomes) == set(TRIALS)
 
 
 @pytest.mark.slow
-def test_a_right_answer_fails_nothing_under_any_seed(outcomes: dict[str, Outcome]) -> None:
+def test_a_right_answer_fails_nothing_under_any_seed(outcomes: dict[str, Tried]) -> None:
     right = outcomes["right"]
     assert (right.errors, right.flaws, right.stderr, right.ended) == ((), (), "", "")
     assert [right.failing(index) for index in (0, 1)] == [set(), set()]
@@ -57,7 +57,7 @@ def test_a_right_answer_fails_nothing_under_any_seed(outcomes: dict[str, Outcome
 
 
 @pytest.mark.slow
-def test_a_wrong_answer_fails_by_check_and_loses_the_cell(outcomes: dict[str, Outcome]) -> None:
+def test_a_wrong_answer_fails_by_check_and_loses_the_cell(outcomes: dict[str, Tried]) -> None:
     wrong = outcomes["wrong"]
     assert [wrong.failing(index) for index in (0, 1)] == [{"test_catch/OtherForward"}] * 2
     assert wrong.cells_lost(0) == {"test_catch"}
@@ -65,39 +65,39 @@ def test_a_wrong_answer_fails_by_check_and_loses_the_cell(outcomes: dict[str, Ou
 
 
 @pytest.mark.slow
-def test_a_test_cell_that_raises_is_lost_as_under_stock_nbgrader(outcomes: dict[str, Outcome]) -> None:
+def test_a_test_cell_that_raises_is_lost_as_under_stock_nbgrader(outcomes: dict[str, Tried]) -> None:
     raised = outcomes["cell_raises"]
     assert "test_catch/the cell raises" in raised.failing(0)
     assert raised.errors[0].startswith("test_catch: AttributeError: 'int' object has no attribute 'nothing'")
 
 
 @pytest.mark.slow
-def test_stderr_is_gathered_from_python_and_from_c_and_stdout_is_not(outcomes: dict[str, Outcome]) -> None:
+def test_stderr_is_gathered_from_python_and_from_c_and_stdout_is_not(outcomes: dict[str, Tried]) -> None:
     words = outcomes["words"]
     assert words.stderr.replace("\n", " ").split() in (["one", "two", "one", "two"], ["one", "twoone", "two"])
     assert words.errors == ()
 
 
 @pytest.mark.slow
-def test_a_trial_has_a_home_of_its_own(outcomes: dict[str, Outcome]) -> None:
+def test_a_trial_has_a_home_of_its_own(outcomes: dict[str, Tried]) -> None:
     assert outcomes["home"].errors == ()
 
 
 @pytest.mark.slow
-def test_what_never_ends_and_what_dies_is_said_and_fails(outcomes: dict[str, Outcome]) -> None:
+def test_what_never_ends_and_what_dies_is_said_and_fails(outcomes: dict[str, Tried]) -> None:
     assert (outcomes["endless"].ended, outcomes["dies"].ended) == ("timeout", "died")
     assert outcomes["endless"].failing(0) == {"timeout"}
     assert outcomes["dies"].cells_lost(0) == {"all"}
 
 
 @pytest.mark.slow
-def test_an_exit_in_a_cell_ends_that_cell_only(outcomes: dict[str, Outcome]) -> None:
+def test_an_exit_in_a_cell_ends_that_cell_only(outcomes: dict[str, Tried]) -> None:
     assert outcomes["exits"].errors[0].startswith("answer: SystemExit")
     assert outcomes["exits"].failing(0) == {"test_catch/Call", "test_catch/OtherForward"}
 
 
 @pytest.mark.slow
-def test_a_setup_that_raises_or_dies_is_told_with_each_trial_that_needs_it(outcomes: dict[str, Outcome]) -> None:
+def test_a_setup_that_raises_or_dies_is_told_with_each_trial_that_needs_it(outcomes: dict[str, Tried]) -> None:
     assert outcomes["setup_dies"].ended == "died"
     raised = outcomes["setup_raises"]
     assert raised.errors[0].startswith("setup cell 0: AttributeError")
@@ -105,7 +105,7 @@ def test_a_setup_that_raises_or_dies_is_told_with_each_trial_that_needs_it(outco
 
 
 @pytest.mark.slow
-def test_leaving_early_ends_what_still_runs(outcomes: dict[str, Outcome]) -> None:
+def test_leaving_early_ends_what_still_runs(outcomes: dict[str, Tried]) -> None:
     before = _running()  # the process that forks stays
     forever = Trial("catch", (), "while True: pass", (), limit=600.0)
     trials = run_trials([TRIALS["dies"], forever], workers=2)

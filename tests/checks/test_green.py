@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 import torch
 
-import nbproof.display.help
 from course import check, hint, solution
 from nbproof import course_file
 from nbproof.checks.check import check_in
 from nbproof.course_file import the_course
 from nbproof.display.progress import entries, note
-from nbproof.values.results import CheckFailed
+from nbproof.display.session import SESSION
+from nbproof.values.results import CheckFailed, Finding
 
 RIGHT = "def func(grad):\n    return grad * 2"
 TRAP = "def func(grad):\n    grad *= 2\n    return grad"
@@ -49,7 +49,7 @@ def front_end(monkeypatch: pytest.MonkeyPatch) -> FrontEnd:
     found = FrontEnd()
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: found))  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=found.display))  # type: ignore[arg-type]
-    monkeypatch.setattr(nbproof.display.help, "_last", None)
+    monkeypatch.setattr(SESSION, "last", None)
     return found
 
 
@@ -163,11 +163,8 @@ def test_an_untouched_cell_is_told_one_friendly_sentence(answer: Answer) -> None
 def test_after_one_of_two_check_cells_hint_names_the_other(answer: Answer, front_end: FrontEnd) -> None:
     predicted = "predicted = [None]"
     answer(predicted, 'check("fan_out", part="prediction")')
-    nbproof.display.help._last = None
     note("fan_out", {"One": True}, [("One",), ("Other",)])
-    from nbproof.values.results import CheckResult
-
-    nbproof.display.help.remember(CheckResult("fan_out", "One", "", True, 1), 0, solved=False)
+    SESSION.remember("fan_out", Finding("One", "", True), solved=False)
     hint()
     assert "has another one" in front_end.said[-1]
 

@@ -17,13 +17,13 @@ from nbproof.cli.class_table import Told, print_class, print_problems, summary_l
 from nbproof.cli.live import Counting, duration, watching
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Lateness, Mark, marks
-from nbproof.marking import results
-from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.values.results import Outcome, Status
 from tests.report.made import class_of, refused, scored
 
 
-def _ended(name: str, status: str, score: float, most: float) -> ExerciseVerdict:
-    return ExerciseVerdict(name, status, "", (results.TestVerdict(f"test_{name}", score, most, (), ()),))
+def _ended(name: str, status: str, score: float, most: float) -> Outcome:
+    return Outcome(name, Status(status), (), {f"test_{name}": score}, {f"test_{name}": most})
 
 
 def _score(number: int, recovered: Mapping[str, str] | None = None, **more: Any) -> Mark:
@@ -108,7 +108,7 @@ def test_the_json_says_what_the_table_says(capsys: pytest.CaptureFixture[str]) -
 
 
 def _verdict(status: str) -> SubmissionVerdict:
-    return SubmissionVerdict("ada", "01_small", 1, (ExerciseVerdict("a", status, "", ()),), {}, {})
+    return SubmissionVerdict("ada", "01_small", 1, (_ended("a", status, 0, 0),), {}, {})
 
 
 def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

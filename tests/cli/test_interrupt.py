@@ -78,21 +78,6 @@ def test_at_any_moment_of_a_command(moment: str, tmp_path: Path) -> None:
     assert told.stderr.startswith("interrupted") and "Traceback" not in told.stderr
 
 
-def test_while_other_processes_write_pages(tmp_path: Path) -> None:
-    root = _class(tmp_path / "course", 60)
-    told = _run(tmp_path, "child", "nbproof.feedback.page", "feedback", "--course", str(root), "--workers", "2")
-    assert told.returncode == 130
-    assert told.stderr == "interrupted; run the same command again to go on\n"
-    kept = {path: path.read_text() for path in _pages(root)}
-    assert 0 < len(kept) < 60, "what was begun is kept, the rest is left for another time"
-    assert all(page.rstrip().endswith("</html>") for page in kept.values())
-    assert not list(root.glob("feedback/**/*.new"))
-    again = _run(tmp_path, "child", "-", "feedback", "--course", str(root), "--workers", "1")
-    assert again.returncode == 0 and f"wrote {60 - len(kept)} pages, {len(kept)} unchanged" in again.stdout
-    assert len(_pages(root)) == 60
-    assert len(list(root.glob("feedback/*/index.html"))) == 60, "of those as well whose page was there"
-
-
 @pytest.mark.nightly
 def test_while_other_processes_get_ready_to_try_answers(tmp_path: Path) -> None:
     told = _run(tmp_path, "child", "nbproof.authoring.trial", "check", "fan_out")

@@ -9,26 +9,26 @@ from pathlib import Path
 
 import pytest
 
-import nbproof.display.help
 from course import hint
 from nbproof.checks.diagnosis import _ERRORS
 from nbproof.course_file import CourseFile, the_course
-from nbproof.display.help import Hint, all_hints, exercise_hints, known_hint, remember, steps
+from nbproof.display.help import Hint, all_hints, exercise_hints, known_hint, steps
+from nbproof.display.session import SESSION
 from nbproof.errors import HintError
-from nbproof.values.results import CheckResult
+from nbproof.values.results import Finding
 
 WAY_IN = Hint("adding", "adding", "How are two things added?", "There is a sign for it.", "Lesson 01, 'Signs'")
 NAMED = "wrong_order"
 
 
-def failed(hint: str | None = NAMED, exercise: str = "adding") -> CheckResult:
-    return CheckResult(exercise, "Sum", "The sum is right.", False, 1, "it is 2, wanted 3", hint=hint)
+def fail(hint: str | None = NAMED, exercise: str = "adding") -> None:
+    SESSION.remember(exercise, Finding("Sum", "The sum is right.", False, hint=hint))
 
 
 @pytest.fixture(autouse=True)
 def afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(nbproof.display.help, "_last", None)
-    monkeypatch.setattr(nbproof.display.help, "_shown", {})
+    monkeypatch.setattr(SESSION, "last", None)
+    monkeypatch.setattr(SESSION, "steps", {})
     monkeypatch.setattr("nbproof.display.help.exercise_hints", lambda: {"adding": WAY_IN})
     yield
 
@@ -43,7 +43,7 @@ def asked(capsys: pytest.CaptureFixture[str]):
 
 
 def test_each_call_shows_one_step_more(asked) -> None:
-    remember(failed())
+    fail()
     told = [text for _, text in steps(all_hints()[NAMED])]
     for count in (1, 2, 3, 3):
         said = asked()
@@ -53,22 +53,22 @@ def test_each_call_shows_one_step_more(asked) -> None:
 
 
 def test_another_mistake_starts_anew_and_the_old_one_is_not_forgotten(asked) -> None:
-    remember(failed())
+    fail()
     asked()
     asked()
-    remember(failed("hook_never_ran"))
+    fail("hook_never_ran")
     assert "1 of 3" in asked()
-    remember(failed())
+    fail()
     assert "3 of 3" in asked()
 
 
 def test_an_unknown_mistake_gets_the_way_into_the_exercise(asked) -> None:
-    remember(failed(None))
+    fail(None)
     said = asked()
     assert "A way in." in said
     assert WAY_IN.question in said
     assert WAY_IN.idea not in said
-    remember(failed("no_such_hint"))
+    fail("no_such_hint")
     assert WAY_IN.idea in asked()
 
 
@@ -89,17 +89,17 @@ def test_before_any_check_it_says_what_to_do(asked) -> None:
 
 
 def test_after_success_there_is_nothing_to_help_with_and_steps_start_again(asked) -> None:
-    remember(failed())
+    fail()
     asked()
     asked()
-    remember(CheckResult("adding", "Sum", "The sum is right.", True, 1))
+    SESSION.remember("adding", Finding("Sum", "The sum is right.", True))
     assert "has passed" in asked()
-    remember(failed())
+    fail()
     assert "1 of 3" in asked()
 
 
 def test_an_exercise_without_hints_is_said(asked) -> None:
-    remember(failed(None, "other"))
+    fail(None, "other")
     assert "has no hints" in asked()
 
 

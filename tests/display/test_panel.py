@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import types
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from typing import Any
 
@@ -14,15 +15,26 @@ import torch
 from course.pictures.difference import difference_html
 from nbproof.display.help import all_hints
 from nbproof.display.panel import html_of, show_findings, text_of
+from nbproof.display.words import Language
+from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.evidence import snapshot
-from nbproof.values.results import CheckResult
+from nbproof.values.results import Finding, ProbeError
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=alert(1)>'
-GOOD = CheckResult("forward", "Sum", "The `answer` is right.", True, 1)
-BAD = CheckResult(
-    "forward", "Order", "The order is right.", False, 1, "answer[0] is 1, wanted 2", got="1", wanted="2",
-    where="answer[0]", hint="wrong_order", line="line 3 of your cell: x", printed="seen\n",
-)  # fmt: skip
+GOOD = Finding("Sum", "The `answer` is right.", True)
+BAD = Finding(
+    "Order",
+    "The order is right.",
+    False,
+    difference=Difference("answer[0]", Differs.VALUE, "1", "2"),
+    hint="wrong_order",
+    printed="seen\n",
+)
+
+
+def failed(said: str = "it is wrong", **more: Any) -> Finding:
+    """A check that failed with this message."""
+    return Finding("Sum", "Asked.", False, trouble=ProbeError("", said), **more)
 
 
 class Reader(HTMLParser):
@@ -50,24 +62,25 @@ class Reader(HTMLParser):
 
 def test_hostile_text_stays_text_in_every_place() -> None:
     long = HOSTILE + "x" * 100
-    finding = CheckResult(HOSTILE, HOSTILE, HOSTILE, False, 1, long, long, long, long, "wrong_order", long, long)
-    for findings in ([finding], [finding, CheckResult(HOSTILE, HOSTILE, HOSTILE, True, 1)]):
-        page = Reader(html_of(HOSTILE, findings))
-        assert page.open == []
-        assert not page.tags & {"script", "img"}
-        assert page.attributes <= {"style", "role"}
-        assert page.text.count('<script>alert("x")</script>') >= 7
+    values = Difference(long, Differs.VALUE, long, long, Detail(long, long, (1,), 1, 2))
+    finding = Finding(HOSTILE, HOSTILE, False, difference=values, hint="wrong_order", printed=long)
+    error = dataclasses.replace(finding, difference=None, trouble=ProbeError(HOSTILE, long, long))
+    for one, times in ((finding, 8), (error, 6)):
+        for findings in ([one], [one, Finding(HOSTILE, HOSTILE, True)]):
+            page = Reader(html_of(HOSTILE, findings))
+            assert page.open == []
+            assert not page.tags & {"script", "img"}
+            assert page.attributes <= {"style", "role"}
+            assert page.text.count('<script>alert("x")</script>') >= times
 
 
 def test_the_panel_says_which_checks_hold_and_explains_the_first_that_does_not() -> None:
-    page = Reader(
-        html_of("forward", [GOOD, BAD, CheckResult("forward", "Third", "More.", False, 1, "another sentence")])
-    )
+    page = Reader(html_of("forward", [GOOD, BAD, failed("another sentence")]))
     hint = all_hints()["wrong_order"]
     assert "forward: not yet (1 of 3 checks)" in page.text
     assert "✓ The answer is right." in page.text
     assert "✗ The order is right." in page.text
-    for part in (BAD.sentence, BAD.line, f"Looks like {hint.name}.", hint.question, "seen"):
+    for part in ("answer[0] is 1, wanted 2", f"Looks like {hint.name}.", hint.question, "seen"):
         assert part in page.text
     assert "another sentence" not in page.text
     assert hint.idea not in page.text
@@ -78,7 +91,7 @@ def test_where_help_can_be_asked_for_the_panel_names_the_mistake_and_gives_no_st
     hint = all_hints()["wrong_order"]
     assert f"Looks like {hint.name}. Run hint() in a cell for help." in page.text
     assert hint.question not in page.text
-    unknown = CheckResult("forward", "Sum", "Asked.", False, 1, "it is wrong")
+    unknown = failed()
     assert "Run hint() in a cell for help." in Reader(html_of("forward", [unknown], ask=True)).text
     assert "hint()" not in Reader(html_of("forward", [unknown])).text
 
@@ -86,17 +99,16 @@ def test_where_help_can_be_asked_for_the_panel_names_the_mistake_and_gives_no_st
 @pytest.mark.parametrize("picture", ["", "<span>drawn</span>"])
 def test_long_values_are_shown_once(picture: str) -> None:
     got, wanted = f"[{'1, ' * 30}2]", f"[{'1, ' * 30}3]"
-    finding = CheckResult("forward", "Sum", "Asked.", False, 1, got=got, wanted=wanted, where="answer")
-    for rest, fact in (("", ""), (" (1 of 31 elements differs)", "answer: 1 of 31 elements differs")):
-        told = dataclasses.replace(finding, sentence=f"answer is {got}, wanted {wanted}{rest}")
+    detail = Detail("2", "3", (30,), 1, 31)
+    fact = "answer: 1 of 31 elements differ, first at index 30: 2 instead of 3"
+    for known, said in ((None, ""), (detail, fact)):
+        told = Finding("Sum", "Asked.", False, difference=Difference("answer", Differs.VALUE, got, wanted, known))
         page = Reader(html_of("forward", [told], picture=picture)).text
         assert (page.count(got), page.count(wanted)) == ((0, 0) if picture else (1, 1))
-        assert fact in page
+        assert said in page
         assert got in text_of(told)
-    other = dataclasses.replace(
-        finding, sentence="The hook ran, but it was never asked for its result, nor for anything else; " * 2
-    )
-    assert other.sentence in Reader(html_of("forward", [other], picture=picture)).text
+    long = "The hook ran, but it was never asked for its result, nor for anything else; " * 2
+    assert long in Reader(html_of("forward", [failed(long)], picture=picture)).text
 
 
 def test_a_right_answer_needs_no_details() -> None:
@@ -106,13 +118,13 @@ def test_a_right_answer_needs_no_details() -> None:
 
 
 def test_a_hint_that_does_not_exist_costs_the_learner_nothing() -> None:
-    finding = CheckResult("forward", "Sum", "Asked.", False, 1, "it is wrong", hint="no_such_hint")
+    finding = failed(hint="no_such_hint")
     assert text_of(finding) == "it is wrong\n  asked: Asked."
     assert "it is wrong" in html_of("forward", [finding])
 
 
 def test_much_printed_text_is_cut() -> None:
-    finding = CheckResult("forward", "Sum", "Asked.", False, 1, "wrong", printed="line\n" * 50_000)
+    finding = failed(printed="line\n" * 50_000)
     assert Reader(html_of("forward", [finding])).text.count("line") == 20
 
 
@@ -161,7 +173,7 @@ def test_somebody_who_looks_sees_yours_beside_wanted(
     if running:
         monkeypatch.setenv("NBGRADER_EXECUTION", running)
     compared = None if secret else (snapshot([torch.tensor([1.0, 2.0])]), [torch.tensor([1.0, 3.0])])
-    show_findings("forward", [CheckResult("forward", "Sum", "Asked.", False, 1, "it is wrong", compared=compared)])
+    show_findings("forward", [failed(compared=compared)])
     assert ("<img" in shown[0]) == seen
 
 
@@ -170,3 +182,29 @@ def test_code_in_the_name_of_a_misconception_is_shown_as_code() -> None:
     page = html_of("forward", [dataclasses.replace(BAD, hint=named.id)])
     assert "`" not in Reader(page).text
     assert "code" in Reader(page).tags
+
+
+class German(Language):
+    """Another language: one more class, and nothing else in the product changes."""
+
+    asked, looks_like, not_yet = "gefragt", "Sieht aus nach", "noch nicht"
+    where, got, wanted = "wo", "deins", "gesucht"
+
+    def found(self, one: Difference) -> str:
+        what = {Differs.SHAPE: "hat die Form ", Differs.DTYPE: "hat den Typ "}.get(one.kind, "ist ")
+        return f"{one.where} {what}{one.got}"
+
+    def difference(self, one: Difference) -> str:
+        return f"{self.found(one)}, gesucht war {one.wanted}"
+
+    def share(self, findings: Sequence[Finding], withheld: int) -> tuple[str, str]:
+        passed = sum(finding.passed for finding in findings)
+        return self.not_yet, f"({passed} von {len(findings)} Prüfungen)"
+
+
+def test_a_panel_speaks_another_language() -> None:
+    shape = dataclasses.replace(BAD, difference=Difference("answer[1]", Differs.SHAPE, "(3,)", "(3, 1)"), hint=None)
+    page = Reader(html_of("forward", [GOOD, shape], say=German())).text
+    assert "forward: noch nicht (1 von 2 Prüfungen)" in page
+    assert "answer[1] hat die Form (3,), gesucht war (3, 1)" in page
+    assert text_of(shape, German()) == "answer[1] hat die Form (3,), gesucht war (3, 1)\n  gefragt: The order is right."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from pathlib import Path
 
 import nbformat
@@ -16,7 +15,6 @@ from nbproof.cli.main import main
 from nbproof.course_file import CourseFile
 from nbproof.display import lab
 from nbproof.display.lab import (
-    _is_ours,
     folders_instead_of_home,
     open_lab,
     prepare_workspace,
@@ -53,13 +51,6 @@ def test_without_a_release_the_next_command_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refusal:
         released_lessons(tmp_path)
     assert refusal.value.next_command == "cd into the course's folder, or add --course FOLDER"
-
-
-@pytest.mark.parametrize(("text", "ours"), [(None, True), ("{}", True), ('{"x": 1}', False), ("[", False)])
-def test_settings_of_somebody_else_stay(text: str | None, ours: bool, tmp_path: Path) -> None:
-    if text is not None:
-        (tmp_path / "overrides.json").write_text(text)
-    assert _is_ours(tmp_path / "overrides.json") == ours
 
 
 @pytest.fixture
@@ -134,7 +125,6 @@ def test_a_learner_sees_no_panel_of_teachers_and_whoever_teaches_keeps_them(
     monkeypatch.setattr(os, "execve", lambda program, arguments, environment: started.append(environment))
     monkeypatch.setattr("subprocess.call", lambda *arguments, **options: 0)
     monkeypatch.chdir(course)
-    monkeypatch.setattr("sys.prefix", sys.base_prefix)  # so that no settings are written beside this interpreter
     open_lab(course, None, [])
     start_server(course, "/lab", [])
     learner, teacher = (environment.get("JUPYTER_CONFIG_PATH", "") for environment in started)

@@ -25,11 +25,11 @@ from nbproof.authoring.simulate import as_handed_in
 from nbproof.cli.main import main
 from nbproof.errors import UsageError
 from nbproof.feedback import page as feedback_page_module
-from nbproof.feedback import page_writer
 from nbproof.feedback import pages as module
+from nbproof.feedback.exercise_feedback import Addressee
 from nbproof.feedback.own_code import harmless
 from nbproof.feedback.page import feedback_page
-from nbproof.feedback.page_task import Task, page_path
+from nbproof.feedback.page_task import page_path
 from nbproof.feedback.pages import Feedback, chosen_submissions, write_feedback
 from nbproof.marking.blueprint import Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge
@@ -40,7 +40,6 @@ from nbproof.run.intake import take_in
 from nbproof.sandbox.engine import Engine
 from tests import SLUGS, needs_isolation, some_by_day, the_lesson
 from tests.conftest import LESSON, RIGHT, limited, shared_pool
-from tests.feedback.breaking import breaks_on_ben
 from tests.feedback.page_rules import what_runs
 
 ROOT = Path(__file__).parent.parent.parent
@@ -84,7 +83,7 @@ def copied(graded: Path, tmp_path: Path) -> Path:
 
 
 def _write(root: Path, **options: object) -> Feedback:
-    return write_feedback(root, chosen_submissions(root), workers=1, **options)  # type: ignore[arg-type]
+    return write_feedback(root, chosen_submissions(root), **options)  # type: ignore[arg-type]
 
 
 def _words(root: Path, learner: str) -> str:
@@ -124,7 +123,6 @@ def test_a_page_for_each_and_only_where_something_changed(copied: Path) -> None:
     assert "Not answered" in _words(copied, "ben")
     for learner in ("ada", "ben", "mal <b>"):
         assert what_runs(page_path(copied, learner, LESSON).read_text()) == []
-        assert what_runs((copied / "feedback" / learner / "index.html").read_text()) == []
         others = {"ada", "ben", "mal <b>"} - {learner}
         assert not [other for other in others if other in _words(copied, learner)]
     before = {path: path.stat().st_mtime_ns for path in copied.glob("feedback/*/*/*")}
@@ -139,29 +137,8 @@ def test_a_page_for_each_and_only_where_something_changed(copied: Path) -> None:
     assert "Your instructor says Try it." in _words(copied, "ben")
     changed = {path for path, stamp in before.items() if path.stat().st_mtime_ns != stamp}
     assert changed == {page_path(copied, "ben", LESSON)}
-    assert "2.5 of 4" in (copied / "feedback" / "ben" / "index.html").read_text()
     assert len(_write(copied, force=True).written) == 3
     assert not list(copied.glob("feedback/**/*.new"))
-
-
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
-def test_a_mark_that_was_changed_after_it_was_handed_back_says_so(copied: Path) -> None:
-    assert main(["feedback", "ben", "--for", "folder", "--course", str(copied)]) == 0
-    with Gradebook(f"sqlite:///{copied / 'gradebook.db'}") as book:
-        for learner in ("ada", "ben"):
-            book.find_grade("test_first", LESSON, LESSON, learner).manual_score = 0.5
-        book.db.commit()
-    _write(copied)
-    assert "instead of 0." in _words(copied, "ben").partition("Marked again on 20")[2]
-    assert "Marked again" not in _words(copied, "ada"), "nothing was handed back to ada"
-    ours = page_path(copied, "ben", LESSON).read_text()
-    assert NbGraderAPI(config=course_config(copied)).generate_feedback(LESSON, "ben", force=True)["success"]
-    assert page_path(copied, "ben", LESSON).read_text() == ours
-    assert main(["feedback", "ben", "--for", "folder", "--course", str(copied)]) == 0
-    (again,) = (copied / "handback").glob("mail-2/ben/*.html")
-    assert "Marked again" in again.read_text()
-    assert _write(copied, force=True) and "Marked again" in page_path(copied, "ben", LESSON).read_text()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -200,7 +177,7 @@ def test_without_a_record_of_the_engine_no_page_is_written_and_the_next_command_
 ) -> None:
     """As where nbgrader has graded by itself: its notebook holds the hidden tests, and nothing of it is shown."""
     (copied / "autograded" / "ben" / LESSON / ".verdict.json").unlink()
-    assert main(["feedback", "--course", str(copied), "--workers", "1"]) == 1
+    assert main(["feedback", "--course", str(copied)]) == 1
     told = capsys.readouterr().out
     assert f"! not written: feedback/ben/{LESSON}: there is no record of how the engine graded this; next: " in told
     assert f"-m course grade {LESSON} --course {copied}\n" in told
@@ -227,7 +204,7 @@ def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatc
     assert [learner for learner, _, _ in told.failed] == ["ada", "ben"]
     assert "directory" in told.failed[0][2] or "exists" in told.failed[0][2]
     assert "a flaw" in told.failed[1][2]
-    assert main(["feedback", "--course", str(copied), "--workers", "1"]) == 1
+    assert main(["feedback", "--course", str(copied)]) == 1
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -241,33 +218,6 @@ def test_what_could_not_be_graded_has_a_page_with_the_reason(copied: Path) -> No
 
 @pytest.mark.filterwarnings("ignore")
 @needs_isolation
-def test_a_broken_process_costs_only_the_page_that_broke_it(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks = [Task(learner, LESSON, "d") for learner in ("ada", "ben", "mal <b>")]
-    monkeypatch.setattr(page_writer, "_FEW", 0)
-    # Sent to other processes by name, so what breaks them has to be there as well.
-    monkeypatch.setattr(page_writer, "write_page", breaks_on_ben)
-    told = {task.learner: trouble.reason for task, trouble in page_writer.written(copied, tasks, 2)}
-    assert told["ada"] == told["mal <b>"] == ""
-    assert "ended from outside" in told["ben"]
-
-
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
-def test_without_shared_memory_the_pages_are_written_all_the_same(
-    copied: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Refused:
-        def Lock(self) -> None:  # noqa: N802
-            raise PermissionError(errno.EACCES, "Permission denied")  # as where /dev/shm is missing, or closed
-
-    monkeypatch.setattr(page_writer, "_FEW", 0)
-    monkeypatch.setattr(page_writer, "get_context", lambda method: Refused())
-    feedback = write_feedback(copied, chosen_submissions(copied), workers=2)
-    assert (len(feedback.written), feedback.failed) == (3, ())
-
-
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["feedback", "--course", str(copied), "ben", "--lesson", LESSON]) == 0
     assert "wrote 1 page, 0 unchanged" in capsys.readouterr().out
@@ -275,8 +225,6 @@ def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["feedback", "--course", str(copied), "bem"]) == 2
     assert "did you mean ben?" in capsys.readouterr().err
     assert main(["feedback", "--course", str(copied), "--lesson", "nothing"]) == 2
-    assert main(["feedback", "--course", str(copied), "--workers", "0"]) == 2
-    assert "error: " in capsys.readouterr().err
     shutil.rmtree(copied / "autograded")
     with pytest.raises(UsageError, match="nothing has been graded yet"):
         chosen_submissions(copied)
@@ -303,8 +251,8 @@ def test_a_failing_disk_is_said_once_and_leaves_nothing_behind(
     def replace(old: Path, new: Path) -> None:
         raise OSError(code, os.strerror(code), str(new))
 
-    monkeypatch.setattr(module.os, "replace", replace)
-    assert main(["feedback", "--course", str(copied), "--workers", "1"]) == 1
+    monkeypatch.setattr(os, "replace", replace)
+    assert main(["feedback", "--course", str(copied)]) == 1
     told = capsys.readouterr().err
     assert says in told and "next: " in told and told.count("error:") == 1
     assert not [path for path in copied.glob("feedback/**/*") if path.is_file()]
@@ -338,7 +286,7 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
             answers[exercise.id] = as_handed_in(mutants[number % len(mutants)])
         with limited(engine):
             verdict = mark(engine, blueprint, judge, Rebuilt(answers), "ada", {})
-        page, own = feedback_page(verdict, None, Secrets([]), "digest"), "\n".join(answers.values())
+        page, own = feedback_page(Addressee(verdict, None, Secrets([])), "digest"), "\n".join(answers.values())
         assert leaks_in("page", text_of_page(page), secrets, own) == []
         assert what_runs(page) == []
         assert len(page) < 400_000

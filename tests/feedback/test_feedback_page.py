@@ -14,11 +14,12 @@ import torch
 
 from nbproof.authoring.secret_lines import Secrets
 from nbproof.display.help import all_hints, exercise_hints, steps
-from nbproof.feedback.handed_back import Earlier
-from nbproof.feedback.page import Row, feedback_page, overview_page, refusal_page, row_of
+from nbproof.feedback.exercise_feedback import Addressee
+from nbproof.feedback.page import feedback_page, refusal_page
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, nothing_of
-from nbproof.marking import results
-from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, WrittenAnswer, pack, unpack
+from nbproof.marking.results import CellRun, SubmissionVerdict, WrittenAnswer, pack, unpack
+from nbproof.values.compare import Difference, Differs
+from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
 
 LESSON = "02_tensor_hooks"
 Look = Callable[[str], bs4.BeautifulSoup]
@@ -27,25 +28,21 @@ SECRET = "wanted = torch.autograd.grad(loss, model.W)[0]"
 EVIL = "</pre></code></textarea><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}\u202e"
 
 
-def exercise(name: str = "weight_grad", status: str = "failed", **test: object) -> ExerciseVerdict:
-    score = 2.0 if status == "passed" else 0.0
-    asked = (
-        {"passed": ("It lasts.",), "failed": ()} if score else {"passed": ("It lasts.",), "failed": ("It is right.",)}
-    )
-    made = results.TestVerdict(f"test_{name}", score, 2.0, **{**asked, **test})  # type: ignore[arg-type]
-    sentence = {"passed": "Every check passed.", "not answered": "The TODO cell is as it was handed out."}.get(
-        status, made.sentence
-    )
-    return ExerciseVerdict(name, status, sentence, (made,), made.hint)
+def exercise(name: str = "weight_grad", status: str = "failed", said: str = "", **fault: object) -> Outcome:
+    """How one exercise ended, of two checks in one test cell. ``said``: what ended it, or what is wrong."""
+    part = f"test_{name}"
+    right = status == "passed"
+    lasts = Finding("Lasts", "It lasts.", True, part=part)
+    told = {"asked": "It is right.", "trouble": ProbeError("", said), **fault}
+    wrong = Finding("Right", passed=right, part=part, **told)  # type: ignore[arg-type]
+    reason = Reason(Cause.LOST, said) if status not in ("passed", "failed", "not answered") else None
+    return Outcome(name, Status(status), (lasts, wrong), {part: 2.0 * right}, {part: 2.0}, reason=reason)
 
 
-def page(
-    *exercises: ExerciseVerdict, marks: Mark | None = None, secrets: Secrets = NOTHING, earlier: Earlier | None = None,
-    **fields: object,
-) -> str:  # fmt: skip
+def page(*exercises: Outcome, marks: Mark | None = None, secrets: Secrets = NOTHING, **fields: object) -> str:
     answers = {one.id: f"# {one.id}\nanswer = 1" for one in exercises}
     verdict = SubmissionVerdict("ada", LESSON, 7, exercises, **{"answers": answers, "runs": {}, **fields})  # type: ignore[arg-type]
-    return feedback_page(verdict, marks, secrets, "digest", 1_772_466_000.0, earlier)
+    return feedback_page(Addressee(verdict, marks, secrets), "digest", 1_772_466_000.0)
 
 
 def words(tree: bs4.Tag | None) -> str:
@@ -97,10 +94,10 @@ def test_a_wrong_answer_is_told_in_the_words_of_the_notebook(looked_at: Look) ->
     tree = looked_at(
         page(
             exercise(
-                sentence="answer[1] has shape (3,), wanted (3, 1)",
                 asked="Each pass adds `one`.",
+                difference=Difference("answer[1]", Differs.SHAPE, "(3,)", "(3, 1)"),
+                trouble=None,
                 hint="accumulated_grad",
-                line="line 2 of your cell: answer.append(1)",
                 printed="seen 1",
             )
         )
@@ -108,18 +105,20 @@ def test_a_wrong_answer_is_told_in_the_words_of_the_notebook(looked_at: Look) ->
     told = words(tree.select_one(".card"))
     assert "answer[1] has shape (3,), wanted (3, 1)" in told
     assert "Asked: Each pass adds one ." in told
-    assert "line 2 of your cell: answer.append(1)" in told
     assert "seen 1" in told
     titles = [words(title) for title in tree.select(".steps dt")]
     assert [title.lower() for title in titles] == [name for name, _ in steps(hint)]
     for text in (hint.name, hint.question, hint.idea, hint.read):
         assert " ".join(text.replace("`", " ").split()) in told.replace(" .", " .")
-    assert [words(one) for one in tree.select(".checks li")] == ["✓ right: It lasts.", "✗ not yet: It is right."]
+    assert [words(one) for one in tree.select(".checks li")] == [
+        "✓ right: It lasts.",
+        "✗ not yet: Each pass adds one .",
+    ]
 
 
 def test_yours_beside_wanted_is_a_picture(looked_at: Look) -> None:
     compared = pack(({"answer": torch.tensor([1.0, 2.0])}, {"answer": torch.tensor([1.0, 2.5])}))
-    tree = looked_at(page(exercise(sentence="answer differs", compared=compared)))
+    tree = looked_at(page(exercise(said="answer differs", picture=compared)))
     image = tree.img
     assert image is not None
     assert "wanted (2,): 1, 2.5" in str(image["alt"])
@@ -131,7 +130,7 @@ def test_yours_beside_wanted_is_a_picture(looked_at: Look) -> None:
         {**(compared or {}), "bytes": "AAAA"},
         {**(compared or {}), "sides": [[[]]]},
     ):
-        assert looked_at(page(exercise(sentence="answer differs", compared=nothing))).img is None
+        assert looked_at(page(exercise(said="answer differs", picture=nothing))).img is None
 
 
 def test_what_is_packed_for_a_picture_is_small_and_comes_back() -> None:
@@ -165,8 +164,7 @@ def test_what_is_packed_for_a_picture_is_small_and_comes_back() -> None:
     ],
 )
 def test_lost_exercises_are_told_kindly_with_the_limit(looked_at: Look, status: str, sentence: str, says: str) -> None:
-    lost = replace(exercise(status=status, sentence="", failed=()), sentence=sentence)
-    told = words(looked_at(page(lost)).select_one(".card"))
+    told = words(looked_at(page(exercise(status=status, said=sentence))).select_one(".card"))
     assert sentence in told
     assert says in told
     assert "other exercises were graded" in told
@@ -188,10 +186,9 @@ def test_an_error_comes_with_the_learners_own_line(looked_at: Look) -> None:
         {"output_type": "stream", "name": "stdout", "text": "so far"},
         {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "x", "traceback": traceback},
     )
-    broken = replace(
-        exercise(status="error", sentence="`f` is not defined.", hint="cell_stopped"),
-        sentence="Your cell ended with an error: ZeroDivisionError: x",
-    )
+    missing = ProbeError("Unanswered", "`f` is not defined.")
+    reason = Reason(Cause.ERROR, "ZeroDivisionError: x")
+    broken = replace(exercise(status="error", trouble=missing, hint="cell_stopped"), reason=reason)
     text = page(broken, runs={"weight_grad": CellRun(outputs, "ZeroDivisionError: x")})
     told = words(looked_at(text).select_one(".card"))
     assert "line 2 of your cell: return a / 0" in told
@@ -220,7 +217,7 @@ def test_where_a_persons_points_count_no_word_of_the_grader_stands_beside_them(
     marks = replace(
         NOTHING_GIVEN, max_score=2.0, cells={"test_weight_grad": mark("test_weight_grad", given, given=given)}
     )
-    waits = exercise("weight_grad", status, sentence="It has no marks yet.")
+    waits = exercise("weight_grad", status, said="It has no marks yet.")
     told = words(looked_at(page(waits, marks=marks)).select_one(".card"))
     assert "Marked by your instructor" in told
     assert ("no marks yet" in told) == (status == "failed"), (
@@ -275,15 +272,6 @@ def test_a_page_says_when_it_was_handed_in_and_when_it_was_due(
     assert f"solved. {told} " in f"{words(looked_at(page(exercise(), marks=given)))} "
 
 
-def test_what_was_marked_again_says_so_and_nothing_else_does(looked_at: Look) -> None:
-    cells = {"test_weight_grad": mark("test_weight_grad", 2.0)}
-    again = Earlier("x", before={"test_weight_grad": 0.0}, after={"test_weight_grad": 2.0}, day="2026-11-24")
-    text = page(exercise(), exercise("fan_out"), marks=replace(NOTHING_GIVEN, cells=cells), earlier=again)
-    told = [words(card) for card in looked_at(text).select(".card")]
-    assert "Marked again on 2026-11-24: 2 instead of 0." in told[0]
-    assert "Marked again" not in told[1]
-
-
 @pytest.mark.parametrize(
     ("answered", "cell", "says", "kind", "points"),
     [
@@ -317,15 +305,12 @@ def test_written_answers(
 
 def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:
     hostile = exercise(
-        sentence=EVIL,
-        asked="asked",
-        where=EVIL,
-        got=EVIL,
-        wanted="w",
-        line=EVIL,
+        difference=Difference(EVIL, Differs.TEXT, EVIL, "w"),
+        trouble=None,
         printed=EVIL,
-        compared=pack(({EVIL: [EVIL, "b"]}, {EVIL: ["a", "b"]})),
+        picture=pack(({EVIL: [EVIL, "b"]}, {EVIL: ["a", "b"]})),
     )
+    raised = exercise("fan_out", trouble=ProbeError(EVIL, EVIL, EVIL))
     outputs = (
         {"output_type": "display_data", "data": {"text/html": EVIL, "text/plain": EVIL, "image/png": '"onerror="'}},
         {"output_type": "stream", "text": EVIL},
@@ -336,6 +321,7 @@ def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:
     )
     text = page(
         hostile,
+        raised,
         answers={"weight_grad": EVIL},
         runs={"weight_grad": CellRun(outputs, EVIL)},
         recovered={"weight_grad": EVIL},
@@ -345,19 +331,19 @@ def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:
     assert "{{ 7*7 }}" in words(tree)
     assert "\u202e" not in text
     assert "<script>" in words(tree), "shown as what it is"
-    for other in (refusal_page(EVIL, EVIL, EVIL, "d"), overview_page(EVIL, [row_of(EVIL, None)])):
-        looked_at(other)
+    looked_at(refusal_page(EVIL, EVIL, EVIL, "d"))
 
 
 def test_lines_of_the_tests_are_taken_out_wherever_a_learner_put_them(looked_at: Look) -> None:
     secrets = Secrets([(SECRET, "a hidden test")])
     told = f"seen:\n  {SECRET}"
-    bad = exercise(sentence=told, line=told, printed=told, got=told, wanted=told, where="answer" * 30)
+    bad = exercise(trouble=None, difference=Difference("answer" * 30, Differs.TEXT, told, told), printed=told)
+    raised = exercise("fan_out", trouble=ProbeError("ValueError", told, told))
     outputs = (
         {"output_type": "stream", "text": told},
         {"output_type": "error", "traceback": ["Cell In[1], line 1", f"----> 1 {SECRET}"]},
     )
-    text = page(bad, runs={"weight_grad": CellRun(outputs, told)}, secrets=secrets)
+    text = page(bad, raised, runs={"weight_grad": CellRun(outputs, told)}, secrets=secrets)
     looked_at(text)
     assert "autograd.grad(loss" not in text
     assert "not shown" in text
@@ -368,7 +354,7 @@ def test_lines_of_the_tests_are_taken_out_wherever_a_learner_put_them(looked_at:
 def test_a_megabyte_of_output_makes_no_page_of_megabytes(looked_at: Look) -> None:
     much = "".join(f"line {number} {'x' * 50}\n" for number in range(17_000))
     answers = {"weight_grad": "x = '''\n" + much + "'''"}
-    bad = exercise(sentence=much, line=much, printed=much, got=much, wanted=much, where=much)
+    bad = exercise(trouble=None, difference=Difference(much, Differs.TEXT, much, much), printed=much)
     start = time.process_time()
     text = page(bad, answers=answers, runs={"weight_grad": CellRun(({"output_type": "stream", "text": much},), much)})
     assert time.process_time() - start < 2
@@ -382,21 +368,3 @@ def test_a_refused_submission_says_why_and_what_to_do(looked_at: Look) -> None:
     assert "could not be graded" in told
     assert "it is not a notebook" in told
     assert "hand it in once more" in told
-
-
-def test_the_overview_adds_up(looked_at: Look) -> None:
-    cells = {"a": mark("a", 1.0), "b": mark("b", 0.0, 3.0, waits=True)}
-    rows = [
-        row_of(LESSON, Mark(NOTHING_GIVEN.verdict, 5.0, cells, {"a": "x"}, 0.5, Lateness(90_000.0))),
-        row_of("03_module_hooks", None),
-    ]
-    tree = looked_at(overview_page("ada", rows))
-    assert isinstance(rows[0], Row)
-    told = words(tree)
-    assert "0.5 of 5 points in 2 lessons; 3 of them are still to be marked by a person" in told
-    assert "Handed in 1 day late: 0.5 points taken off." in told
-    assert "could not be graded" in told
-    assert [link["href"] for link in tree.select("h2 a")] == [
-        f"{LESSON}/{LESSON}.html",
-        "03_module_hooks/03_module_hooks.html",
-    ]

@@ -13,32 +13,20 @@ from pathlib import Path
 import pytest
 
 from nbproof.feedback.page_task import Task, page_path
-from nbproof.feedback.page_writer import serve, written_by
+from nbproof.feedback.page_writer import serve, written
 from tests import ROOT, needs_isolation
 from tests.conftest import LESSON, RIGHT
 
 TASKS = [Task(name, LESSON, "digest", problem="it cannot be read") for name in ("ada", "ben", "eve")]
 
 
-def _drained(given: object) -> tuple[list[str], object]:
-    told: list[str] = []
-    while True:
-        try:
-            task, trouble = next(given)  # type: ignore[call-overload]
-        except StopIteration as end:
-            return told, end.value
-        assert trouble.reason == ""
-        told.append(task.learner)
-
-
 def test_a_writer_writes_until_its_line_is_cut(tmp_path: Path) -> None:
     ours, theirs = Pipe()
     writer = threading.Thread(target=serve, args=(theirs,))
     writer.start()
-    told, left = _drained(written_by([ours], tmp_path, TASKS))
-    assert told == ["ada", "ben", "eve"]
-    assert left == ([], [])
-    assert all("it cannot be read" in page_path(tmp_path, name, LESSON).read_text() for name in told)
+    told = [(task.learner, trouble.reason) for task, trouble in written(tmp_path, TASKS, [ours])]
+    assert told == [("ada", ""), ("ben", ""), ("eve", "")]
+    assert all("it cannot be read" in page_path(tmp_path, name, LESSON).read_text() for name, _ in told)
     ours.close()
     writer.join(10)
     assert not writer.is_alive()
@@ -52,10 +40,9 @@ def test_a_page_that_ends_its_writer_is_told_apart_from_those_that_wait(tmp_path
         theirs.close()
 
     threading.Thread(target=end).start()
-    told, (waiting, fatal) = _drained(written_by([ours], tmp_path, TASKS))  # type: ignore[misc]
-    assert told == []
-    assert fatal == TASKS[:1]
-    assert waiting == TASKS[1:]
+    told = {task.learner: trouble.reason for task, trouble in written(tmp_path, TASKS, [ours])}
+    assert "ended from outside" in told.pop("ada")
+    assert told == {"ben": "", "eve": ""}, "written by this process"
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from sqlalchemy import create_engine, inspect, text
 
 from benchmarks.stock import plain_config
 from nbproof.cli.main import main
+from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.writer import create_tables
@@ -79,7 +80,7 @@ def _penalties(course: Path) -> dict[str, float | None]:
 @needs_isolation
 def test_the_penalty_is_in_score_and_gradebook(late_class: Path, pool: PoolMaker) -> None:
     graded = _grade(late_class, pool)
-    assert {one.sentence for score in graded.marks.values() for one in score.verdict.exercises} == {
+    assert {ENGLISH.outcome(one) for score in graded.marks.values() for one in score.verdict.exercises} == {
         "Every check passed."
     }
     # Of 4 marks: half a day late costs a quarter; a week would cost more than there is, which nbgrader cuts.

@@ -12,6 +12,7 @@ import torch
 
 from nbproof.authoring.lesson import Candidate, Exercise
 from nbproof.checks.test_cells import probe_part
+from nbproof.display.words import ENGLISH
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge
@@ -98,8 +99,8 @@ def test_a_fault_is_named_and_costs_only_its_own_exercise(engine: Engine, bluepr
     answer, status, word = FAULTS[name]
     verdict = _mark(engine, blueprint, {**RIGHT, "second": answer})
     first, second, third = verdict.exercises
-    assert (second.status, second.score) == (status, 0), second.sentence
-    assert word in second.sentence
+    assert (second.status, second.score) == (status, 0), ENGLISH.outcome(second)
+    assert word in ENGLISH.outcome(second)
     assert (first.status, third.status) == ("passed", "passed")
     assert verdict.score == POINTS["first"] + POINTS["third"]
 
@@ -328,7 +329,7 @@ def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: in
         answers = {**blueprint.stubs, **{name: candidate.source for name, candidate in held.items()}}
         verdict = mark(engine, blueprint, judge, Rebuilt(answers), "somebody", {})
         return [
-            f"{found.id}/{held[found.id].name}: {found.status}, {found.score:g} marks, {found.sentence}"
+            f"{found.id}/{held[found.id].name}: {found.status}, {found.score:g} marks, {ENGLISH.outcome(found)}"
             for found in verdict.exercises
             if found.id in held and not _fair(lesson.exercise(found.id), held[found.id], found.score)
         ]

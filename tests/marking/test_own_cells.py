@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from nbproof.display.words import ENGLISH
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import OWN, Blueprint, fill_in, read_blueprint
 from nbproof.marking.judge import Judge
@@ -174,7 +175,7 @@ HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
 def test_what_passes_in_run_all_passes(graded: Callable[..., SubmissionVerdict], name: str) -> None:
     answers, cells = HONEST[name]
     verdict = graded(answers, *cells)
-    assert verdict.score == ALL, [one.sentence for one in verdict.exercises if one.status != "passed"]
+    assert verdict.score == ALL, [ENGLISH.outcome(one) for one in verdict.exercises if one.status != "passed"]
 
 
 def test_a_file_beside_the_notebook_can_be_run(graded: Callable[..., SubmissionVerdict]) -> None:
@@ -206,7 +207,7 @@ def test_whoever_uses_a_missing_package_hears_of_it(graded: Callable[..., Submis
     verdict = graded({"first": f"{said}\ndef first(x):\n    return {used}.times(x, 2)"})
     first = verdict.exercises[0]
     assert (first.status, first.score) == ("error", 0)
-    assert "No module named 'no_such_package'" in first.sentence
+    assert "No module named 'no_such_package'" in ENGLISH.outcome(first)
 
 
 UNNEEDED = {

@@ -16,6 +16,7 @@ from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 
 from benchmarks.stock import grade_plainly, plain_config
+from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import Blueprint, read_blueprint
@@ -140,7 +141,7 @@ def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., SubmissionVerd
 
 
 def _marks(verdict: SubmissionVerdict) -> dict[str, float]:
-    return {test.grade_id: test.score for one in verdict.exercises for test in one.tests}
+    return {name: points for one in verdict.exercises for name, points in one.points.items()}
 
 
 def _by_nbgrader(blueprint: Blueprint, verdict: SubmissionVerdict) -> dict[str, float | None]:
@@ -192,7 +193,7 @@ def test_what_is_hidden_does_not_come_out(graded: Callable[..., SubmissionVerdic
         verdict = graded(squares=squares)
         exercise = verdict.exercises[0]
         assert exercise.status == "failed"
-        assert exercise.tests[0].sentence == "A hidden test failed."
+        assert ENGLISH.finding(exercise.findings[0]) == "A hidden test failed."
         text = json.dumps([graded_notebook(blueprint, verdict), verdict.as_dict()])
         assert "eleventh" not in text
         # As a number of its own: a seed or a time may hold these digits.
@@ -200,10 +201,9 @@ def test_what_is_hidden_does_not_come_out(graded: Callable[..., SubmissionVerdic
 
 
 def test_a_visible_assert_is_quoted(graded: Callable[..., SubmissionVerdict]) -> None:
-    (test, _) = graded(squares="def squares(n):\n    return [1]").exercises[0].tests
+    test = graded(squares="def squares(n):\n    return [1]").exercises[0].findings[0]
     assert test.asked == "squares gives the squares."
-    assert 'assert squares(2) == [1, 4], "one and four"' in test.sentence
-    assert "one and four" in test.sentence
+    assert ENGLISH.finding(test) == '`assert squares(2) == [1, 4], "one and four"` does not hold: one and four.'
 
 
 def test_manual_cells_and_tasks_wait_for_a_person(

@@ -15,6 +15,7 @@ from rich.console import Console
 from nbproof.cells import CellKind
 from nbproof.cli.class_json import class_as_json
 from nbproof.cli.class_table import Told, is_incomplete, print_class
+from nbproof.display.words import ENGLISH
 from nbproof.gradebook.marks import Mark
 from nbproof.marking.blueprint import (
     Blueprint,
@@ -205,7 +206,7 @@ def test_a_class_that_handed_in_before_an_exercise_was_added(
         graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
         for score in graded.marks.values():
             assert (score.problem, score.score, score.verdict.newer, score.missing) == ("", 3.0, ("second",), {})
-            assert [(one.status, one.sentence) for one in score.verdict.exercises][1] == ("not answered", NEWER)
+            assert [(one.status, ENGLISH.outcome(one)) for one in score.verdict.exercises][1] == ("not answered", NEWER)
 
 
 def test_verdicts_of_earlier_versions_know_of_nothing_new() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 import nbformat
@@ -19,13 +20,14 @@ from nbproof.gradebook.marks import (
     marks,
     nothing_of,
 )
-from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
 
 LESSON = "01_small"
 STUBS = {name: f"def {name}(x):\n    # TODO: work on x\n    pass" for name in ("first", "second", "third")}
 
 
-Answered = tuple[ExerciseVerdict, str]
+Answered = tuple[Outcome, str]
 """How an exercise ended, and its answer."""
 
 
@@ -39,9 +41,19 @@ def outcome(
     answer: str = "",
 ) -> Answered:
     score = points if status == "passed" else 0.0
-    tests = [TestVerdict(f"test_{name}", score, points, (), (), told, hint=next(iter(hints), None))]
-    tests += [TestVerdict(f"test_{name}_{hint}", 0.0, 0.5, (), (), told, hint=hint) for hint in hints[1:]]
-    return ExerciseVerdict(name, status, told, tuple(tests), seconds=0.5), answer or STUBS.get(name, "")
+    of = {f"test_{name}": points, **{f"test_{name}_{hint}": 0.5 for hint in hints[1:]}}
+    scores = {**dict.fromkeys(of, 0.0), f"test_{name}": score}
+    findings = [found(cell, told, hint) for cell, hint in zip_longest(of, hints)]
+    if status == "passed":
+        findings = [Finding("Check", "", True, part=f"test_{name}")]
+    reason = Reason(Cause.LOST, told) if status not in ("passed", "failed") and told else None
+    made = Outcome(name, Status(status), tuple(findings), scores, of, seconds=0.5, reason=reason)
+    return made, answer or STUBS.get(name, "")
+
+
+def found(cell: str, told: str = "", hint: str | None = None) -> Finding:
+    """A check that failed."""
+    return Finding("Check", "", False, part=cell, trouble=ProbeError("", told), hint=hint)
 
 
 def work(learner: str, outcomes: Sequence[Answered], lesson: str = LESSON, problem: str = "") -> Mark:
@@ -117,10 +129,8 @@ def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path
     (root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'made <b>'\n")
     for learner, told in answers.items():
         status = told.get("status", "passed")
-        test = TestVerdict(
-            "test_first", 2.0 if status == "passed" else 0.0, 2.0, (), (), told.get("sentence", ""), hint=told.get("hint")
-        )  # fmt: skip
-        exercise = ExerciseVerdict("first", status, told.get("sentence", ""), (test,), told.get("hint"), 0.1)
+        hints = [told["hint"]] if told.get("hint") else []
+        exercise, _ = outcome("first", status, hints=hints, told=told.get("sentence", ""))
         verdict = SubmissionVerdict(learner, LESSON, 1, (exercise,), {"first": told.get("answer", "pass")}, {})
         submitted, graded = root / "submitted" / learner / LESSON, root / "autograded" / learner / LESSON
         submitted.mkdir(parents=True)

@@ -19,6 +19,7 @@ from nbproof.run.journal import RunState
 from nbproof.run.pool import PoolMaker
 from nbproof.run.references import REFERENCE, ReferencesFail
 from nbproof.sandbox.engine import Engine
+from nbproof.values.results import Cause, Reason, Status
 from tests.conftest import LESSON, POINTS, RIGHT, Mark, shared_pool
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -180,7 +181,7 @@ def test_submissions_marked_meanwhile_wait_for_the_verdict_on_the_references(
     with pytest.raises(ReferencesFail):
         _grade(course, make, force=True)
     journal = json.loads((course / "autograded" / "ada" / LESSON / ".verdict.json").read_text())
-    assert sum(test["score"] for one in journal["verdict"]["exercises"] for test in one["tests"]) == FULL
+    assert sum(sum(one["points"].values()) for one in journal["verdict"]["exercises"]) == FULL
 
 
 def test_what_a_limit_has_ended_is_tried_again_before_it_counts(course: Path, hand_in: HandIn, engine: Engine) -> None:
@@ -198,8 +199,8 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(course: Path, ha
             if len(tried) > busy:
                 return verdict
             first, *others = verdict.exercises
-            none = tuple(replace(test, score=0.0) for test in first.tests)
-            late = replace(first, status="timeout", sentence="too slow", tests=none)
+            none, reason = dict.fromkeys(first.points, 0.0), Reason(Cause.LOST, "too slow")
+            late = replace(first, status=Status.TIMEOUT, points=none, reason=reason)
             return replace(verdict, exercises=(late, *others))
 
         return one

@@ -17,9 +17,10 @@ import pytest
 import torch
 
 from nbproof.checks.test_cells import probe_part
+from nbproof.display.words import ENGLISH
 from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge
-from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict
+from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox import evidence_wire, judging, wire
@@ -28,6 +29,7 @@ from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed
 from nbproof.sandbox.worker_handle import NoRoom
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import TensorRecord, Unreadable, snapshot
+from nbproof.values.results import Outcome
 from tests.conftest import LESSON, POINTS, RIGHT
 
 ROOT = Path(__file__).parent.parent.parent
@@ -90,7 +92,7 @@ def _mark(engine: Engine, blueprint: Blueprint, judge: Judge) -> SubmissionVerdi
     return mark(engine, blueprint, judge, Rebuilt({**blueprint.stubs, **RIGHT}), "ada", {})
 
 
-def _by_id(verdict: SubmissionVerdict) -> dict[str, ExerciseVerdict]:
+def _by_id(verdict: SubmissionVerdict) -> dict[str, Outcome]:
     return {exercise.id: exercise for exercise in verdict.exercises}
 
 
@@ -109,7 +111,7 @@ def test_what_cannot_be_compared_ends_its_exercise_and_nothing_else(
         assert found["first"].score == 0
         assert {name: one.score for name, one in found.items() if name != "first"} == {"second": 1.0, "third": 1.0}
     # Depth is a wrong answer as any that a test of the author's stumbles over; the rest is told as what it is.
-    assert ("cannot be compared" in found["first"].sentence) is (how != "depth")
+    assert ("cannot be compared" in ENGLISH.outcome(found["first"])) is (how != "depth")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
 
@@ -173,7 +175,7 @@ def test_the_judge_is_as_sealed_as_what_it_judges(engine: Engine, blueprint: Blu
         "ROOT", str(ROOT / "source")
     )
     found = _by_id(_mark(engine, sealed := _with_test(blueprint, looks), Judge(sealed, seed=7)))
-    assert "[] False" in found["first"].sentence
+    assert "[] False" in ENGLISH.outcome(found["first"])
 
 
 @pytest.fixture(scope="module")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, cast
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import torch
 from torch.nn.modules import module as module_internals
 
 from nbproof.values.evidence import TOO_LARGE, TensorRecord, Unreadable
 from nbproof.values.leaf import ITEM_SIZES, Leaf, Unlike
-from nbproof.values.leaves.torch_restraint import TorchRestraint
 
 __all__ = ["LEAF"]
 
@@ -147,10 +146,6 @@ class TorchLeaf(Leaf):
                 for name, register in registers.items():
                     register.clear()
                     register.update(contents[name])
-
-    def restrained(self) -> AbstractContextManager[object]:
-        """By the shapes that go into each operation."""
-        return cast("AbstractContextManager[object]", TorchRestraint())
 
 
 @contextmanager

@@ -1,0 +1,45 @@
+"""What a notebook's kernel remembers of its checks, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbproof.values.results import Finding
+
+__all__ = ["SESSION", "Session"]
+
+
+@dataclass
+class Session:
+    """The state of check cells, and of the help that follows them."""
+
+    listed: list[tuple[str, Any]] | None = None
+    """Where ``check`` notes what it was called with, instead of running it; None if it runs."""
+    collected: list[Finding] | None = None
+    """Where findings gather, instead of being shown; None if they are shown."""
+    seed: int = 0
+    """Of whoever collects; 0 if nobody has said."""
+    variables: dict[str, Any] | None = None
+    """The learner's, if they are not those of the cell that calls."""
+    exercise: str = ""
+    """What the check cell that ran last is about."""
+    last: Finding | None = None
+    """The first check of it that failed, or the last one."""
+    withheld: int = 0
+    """How many more run when it is graded."""
+    solved: bool = True
+    """Whether the exercise's other check cells have passed."""
+    steps: dict[tuple[str, str], int] = field(default_factory=dict)
+    """(exercise, hint) -> how many steps of help were shown."""
+
+    def remember(self, exercise: str, finding: Finding, withheld: int = 0, solved: bool = True) -> None:
+        """Note the outcome of a check cell."""
+        self.exercise, self.last, self.withheld, self.solved = exercise, finding, withheld, solved
+        if finding.passed:
+            # Whoever comes back to an exercise later starts at its first step again.
+            self.steps = {key: count for key, count in self.steps.items() if key[0] != exercise}
+
+
+SESSION = Session()
+"""Of this process."""
