@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.errors import CourseError
+from nbproof.feedback.handed_back import forget_handed_back
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.run.journal import RunState, forget_problems
 from nbproof.text import counted, in_utc
@@ -82,6 +83,7 @@ def remove(root: Path, learners: Collection[str]) -> None:
         _out_of_lists(root, gone)
         strike_off(root, gone)
         forget_problems(root, gone)
+        forget_handed_back(root, gone)
         _out_of_state(root, gone)
     except OSError as error:
         raise CourseError(

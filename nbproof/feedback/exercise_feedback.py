@@ -19,6 +19,7 @@ from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import ENGLISH
+from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.own_code import harmless, own_line, printed_in, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.marking.results import FAULTS, CellRun, SubmissionVerdict, WrittenAnswer, unpack
@@ -48,6 +49,8 @@ class Addressee:
     verdict: SubmissionVerdict
     marks: Mark | None
     secrets: Secrets
+    earlier: Earlier | None = None
+    """What was marked again since it was handed back."""
 
     def clean(self, text: str, most: int = 2_000) -> str:
         """A text that a learner's code brought about, fit to be shown."""
@@ -64,6 +67,14 @@ class Addressee:
         written = self.marks.comments if self.marks else {}
         texts = dict.fromkeys(written[name] for name in names if name in written)
         return harmless("\n\n".join(texts), 10_000)
+
+    def again(self, names: Sequence[str]) -> str:
+        """``Marked again on 2026-11-24: 2 instead of 0.``, of all that belongs to one exercise."""
+        if self.earlier is None:
+            return ""
+        known = [name for name in names if name in self.earlier.before]
+        before, after = (sum(points[name] for name in known) for points in (self.earlier.before, self.earlier.after))
+        return f"Marked again on {self.earlier.day}: {after:.4g} instead of {before:.4g}." if before != after else ""
 
     def note(self, name: str) -> str:
         """How an answer was found that was not in its place, or why there is none."""
@@ -90,6 +101,7 @@ class Card:
     def __init__(self, learner: Addressee, name: str, title: str, cells: Sequence[str], max_score: float) -> None:
         self.learner, self.id, self.title, self.max_score = learner, name, title or name.replace("_", " "), max_score
         self.comment = learner.comment([name, *(cell for cell in cells if cell != name)])
+        self.again = learner.again(cells)
         self.note = learner.note(name)
         self.answer = learner.verdict.answers.get(name, "")
         self.marks = learner.marks_of(cells)

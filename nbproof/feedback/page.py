@@ -107,7 +107,7 @@ def page_of(root: Path, task: Task) -> str:
             str(journal),
             course_command(f"grade {task.lesson}"),
         )
-    learner = Addressee(verdict, task.marks, _secrets(str(root), task.lesson))
+    learner = Addressee(verdict, task.marks, _secrets(str(root), task.lesson), task.earlier)
     return feedback_page(learner, task.digest, journal.stat().st_mtime)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.errors import CourseError
+from nbproof.feedback.handed_back import Earlier
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark
 
@@ -22,6 +23,8 @@ class Task:
     marks: Mark | None = None
     problem: str = ""
     """Why the submission could not be graded; empty if it was."""
+    earlier: Earlier | None = None
+    """What was marked again since it was handed back."""
 
     @property
     def key(self) -> tuple[str, str]:

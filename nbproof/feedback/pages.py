@@ -17,6 +17,7 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
+from nbproof.feedback.handed_back import Earlier, note_marked_again
 from nbproof.feedback.page_task import PageTrouble, Task, page_path, trouble_of
 from nbproof.feedback.page_writer import written
 from nbproof.gradebook.marks import Mark
@@ -106,7 +107,8 @@ def write_feedback(
 
     let_matplotlib_write(root)
     marks = read_marks(root, {lesson for _, lesson in keys}, {learner for learner, _ in keys})
-    tasks = [task_of(root, *key, marks.get(key), problems.get(key, "")) for key in keys]
+    again = note_marked_again(root, marks)
+    tasks = [task_of(root, *key, marks.get(key), problems.get(key, ""), again.get(key)) for key in keys]
     if not force:
         tasks = [task for task in tasks if digest_in(page_path(root, *task.key)) != task.digest]
     reasons: dict[Key, str] = {}
@@ -124,18 +126,21 @@ def write_feedback(
     )
 
 
-def task_of(root: Path, learner: str, lesson: str, marks: Mark | None, problem: str = "") -> Task:
+def task_of(
+    root: Path, learner: str, lesson: str, marks: Mark | None, problem: str = "", earlier: Earlier | None = None
+) -> Task:
     """What is to be written for a submission, with the digest of all that it is made from."""
     from nbproof.feedback.page import made_of
 
     if marks is not None and not (root / "submitted" / learner / lesson / "timestamp.txt").is_file():
         # An LMS may call it late and not say when, and the gradebook needs a time.
         marks = replace(marks, late=replace(marks.late, handed_in=None))
-    seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
+    changed = "" if earlier is None else f"{earlier.before} {earlier.after} {earlier.day}"
+    seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0{changed}\0".encode("utf-8", "backslashreplace"))
     if not problem:
         with contextlib.suppress(OSError):
             seen.update(journal_of(root, learner, lesson).read_bytes())
-    return Task(learner, lesson, seen.hexdigest(), marks, problem)
+    return Task(learner, lesson, seen.hexdigest(), marks, problem, earlier)
 
 
 def _stop_where_the_disk_fails(trouble: PageTrouble, place: Path) -> None:

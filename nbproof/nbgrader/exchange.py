@@ -19,6 +19,7 @@ from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import ignore_patterns
 
 from nbproof.command import course_command
+from nbproof.feedback.handed_back import note_handed_back
 
 __all__ = ["CollectFromOwners", "ReleaseFeedbackOrSay"]
 
@@ -138,3 +139,7 @@ class ReleaseFeedbackOrSay(ExchangeReleaseFeedback):  # type: ignore[misc]
         if not glob.glob(os.path.join(self.src_path, "*.html")):
             self.fail(f"There is no feedback to release in {self.src_path}\n  next: {course_command('feedback')}")
         super().copy_files()
+        left_out = set((self.coursedir.student_id_exclude or "").split(","))
+        learners = {Path(page).parent.parent.name for page in glob.glob(os.path.join(self.src_path, "*.html"))}
+        released = [(learner, str(self.coursedir.assignment_id)) for learner in sorted(learners - left_out)]
+        note_handed_back(Path(self.coursedir.root), released)

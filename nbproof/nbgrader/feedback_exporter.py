@@ -31,6 +31,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         self, nb: NotebookNode, resources: Any | None = None, **kwargs: Any
     ) -> tuple[str, dict[str, Any]]:
         """The page of the submission that ``resources`` names; beside it, what `nbgrader release_feedback` wants."""
+        from nbproof.feedback.handed_back import note_marked_again
         from nbproof.feedback.page import page_of
         from nbproof.feedback.page_task import page_path
         from nbproof.feedback.pages import task_of
@@ -43,7 +44,9 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         marks = _marks(str(root), lesson, id(self)).get((learner, lesson))
         page_path(root, learner, lesson).parent.mkdir(parents=True, exist_ok=True)
         hand_on(root, learner, lesson)
-        return page_of(root, task_of(root, learner, lesson, marks)), resources
+        again = {} if marks is None else note_marked_again(root, {(learner, lesson): marks})
+        task = task_of(root, learner, lesson, marks, earlier=again.get((learner, lesson)))
+        return page_of(root, task), resources
 
 
 @cache
