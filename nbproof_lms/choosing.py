@@ -53,11 +53,20 @@ def _of_one(key: Key, copies: Copies, desk: Desk, book: LessonBook, by_hand: boo
         copies = {**copies, _HELD: _held(held, desk, book)}
     same, left = _distinct(copies, done, by_hand)
     last = _last(left, by_hand)
+    if not by_hand and _only_named(left):
+        # Anybody may have written the name of another learner: whose each is, only a person can say.
+        last = list(left)
     chosen = last[0] if len(last) == 1 else _HELD
     for at, item in left.items():
         may_be_last = at in last
         done[at] = _taken(item, held, by_hand) if at == chosen else _left(item, left.get(chosen), held, may_be_last)
     return done | same
+
+
+def _only_named(copies: Copies) -> bool:
+    """Whether one of several entries, or of those that came and the one in submitted/, is somebody's by its name alone."""
+    named = any(item.named for at, item in copies.items() if at != _HELD)
+    return named and len({(item.upload, item.named) for item in copies.values()}) > 1
 
 
 def _as_told(item: Item, desk: Desk) -> Item:
@@ -129,7 +138,8 @@ def _last(copies: Copies, by_hand: bool) -> list[int]:
 def _left(item: Item, chosen: Item | None, held: Line | None, may_be_last: bool) -> Item:
     if may_be_last:
         than = "the one in submitted/, which stays" if held is not None else "another copy"
-        return item.ended("waits", f"nothing says whether it came later than {than}")
+        whose = "only a name says whose it is, and " if item.named else ""
+        return item.ended("waits", f"{whose}nothing says whether it came later than {than}")
     if chosen is not None and item.rank is Kind.UNKNOWN and later(item.line, chosen.line):
         return item.ended(
             "waits", "it came later, and cannot be read as this lesson; the copy before it counts meanwhile"

@@ -20,7 +20,7 @@ from nbproof_lms.members import Roster
 from nbproof_lms.outcome import Line
 from nbproof_lms.placing import Desk
 from nbproof_lms.system import LmsEntry, systems
-from nbproof_lms.whose import FilePlace, Upload, Whose, lesson_named, owners
+from nbproof_lms.whose import FilePlace, Parts, Upload, Whose, lesson_named, owners
 
 __all__ = ["Item", "Kind", "file_uploads"]
 
@@ -53,6 +53,8 @@ class Item:
     guess: Guess = field(default_factory=Guess)
     called: str = ""
     """What the learner called it."""
+    named: Parts = ()
+    """The entry of an LMS's download that it lies in, if nothing but a name says whose that is."""
 
     def ended(self, status: str, why: str = "", **told: Any) -> Item:
         """It has come to this end. A sentence may quote a file's name, which may hold what a terminal obeys."""
@@ -161,7 +163,7 @@ def _whose(item: Item, whose: Whose, desk: Desk, dated: bool) -> Item:
         account=f"{whose.system}:{entry.account}" if entry.account else "",
         system=whose.system,
     )
-    return replace(item, line=line, called=whose.file)
+    return replace(item, line=line, called=whose.file, named=whose.named)
 
 
 def _place(item: Item) -> FilePlace:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from importlib import import_module
@@ -39,6 +39,13 @@ class LmsEntry:
     """Of two entries of one learner the later has the higher one; 0 if there is none."""
     hidden: bool = False
     """The LMS hides who it is: the name stands for somebody in this one download only."""
+    unsure: bool = False
+    """Its name can be split in more than one place: a learner may have written one of them."""
+
+    @property
+    def only_a_name(self) -> bool:
+        """Whether it holds nothing that only the LMS can give."""
+        return not (self.account or self.when or self.number)
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,8 @@ class System:
     """A learning-management system, or another one that hands over what learners handed in."""
 
     name = ""
+    patterns: tuple[re.Pattern[str], ...] = ()
+    """How the names look that it gives: what a learner may choose before the LMS's own words is matched lazily (``{1,80}?``)."""
     own_files: frozenset[tuple[str, ...]] = frozenset()
     """What it puts beside the entries of its download: each name, in parts."""
     dates_entries = False
@@ -86,6 +95,14 @@ class System:
 
     def read(self, part: str, below: bool) -> LmsEntry | None:
         """What the name of a file, folder or archive says; None if this LMS has not given it. ``below``: something lies in it."""
+        for pattern in self.patterns:
+            if (first := pattern.fullmatch(part)) and (entry := self.entry(first, below)):
+                last = _greedy(pattern).fullmatch(part)
+                return replace(entry, unsure=last is None or last.groups() != first.groups())
+        return None
+
+    def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
+        """What a name says that one of the patterns fits; None if this LMS has not given it after all."""
         return None
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
@@ -95,6 +112,12 @@ class System:
     def feedback_start(self, entry: LmsEntry) -> str:
         """What the name of a page must begin with that goes back to whoever handed this in; empty if nothing can."""
         return ""
+
+
+@cache
+def _greedy(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    """The same pattern, but it splits a name at the last place, not the first, and however long what stands before is."""
+    return re.compile(re.sub(r"\{(\d+),\d+\}\?", r"{\1,}", pattern.pattern), pattern.flags)
 
 
 @cache

@@ -17,7 +17,7 @@ from nbproof_lms.members import Roster
 from nbproof_lms.names import bare, is_nobody, plain, why_no_learner, without_copy_marks
 from nbproof_lms.system import LmsEntry, System
 
-__all__ = ["HIDDEN", "FilePlace", "Upload", "Whose", "lesson_named", "owners"]
+__all__ = ["HIDDEN", "FilePlace", "Parts", "Upload", "Whose", "lesson_named", "owners"]
 
 HIDDEN = "the LMS hides whose it is (anonymous grading)"
 _DEEPEST = 8
@@ -49,6 +49,8 @@ class Whose:
     """What the learner called it."""
     made: bool = False
     """The LMS made it, and no learner."""
+    named: Parts = ()
+    """The entry of the download that it lies in, if nothing but a name says whose that is."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,8 @@ class _Names:
         self._alike: dict[str, set[str]] = defaultdict(set)
         self._called: dict[str, dict[Parts, LmsEntry]] = defaultdict(dict)
         for head, entry in layout.entries.items():
+            if entry.unsure:
+                continue
             self._called[plain(entry.name)][head] = entry
         for name in (*upload.people, *self._called):
             self._alike[bare(name)].add(name)
@@ -231,7 +235,9 @@ class _Names:
             why = self._several(head, entry, learner) or self._group(place, entry) or self._around(learner)
             found = Whose(why=why) if why else found
         file = entry.file if entry.file and place.parts == head else place.parts[-1]
-        return replace(found, entry=entry if self._system else None, system=self._system, file=file)
+        named = head if self._system and entry.only_a_name else ()
+        told = entry if self._system and not entry.unsure else None
+        return replace(found, entry=told, system=self._system, file=file, named=named)
 
     def _unnamed(self, place: FilePlace) -> Whose:
         """The owner of what is not called as the rest of its upload is."""
@@ -245,11 +251,18 @@ class _Names:
             return Whose(made=True)
         return Whose(why=f"it is not called as {system.name} calls what it hands over, and all around it is", file=file)
 
+    def _unfit(self, entry: LmsEntry) -> str:
+        """Why a name can mean nobody, in words; empty if it can."""
+        name = entry.name
+        if entry.unsure:
+            return f"{self._system} may have put {name!r} there, or a longer name: who wrote the rest of it?"
+        return f"to some systems the folder {name!r} is the same as {name.strip()!r}" if name != name.strip() else ""
+
     def _meant(self, entry: LmsEntry) -> Whose:
         """Whom a name means, and the LMS's number with it."""
         upload, name = self._upload, entry.name
-        if name != name.strip():
-            return Whose(why=f"to some systems the folder {name!r} is the same as {name.strip()!r}")
+        if why := self._unfit(entry):
+            return Whose(why=why)
         found: Collection[str] = ()
         if upload.roster is not None:
             found = upload.roster.who(name, entry.account, self._system)

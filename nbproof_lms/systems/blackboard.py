@@ -13,11 +13,11 @@ class Blackboard(System):
     """Blackboard Learn."""
 
     name = "Blackboard"
+    patterns = (_FILE,)
 
-    def read(self, part: str, below: bool) -> LmsEntry | None:
+    def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``ps1_jane_attempt_2026-01-30-20-30-10_work.ipynb``."""
-        found = _FILE.fullmatch(part)
-        return found and LmsEntry(found["name"], found["file"] or part, when=read_time(found["time"]))
+        return LmsEntry(found["name"], found["file"] or found.string, when=read_time(found["time"]))
 
 
 SYSTEM = Blackboard()

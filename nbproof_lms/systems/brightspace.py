@@ -29,15 +29,13 @@ class Brightspace(System):
     """D2L's Brightspace."""
 
     name = "Brightspace"
+    patterns = (_ENTRY,)
     lasting_numbers = True
     own_files = frozenset({("index.html",)})
     export = "in Brightspace: Grades, Export, with Org Defined ID and Points Grade"
 
-    def read(self, part: str, below: bool) -> LmsEntry | None:
+    def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``; the time is the school's, and counts as UTC."""
-        found = _ENTRY.fullmatch(part)
-        if found is None:
-            return None
         return LmsEntry(
             found["name"], found["file"] or "", found["account"], _when(found["time"]), number=int(found["number"])
         )

@@ -28,6 +28,7 @@ class Canvas(System):
     """Instructure's Canvas."""
 
     name = "Canvas"
+    patterns = (_ANONYMOUS, _FILE)
     lasting_numbers = True
     export = "in Canvas: Grades, Export"
     upload = "in Canvas, in the lesson's assignment: Re-Upload Submissions, below Download Submissions"
@@ -35,20 +36,16 @@ class Canvas(System):
         "Canvas names each page after the notebook that was handed in: tell your learners to save it as .html"
     )
 
-    def read(self, part: str, below: bool) -> LmsEntry | None:
+    def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``doejane_LATE_123_456_work.ipynb``: name, the learner's number, the file's."""
-        hidden = _ANONYMOUS.fullmatch(part)
-        found = hidden or _FILE.fullmatch(part)
-        if found is None:
-            return None
         groups = found.groupdict()
         return LmsEntry(
             groups["name"],
-            groups["file"] or part,
+            groups["file"] or found.string,
             groups.get("account") or "",
             late=bool(groups["late"]),
             number=int(groups["number"] or 0),
-            hidden=hidden is not None,
+            hidden=found.re is _ANONYMOUS,
         )
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:

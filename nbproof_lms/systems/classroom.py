@@ -17,11 +17,11 @@ class Classroom(System):
     """Google Classroom."""
 
     name = "Classroom"
+    patterns = (_FILE,)
 
-    def read(self, part: str, below: bool) -> LmsEntry | None:
+    def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``Jane Doe - work.ipynb``."""
-        found = _FILE.fullmatch(part)
-        return found and LmsEntry(found["name"], found["file"])
+        return LmsEntry(found["name"], found["file"])
 
 
 SYSTEM = Classroom()

@@ -24,10 +24,9 @@ from nbproof_lms.csv_table import (
 from nbproof_lms.names import bare, for_a_file
 from nbproof_lms.system import GradeTable, LmsEntry, System
 
-_NAME = r"(?P<name>.{1,200}%s)_(?P<account>\d{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<file>%s)"
-_FILE = re.compile(_NAME % ("?", ".*"), re.DOTALL)
-_FOLDER = re.compile(_NAME % ("", ""), re.DOTALL)
-"""What a learner may choose stands before the number: in a folder's name the last one is Moodle's."""
+_ENTRY = re.compile(
+    r"(?P<name>.{1,200}?)_(?P<account>\d{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.DOTALL
+)
 _BLIND = re.compile(
     r"(?:participant|anonymous|anon|teilnehmer(?:in)?|user|student|participante?|partecipante|deelnemer|uczestnik|ucastnik|"
     r"deltagare|deltager|osallistuja|katilimci|участник)"
@@ -39,6 +38,7 @@ class Moodle(System):
     """Moodle's assignments."""
 
     name = "Moodle"
+    patterns = (_ENTRY,)
     dates_entries = True
     export = "in Moodle: the assignment, Download grading worksheet"
     upload = (
@@ -47,11 +47,8 @@ class Moodle(System):
     )
     upload_remark = "the assignment's settings must have the feedback type 'Feedback files'"
 
-    def read(self, part: str, below: bool) -> LmsEntry | None:
+    def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``Jane Doe_123_assignsubmission_file_work.ipynb``, or a folder of that name: the number is this assignment's."""
-        found = (below and _FOLDER.fullmatch(part)) or _FILE.fullmatch(part)
-        if not found:
-            return None
         name = " ".join(found["name"].split())
         if _BLIND.fullmatch(bare(name)):
             name = f"{name} {found['account']}"

@@ -13,11 +13,11 @@ class Exchange(System):
     """nbgrader's exchange. Who can write there can write any name: one that others share is nbgrader's to collect."""
 
     name = "nbgrader"
+    patterns = (_FOLDER,)
 
-    def read(self, part: str, below: bool) -> LmsEntry | None:
+    def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``jane+01_first+2026-11-20 12:00:00 UTC+secret/``."""
-        found = _FOLDER.fullmatch(part) if below else None
-        return found and LmsEntry(found["name"], when=read_time(found["time"]))
+        return LmsEntry(found["name"], when=read_time(found["time"])) if below else None
 
 
 SYSTEM = Exchange()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from nbproof_lms import collect
 from nbproof_lms.members import Member
 from nbproof_lms.roster import enrol
 from tests.lms.conftest import Collecting
@@ -101,9 +103,12 @@ def test_a_name_within_an_lmss_name_is_the_learners_own(system: str, collecting:
     files = dict(LMS[system])
     for number, imitated in enumerate(IMITATED.values(), 1):
         files |= {START[system].format(number, name): data for name, data in imitated.items()}
-    collecting(files, "hooks26.zip")
+    collected = collecting(files, "hooks26.zip")
     found = {path: data for path, data in everything(course / "submitted").items() if path.endswith(".ipynb")}
-    learners = {"bob": BOBS, "eve": EVES, **{f"mallory{number}": HERS for number in range(1, len(IMITATED) + 1)}}
+    asked = {"Classroom": {5, 8}, "Brightspace": {8}}.get(system, set())
+    assert [line.status for line in collected.needs_person] == ["no learner known"] * len(asked)
+    hers = {f"mallory{number}": HERS for number in range(1, len(IMITATED) + 1) if number not in asked}
+    learners = {"bob": BOBS, "eve": EVES, **hers}
     assert found == {f"{name}/01_first/01_first.ipynb": data for name, data in learners.items()}
     times = {path.read_text()[:10] for path in (course / "submitted").rglob("timestamp.txt")}
     assert times <= {"2026-11-09"}
@@ -117,11 +122,58 @@ def test_what_deviates_from_the_layout_is_listed(collecting: Collecting, course:
     assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}
 
 
-def test_a_moodle_name_that_imitates_anothers_is_that_learners_own(collecting: Collecting, course: Path) -> None:
-    """Where learners may choose how they are called: the number of the folder is the last one in its name."""
-    files = {**LMS["Moodle"], "bob_1_assignsubmission_file_x_9_assignsubmission_file_/x.ipynb": HERS}
-    collecting(files)
+LONG = "x" * 250
+SPLIT_TWICE = {
+    "Moodle": "bob_1_assignsubmission_file__9_assignsubmission_file_y.ipynb",
+    "Moodle, a folder": "bob_1_assignsubmission_file_x_9_assignsubmission_file_/x.ipynb",
+    "Moodle, a long name": f"bob_1_assignsubmission_file_{LONG}_9_assignsubmission_file_y.ipynb",
+    "Brightspace": "1-9 - bob - Nov 1, 2026 900 AM - Nov 24, 2026 1149 PM/x.ipynb",
+    "Brightspace, a file": "1-9 - bob - Nov 1, 2026 900 AM - x - Nov 24, 2026 1149 PM - y.ipynb",
+    "Classroom": "bob - x - y.ipynb",
+    "Blackboard": "p_bob_attempt_2026-11-10-10-00-00_p_eve_attempt_2026-11-11-10-00-00_x.ipynb",
+}
+
+
+@pytest.mark.parametrize("case", SPLIT_TWICE)
+def test_a_name_that_can_be_split_in_two_places_is_nobodys(case: str, collecting: Collecting, course: Path) -> None:
+    """Where learners may choose how they are called, or what a file is called: neither gives a learner nor a date."""
+    enrol(course, [Member("bob", "", "", ("participant 1", "1")), Member("eve"), Member("mallory")])
+    collected = collecting({**LMS[case.partition(",")[0]], SPLIT_TWICE[case]: HERS}, "hooks26.zip")
+    (line,) = collected.needs_person
+    assert (line.status, line.learner, line.time, line.account) == ("no learner known", "", None, "")
+    found = {path: data for path, data in everything(course / "submitted").items() if path.endswith(".ipynb")}
+    assert found == {"bob/01_first/01_first.ipynb": BOBS, "eve/01_first/01_first.ipynb": EVES}
+
+
+FIRST = {"bob - x.ipynb": BOBS, "eve - x.ipynb": EVES}
+SECOND = {
+    "a second file": {"bob - x (1).ipynb": HERS},
+    "where nothing is filled in": {"bob - x (1).ipynb": HERS, "bob - x.ipynb": notebook("01_first")},
+    "packed": {"bob - y.zip": zipped({"x.ipynb": HERS})},
+}
+
+
+@pytest.mark.parametrize("case", SECOND)
+def test_of_two_files_that_only_a_name_gives_a_learner_none_counts(
+    case: str, collecting: Collecting, course: Path
+) -> None:
+    collected = collecting({**FIRST, **SECOND[case]}, "hooks26.zip")
+    assert [(line.status, line.learner) for line in collected.needs_person] == [("waits", "bob")] * 2
+    assert all("only a name says whose" in line.why for line in collected.needs_person)
+    assert set(everything(course / "submitted")) == {"eve/01_first/01_first.ipynb"}
+
+
+def test_nor_does_it_replace_what_came_before_until_a_person_has_decided(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    collecting(FIRST, "first.zip")
+    second = tmp_path / "second.zip"
+    second.write_bytes(zipped({"eve - x.ipynb": EVES, "bob - x.ipynb": HERS}, time=datetime(2026, 12, 1, tzinfo=UTC)))
+    (line,) = collect(course, [second]).needs_person
+    assert (line.status, line.learner) == ("waits", "bob")
     assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
+    collect(course, [course / line.place], learner="bob", lesson="01_first")
+    assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == HERS
 
 
 @pytest.mark.parametrize("name", ["bob.", "bob ", "bob .", "..bob"])
