@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.truths import ANYTHING, other_than, such_that
 
 POISON = ("module", "head")
@@ -303,10 +303,9 @@ class TwoCheckpoints(Check):
 
     poison = POISON
 
-    def saved(self, case, number, *names):
-        """A checkpoint of the two layers, under these names."""
-        tensors = case.tensor(f"hidden weight {number}", 4, 3), case.tensor(f"hidden other weight {number}", 2, 4)
-        return dict(zip(names, tensors, strict=True))
+    def saved(self, case, number):
+        """The weights of the two layers in a checkpoint."""
+        return case.tensor(f"hidden weight {number}", 4, 3), case.tensor(f"hidden other weight {number}", 2, 4)
 
     def probe(self, nb, case):
         old, new = case.words("hidden names", 2)
@@ -315,18 +314,24 @@ class TwoCheckpoints(Check):
         nb.function("accept_old_name")(model[1], old, new)
         found = {}
         for number in (1, 2):
-            told = load_and_say(model, self.saved(case, number, f"0.{old}.weight", f"1.{old}.weight"))
+            saved = dict(zip((f"0.{old}.weight", f"1.{old}.weight"), self.saved(case, number)))
+            told = load_and_say(model, saved)
             found[f"load_state_dict says, checkpoint {number}"] = told["load_state_dict says"]
-            found[f"state_dict after checkpoint {number}"] = {key: one.clone() for key, one in told["state_dict"].items()}
+            found[f"keys of state_dict after checkpoint {number}"] = list(told["state_dict"])
+            with torch.no_grad():
+                inner = torch.tanh(model[0][old](case.tensor(f"hidden x {number}", 5, 3)))
+                found[f"output after checkpoint {number}"] = model[1][new](inner)
         return found
 
     def truth(self, case):
         old, new = case.words("hidden names", 2)
         found = {}
         for number in (1, 2):
+            one, other = self.saved(case, number)
+            output = torch.tanh(case.tensor(f"hidden x {number}", 5, 3) @ one.T) @ other.T
             found[f"load_state_dict says, checkpoint {number}"] = FINE
-            right = self.saved(case, number, f"0.{old}.weight", f"1.{new}.weight")
-            found[f"state_dict after checkpoint {number}"] = right
+            found[f"keys of state_dict after checkpoint {number}"] = [f"0.{old}.weight", f"1.{new}.weight"]
+            found[f"output after checkpoint {number}"] = Close(output, rtol=1e-4, atol=1e-4)
         return found
 
 

@@ -433,15 +433,16 @@ check(
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class Camera(nn.Module):
-    """A convolution, a layer that runs several times, and one that does not run."""
+    """A convolution of its own kind with a norm behind it, a layer that runs several times, and one that does not run."""
 
     def __init__(self, channels, size, times):
         super().__init__()
-        self.lens, self.times = nn.Conv2d(2, channels, (2, 3), stride=2, bias=False), times
+        lens = nn.Conv2d(4, 2 * channels, (2, 3), stride=2, padding=1, dilation=(1, 2), groups=2, bias=False)
+        self.front, self.times = nn.Sequential(lens, nn.BatchNorm2d(2 * channels), nn.ReLU()), times
         self.film, self.spare = nn.Linear(size, size), nn.Linear(size, 4)
 
     def forward(self, x):
-        x = self.lens(x)
+        x = self.front(x)
         for _ in range(self.times):
             x = torch.tanh(self.film(x))
         return x
@@ -451,19 +452,20 @@ class Pictures(Check):
     """The number is that of all MACs of one call, for the whole batch."""
 
     def sizes(self, case):
-        names = {"pictures": (3, 19), "channels": (3, 17), "rows": (2, 13), "columns": (3, 15), "times": (2, 7)}
+        """Never as many rows as columns: whoever takes one for the other counts something else."""
+        names = {"pictures": (3, 19), "channels": (3, 17), "rows": (2, 13), "more columns": (1, 9), "times": (2, 7)}
         return [case.integer(f"{name} of the camera", *ends) for name, ends in names.items()]
 
     def probe(self, nb, case):
-        pictures, channels, rows, columns, times = self.sizes(case)
-        model = case.build("a camera", Camera, channels, columns, times)
-        x = case.tensor("what it sees", pictures, 2, 2 * rows, 2 * columns + 1)
+        pictures, channels, rows, more, times = self.sizes(case)
+        model = case.build("a camera", Camera, channels, rows + more, times)
+        x = case.tensor("what it sees", pictures, 4, 2 * rows - 2, 2 * (rows + more) + 1)
         return {"MACs of a camera": whole(nb.function("count_macs")(model, x))}
 
     def truth(self, case):
-        pictures, channels, rows, columns, times = self.sizes(case)
-        places = pictures * channels * rows * columns
-        macs = places * (2 * 2 * 3) + times * places * columns
+        pictures, channels, rows, more, times = self.sizes(case)
+        places = pictures * 2 * channels * rows * (rows + more)
+        macs = places * (2 * 2 * 3) + times * places * (rows + more)
         return {"MACs of a camera": AnyOf(macs, float(macs))}
 
 

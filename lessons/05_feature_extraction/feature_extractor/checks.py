@@ -447,25 +447,36 @@ class House(nn.Module):
 
 
 class AroundTheHouse(Check):
-    """Each call returns the outputs of the layers that were named, for its own input."""
+    """Each call returns the outputs of the layers that were named, for its own input, of the model as it is then."""
 
     def house(self, case):
         model = case.build("a house", House, *case.words("names in the house", 2))
         return model, [case.tensor("by day", 3, 4), case.tensor("by night", 2, 6, 4)]
+
+    def rebuild(self, case, model, number):
+        """Other weights before each call."""
+        with torch.no_grad():
+            for name, one in model.named_parameters():
+                one += case.tensor(f"rebuilt {name} {number}", *one.shape)
 
     def probe(self, nb, case):
         model, inputs = self.house(case)
         floor, room = model.names
         asked = case.shuffled("asked for", [room, f"{floor}.{room}.0", f"{floor}.{floor}"])
         extractor = nb.function("FeatureExt")(model, asked)
-        # A later call may change an earlier dict, so each is copied at once.
-        return {f"features of call {number}": snapshot(extractor(x)) for number, x in enumerate(inputs)}
+        found = {}
+        for number, x in enumerate(inputs):
+            self.rebuild(case, model, number)
+            # A later call may change an earlier dict, so each is copied at once.
+            found[f"features of call {number}"] = snapshot(extractor(x))
+        return found
 
     def truth(self, case):
         model, inputs = self.house(case)
         floor, room = model.names
         rooms, wanted = getattr(model, floor), {}
         for number, x in enumerate(inputs):
+            self.rebuild(case, model, number)
             inner, other = rooms[room][0](x), rooms[floor](x)
             outer = getattr(model, room)(torch.tanh(inner) - other)
             wanted[f"features of call {number}"] = close(

@@ -413,22 +413,33 @@ class Rewritten(Check):
         model = case.build("a draft", Draft, *case.words("layers of the draft", 4))
         return model, [case.tensor(f"draft of {rows} rows", rows, 3) for rows in (2, 5)]
 
+    def edit(self, case, model, x):
+        """Other weights before each call."""
+        with torch.no_grad():
+            for name, one in model.named_parameters():
+                one += case.tensor(f"{name} for {len(x)} rows", *one.shape)
+
     def probe(self, nb, case):
         model, inputs = self.draft(case)
-        layers = case.shuffled("layers of the draft, asked for", model.names)
-        found = [nb.function("safe_features")(model, layers, x) for x in inputs]
+        layers, found = case.shuffled("layers of the draft, asked for", model.names), []
+        for x in inputs:
+            self.edit(case, model, x)
+            found.append(nb.function("safe_features")(model, layers, x))
         for x in inputs:
             x.fill_(7)
         model(inputs[0])
         return {"features of both calls": found}
 
     def truth(self, case):
-        model, (x, y) = self.draft(case)
+        model, inputs = self.draft(case)
         first, odd, even, other = model.children()
-        x, y = other(x), other(y)
-        of_x = {model.names[0]: first(x), model.names[2]: even(first(x) * 3)}
-        of_y = {model.names[0]: first(y), model.names[1]: odd(first(y) * 3)}
-        return {"features of both calls": [close(of_x), close(of_y)]}
+        wanted = []
+        for x, last in zip(inputs, (even, odd)):
+            self.edit(case, model, x)
+            begun = first(other(x))
+            name = model.names[1 + (last is even)]
+            wanted.append(close({model.names[0]: begun.clone(), name: last(begun * 3)}))
+        return {"features of both calls": wanted}
 
 
 check("safe_features", Rewritten)

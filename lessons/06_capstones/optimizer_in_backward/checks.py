@@ -455,37 +455,66 @@ check("optimizer_in_backward", LikePlainSGD, WithMomentum, FrozenAndShared, Afte
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class OneGradientAtATime(LikePlainSGD):
+class Echo(nn.Module):
+    """A layer that runs several times, with a factor, and another behind it."""
+
+    def __init__(self, width, times):
+        super().__init__()
+        self.inner, self.outer, self.times = nn.Linear(width, width), nn.Linear(width, 2, bias=False), times
+        self.factor = nn.Parameter(torch.rand(width))
+
+    def forward(self, x):
+        for _ in range(self.times):
+            x = torch.tanh(self.inner(x)) * self.factor
+        return self.outer(x)
+
+
+class OneGradientAtATime(Check):
     """During backward there is never more than one parameter's gradient in memory."""
 
+    errors = LikePlainSGD.errors
+
+    def echo(self, case):
+        """A model, what makes its optimizer, and what each of its backwards begins at."""
+        model = case.build("an echo", Echo, case.integer("width of the echo", 3, 5), case.integer("echoes", 2, 3))
+        rate, times = case.integer("rate of the echo", 5, 9) / 100, case.integer("backwards of the echo", 3, 5)
+        inputs = [case.tensor(f"echo of {number}", 6, len(model.factor)) for number in range(times)]
+        upstream = [case.tensor(f"upstream of the echo of {number}", 6, 2) for number in range(times)]
+        pairs = zip(inputs, upstream)
+        return model, partial(torch.optim.SGD, lr=rate, momentum=0.8), [(model, *pair) for pair in pairs]
+
     def probe(self, nb, case):
-        model, counts, moments = self.given(case), [], {}
-        named = parameters_of(model)
+        model, make, passes = self.echo(case)
+        counts, moments, named = [], {}, parameters_of(model)
 
         def look(name, parameter):
             counts.append(len(with_gradient(model)))
-            moments.setdefault(name, snapshot(gradients_left(named, case)))
+            moments[name] = snapshot(gradients_left(named, case))
 
         for name, parameter in named.items():
             parameter.register_post_accumulate_grad_hook(partial(look, name))
-        with nb.function("OptimizerInBackward")(model, self.make(case)):
-            for step in (1, 2):
-                self.loss(case, model, step).backward()
+        with nb.function("OptimizerInBackward")(model, make):
+            for run, x, upstream in passes:
+                run(x).backward(upstream)
         return {
             "gradients in memory at a time": max(counts),
-            "parameters after backward 2": values(model),
-            "what .grad holds, whenever one is complete": moments,
+            "parameters after the last backward": values(model),
+            "what .grad holds, whenever one is complete in the last backward": moments,
         }
 
     def truth(self, case):
-        model = self.given(case)
-        named = dict(model.named_parameters())
-        none, found = gradients_left(named, case), torch.autograd.grad(self.loss(case, model, 1), list(named.values()))
+        model, make, passes = self.echo(case)
+        named, optimizer = dict(model.named_parameters()), make(list(model.parameters()))
+        none = gradients_left(named, case)
+        for run, x, upstream in passes:
+            optimizer.zero_grad()
+            run(x).backward(upstream)
+            optimizer.step()
         return {
             "gradients in memory at a time": 1,
-            "parameters after backward 2": self.plain(case)[2],
-            "what .grad holds, whenever one is complete": {
-                name: {**none, name: gradient} for name, gradient in zip(named, found)
+            "parameters after the last backward": values(model),
+            "what .grad holds, whenever one is complete in the last backward": {
+                name: {**none, name: parameter.grad} for name, parameter in named.items()
             },
         }
 
