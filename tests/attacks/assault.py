@@ -21,6 +21,8 @@ from typing import Any
 
 import psutil
 
+from nbproof.display.words import ENGLISH
+from nbproof.values.results import Outcome as Ended
 from tests import without_demonstrations
 from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene, Targets
 
@@ -84,9 +86,9 @@ class Outcome:
     attacks: Sequence[Attack] = ()
 
     def exercise(self, learner: str, name: str) -> dict[str, Any]:
-        """The verdict on one exercise, with its score."""
+        """The verdict on one exercise, with its score and what the learner is told."""
         found: dict[str, Any] = next(one for one in self.verdicts[learner]["exercises"] if one["id"] == name)
-        return {**found, "score": sum(test["score"] for test in found["tests"])}
+        return {**found, "score": sum(found["points"].values()), "sentence": ENGLISH.outcome(Ended.from_dict(found))}
 
     def source(self, lesson: str) -> dict[str, Any]:
         """The instructor's notebook of a lesson that was graded."""
