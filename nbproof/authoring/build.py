@@ -26,7 +26,7 @@ from nbproof.authoring.derived_files import (
     derived_files,
     how_to_install,
     in_the_notebook,
-    sweep,
+    orphans,
     write_where_it_differs,
 )
 from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_syllabus, refuse_abandoned
@@ -104,16 +104,16 @@ def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
 def build(root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[Path]:
     """Derive source and release of the named lessons, or of all. Returns the files that changed.
 
-    A build of all takes away what earlier ones made of lessons that are gone. Raises LessonError, before anything is
-    written, for a lesson that cannot be read, and for one whose prose states other points than its cells have.
+    It names what earlier builds made of lessons that are gone. Raises LessonError, before anything is written, for a
+    lesson that cannot be read, and for one whose prose states other points than its cells have.
     """
     folders = [folder.name for folder in find_lessons(root, names)]
     refuse_abandoned(root)
     lessons = [lesson for lesson in read_syllabus(root, folders).lessons if lesson.slug in folders]
     _refuse_contradictions(lessons)
     changed = derive(root, lessons, root, say)
-    if not names:
-        sweep(root, say)
+    for orphan in orphans(root):
+        say(f"{orphan.fact}: {orphan.place}; {orphan.next_command}")
     if the_course().derived_in(root) is not None:
         slugs = [folder.name for folder in find_lessons(root)]
         files = derived_files(root, lessons, slugs)

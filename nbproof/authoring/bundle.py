@@ -87,12 +87,8 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
         raise next(iter(left_out.values()))
     # A course may have come without lessons, which only their authors need.
     for orphan in orphans(root) if any(root.glob("lessons/*/lesson.py")) else ():
-        if orphan.derived and orphan.folder.name in chosen:
-            raise CourseError(
-                f"{orphan.name} was made from a lesson that is gone",
-                str(orphan.folder),
-                f"{course_command('build')}: it takes it away",
-            )
+        if Path(orphan.place).name in chosen:
+            raise CourseError(orphan.fact, orphan.place, orphan.next_command)
     lessons_with_source(root, chosen)  # without the instructor's notebooks nothing could be proved
     files = contents_of(root, chosen, _due_dates(root))
     searched = _prove(root, files)

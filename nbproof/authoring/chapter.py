@@ -66,12 +66,9 @@ def chapter_of(
             )
         elif kind is CellKind.ANSWER:
             cells.append(_code(cell.source, ["exercise"], []))
-        elif kind in (CellKind.TEST, CellKind.WRITTEN):
-            following = kinds[number + 1 :]
-            upto = following.index(CellKind.ANSWER) if CellKind.ANSWER in following else len(following)
-            if kind is CellKind.WRITTEN or CellKind.TEST not in following[:upto]:
-                cells.append(_prose(_end_of_box(kind, cell.source)))
-                boxed = ""
+        elif _ends_a_box(kinds[number:]):
+            cells.append(_prose(_end_of_box(kind, cell.source)))
+            boxed = ""
         if stopped and cell.id == stopped:
             cells.append(_prose(_div(boxed, _STOPPED_HERE) if boxed else _STOPPED_HERE))
     first = next((cell for cell in cells if cell.cell_type == "markdown"), None)
@@ -80,6 +77,15 @@ def chapter_of(
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"  # not by chance: what has not changed is not made again
     return nbformat.v4.new_notebook(cells=cells, metadata=released.metadata)
+
+
+def _ends_a_box(kinds: Sequence[CellKind]) -> bool:
+    """Whether a cell, the first of these, ends an exercise: a question's answer, or the last of its test cells."""
+    kind, *following = kinds
+    if kind is CellKind.TEST:
+        upto = following.index(CellKind.ANSWER) if CellKind.ANSWER in following else len(following)
+        return CellKind.TEST not in following[:upto]
+    return kind is CellKind.WRITTEN
 
 
 _STOPPED_HERE = """\

@@ -46,10 +46,16 @@ class Checkup:
         return frozenset(violation.lesson for violation in self.others if violation.lesson)
 
 
-def check_up(root: Path, names: Sequence[str], step: Callable[[int, int, str], None]) -> Checkup:
+def check_up(
+    root: Path,
+    names: Sequence[str],
+    step: Callable[[int, int, str], None],
+    told: Callable[[Record, int], None] = lambda record, of: None,
+) -> Checkup:
     """Check the exercises that are named, or those of the lessons that are named, and each of their lessons as a whole.
 
-    ``step`` is told of progress. Raises CourseError if there is nothing that could be checked.
+    ``step`` is told of progress, ``told`` of each exercise, of so many, as soon as it was looked at.
+    Raises CourseError if there is nothing that could be checked.
     """
     start = time.perf_counter()
     course_config(root)  # raises before the work, and not after it
@@ -59,22 +65,26 @@ def check_up(root: Path, names: Sequence[str], step: Callable[[int, int, str], N
     lessons = [
         one for one in syllabus.lessons if not names or one.slug in names or one in [lesson for lesson, _ in pairs]
     ]
-    records = check_contract(pairs, step)
-    for (lesson, exercise), record in zip(pairs, records, strict=True):
+
+    def looked_at(lesson: Lesson, record: Record) -> None:
+        exercise = record.exercise
         record.demands = demands_of(lesson, exercise)
         record.violations += [*unbroken(lesson, exercise), *untried(lesson, exercise, the_course().awkward)]
+        told(record, len(pairs))
+
+    records = check_contract(pairs, step, told=looked_at)
     others = check_release(root, lessons)
     for lesson in lessons:
         others += [replace(violation, lesson=lesson.slug) for violation in check_hints([lesson])]
     if not names:
         others += check_share(records)
     of = [len(record.exercise.candidates) for record in records]
-    looked_at = (
+    what = (
         f"{counted(len(records), 'exercise')} with {sum(of)} candidates; prose, hints and derived notebooks of "
         + ", ".join(lesson.slug for lesson in lessons)
     )
     left = _left_out(syllabus, lessons, records) if names else ()
-    return Checkup(tuple(records), tuple(others), looked_at, left, time.perf_counter() - start)
+    return Checkup(tuple(records), tuple(others), what, left, time.perf_counter() - start)
 
 
 def _left_out(syllabus: Syllabus, lessons: Sequence[Lesson], records: Sequence[Record]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ checks are sound in themselves. Per lesson, in
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -102,11 +102,12 @@ def check_contract(
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
     limit: float = 60.0,
     mutant_seeds: tuple[int, ...] = (1, 2),
+    told: Callable[[Lesson, Record], None] = lambda lesson, record: None,
 ) -> list[Record]:
     """Run every candidate of these exercises; the records hold what was found.
 
-    ``step`` is told of progress; after ``limit`` seconds a candidate is cut off. ``mutant_seeds``: the runs of each
-    mutant, for whoever runs them with other seeds elsewhere.
+    ``step`` is told of progress, ``told`` of each exercise whose candidates have all been tried. After ``limit`` seconds a
+    candidate is cut off. ``mutant_seeds``: the runs of each mutant, for whoever runs them with other seeds elsewhere.
     """
     jobs = [(number, candidate) for number, (_, exercise) in enumerate(pairs) for candidate in exercise.candidates]
     trials = [_trial(*pairs[number], candidate, limit, mutant_seeds) for number, candidate in jobs]
@@ -117,8 +118,9 @@ def check_contract(
         outcomes[number].append((candidate, outcome))
         records[number].seconds += outcome.seconds
         step(done, len(jobs), f"{pairs[number][1].id}/{candidate.name}")
-    for number, record in enumerate(records):
-        _judge(record, outcomes[number])
+        if len(outcomes[number]) == len(pairs[number][1].candidates):
+            _judge(records[number], outcomes[number])
+            told(pairs[number][0], records[number])
     return records
 
 
@@ -144,27 +146,44 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
         record.broken(f"{counted(len(exercise.mutants), 'mutant')}, at least {MIN_MUTANTS} are needed")
     killers: dict[str, set[str]] = {}
     for candidate, outcome in sorted(outcomes, key=lambda pair: pair[0].name):
-        failing = [outcome.failing(index) for index in range(max(1, len(outcome.findings)))]
-        if len({frozenset(found) for found in failing}) > 1:
-            parts = " and ".join(str(sorted(found) or "none") for found in failing)
-            record.broken(f"{candidate.role} {candidate.name}: two seeds disagree, failing checks {parts}", candidate)
-        for flaw in outcome.flaws:
-            record.broken(flaw)
-        for guard in outcome.guards:
-            _judge_guard(record, guard)
-        if candidate.role in ("reference", "accepted"):
-            _judge_right(record, candidate, outcome, failing)
-        elif candidate.role == "stub":
-            everything = {cell.grade_id for cell in exercise.tests}
-            kept = everything - outcome.cells_lost(0) if not outcome.ended else set()
-            if kept:
-                record.broken(f"the untouched stub earns marks in {', '.join(sorted(kept))}")
-            # A stub may stop its own cell, never the tests.
-            if outcome.ended:
-                record.broken(f"the stub's trial was cut off: {outcome.ended}")
-        else:
-            _judge_mutant(record, candidate, outcome, failing)
-            killers[candidate.name] = failing[0]
+        failing = _judge_candidate(record, candidate, outcome)
+        if candidate.role == "mutant":
+            killers[candidate.name] = failing
+    _judge_visible(record, killers)
+
+
+def _judge_candidate(record: Record, candidate: Candidate, outcome: Tried) -> set[str]:
+    """Note what one trial shows; returns the checks that failed under the first seed."""
+    failing = [outcome.failing(index) for index in range(max(1, len(outcome.findings)))]
+    if len({frozenset(found) for found in failing}) > 1:
+        parts = " and ".join(str(sorted(found) or "none") for found in failing)
+        record.broken(f"{candidate.role} {candidate.name}: two seeds disagree, failing checks {parts}", candidate)
+    for flaw in outcome.flaws:
+        record.broken(flaw)
+    for guard in outcome.guards:
+        _judge_guard(record, guard)
+    if candidate.role in ("reference", "accepted"):
+        _judge_right(record, candidate, outcome, failing)
+    elif candidate.role == "stub":
+        _judge_stub(record, outcome)
+    else:
+        _judge_mutant(record, candidate, outcome, failing)
+    return failing[0]
+
+
+def _judge_stub(record: Record, outcome: Tried) -> None:
+    # A stub may stop its own cell, never the tests.
+    if outcome.ended:
+        record.broken(f"the stub's trial was cut off: {outcome.ended}")
+        return
+    kept = {cell.grade_id for cell in record.exercise.tests} - outcome.cells_lost(0)
+    if kept:
+        record.broken(f"the untouched stub earns marks in {', '.join(sorted(kept))}")
+
+
+def _judge_visible(record: Record, killers: Mapping[str, set[str]]) -> None:
+    """Note whether visible and hidden checks both do their part; ``killers``: mutant -> the checks that it fails."""
+    exercise = record.exercise
     hidden = set(_hidden_checks(exercise))
     for name in sorted(hidden - set().union(*killers.values())):
         record.broken(
@@ -253,7 +272,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing:
         record.broken(
             f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist",
             candidate,
-            f"write [{candidate.hint}] in lessons/{record.exercise.lesson}/{record.exercise.id}/hints.toml, "
+            f"write [{candidate.hint}] in lessons/{record.exercise.lesson}/hints.toml, "
             f"then: {course_command('build')}; "
             "or name another one in its first line" + (f", such as {', '.join(close)}" if close else ""),
         )

@@ -1,10 +1,9 @@
 """An exercise's folder, ``lessons/<slug>/<exercise>/``: its checks, right and wrong answers, and help.
 
-==============  ===========================================================================================
-``checks.py``   the visible checks and, below the line :data:`HIDDEN`, those that learners do not get
-``right.py``    accepted answers, ``wrong.py`` mutants: a cell each, ``# %% name``
-``hints.toml``  the way in, and the misconceptions (:mod:`nbproof.authoring.hint_texts`)
-==============  ===========================================================================================
+=============  ===========================================================================================
+``checks.py``  the visible checks and, below the line :data:`HIDDEN`, those that learners do not get
+``right.py``   accepted answers, ``wrong.py`` mutants: a cell each, ``# %% name``
+=============  ===========================================================================================
 
 An exercise whose points are split has a test cell for each part, and a cell ``# %% part`` for each in ``checks.py``.
 
@@ -215,7 +214,7 @@ def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:
         known = (
             parts in (("lesson.py",), (HINTS,))
             or (path.is_dir() and len(parts) == 1 and parts[0] in ids)
-            or (len(parts) == 2 and parts[0] in ids and parts[1] in (CHECKS, RIGHT, WRONG, HINTS) and path.is_file())
+            or (len(parts) == 2 and parts[0] in ids and parts[1] in (CHECKS, RIGHT, WRONG) and path.is_file())
         )
         if not known:
             raise LessonError(*_unexpected(parts, ids, path))
@@ -233,7 +232,7 @@ def _unexpected(parts: tuple[str, ...], ids: Collection[str], path: Path) -> tup
     return (
         "an unexpected file in a lesson folder",
         str(path),
-        f"move it: a lesson has lesson.py and {HINTS}, an exercise's folder {CHECKS}, {RIGHT}, {WRONG} and {HINTS}. "
+        f"move it: a lesson has lesson.py and {HINTS}, an exercise's folder {CHECKS}, {RIGHT} and {WRONG}. "
         f"Exercises: {listed}",
     )
 

@@ -1,10 +1,9 @@
-"""Derive ``course/hints.json``, which learners have, from the ``hints.toml`` files in ``lessons/``.
+"""Derive ``hints.json``, which learners have, from the ``hints.toml`` files in ``lessons/``.
 
-==========================================  =========================================================
-``lessons/<slug>/<exercise>/hints.toml``    the way into the exercise, and what goes wrong in it alone
-``lessons/<slug>/hints.toml``               what goes wrong in several exercises of the lesson
-``lessons/hints.toml``                      what goes wrong in any lesson
-==========================================  =========================================================
+============================  ===========================================================================
+``lessons/<slug>/hints.toml``  the ways into the exercises of the lesson, and what goes wrong in it
+``lessons/hints.toml``         what goes wrong in any lesson
+============================  ===========================================================================
 
 One table a misconception::
 
@@ -14,15 +13,16 @@ One table a misconception::
     idea = "A name inside a function is local. Whoever calls it gets what it returns."
     read = "Lesson 03, 'What a function may return'"
 
-and, in an exercise's own file, ``[way_in]`` for a learner who does not know how to begin: question, idea, read.
+and ``[way_in.<exercise>]`` for a learner who does not know how to begin: question, idea, read.
 """
 
 from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from nbproof.authoring.exercise_folder import HINTS
 from nbproof.errors import HintError
@@ -38,24 +38,24 @@ def derived_hints(root: Path) -> str:
     misconceptions: dict[str, dict[str, str]] = {}
     ways_in: dict[str, dict[str, str]] = {}
     places: dict[str, Path] = {}
-    for path in _files(root / "lessons"):
-        for key, table in _tables(path).items():
-            if key == WAY_IN and _is_of_exercise(path):
-                ways_in[path.parent.name] = _steps(path, key, table, _STEPS)
-            elif key == WAY_IN:
+    for path in _files(root):
+        tables = _tables(path)
+        for exercise, table in tables.pop(WAY_IN, {}).items():
+            if not (path.parent / exercise).is_dir():
                 raise HintError(
                     "a way in, and no exercise that it leads into",
                     str(path),
-                    f"move [{WAY_IN}] into an exercise's {HINTS}",
+                    f"write [{WAY_IN}.<exercise>] in the {HINTS} of its lesson",
                 )
-            elif key in misconceptions:
+            ways_in[exercise] = _steps(path, f"{WAY_IN}.{exercise}", table, _STEPS)
+        for key, table in tables.items():
+            if key in misconceptions:
                 raise HintError(
                     f"the hint {key!r} is defined twice",
                     f"{path} and {places[key]}",
                     "rename one of the two, ids are unique; or, if they mean the same, move one up to where both see it",
                 )
-            else:
-                misconceptions[key], places[key] = _steps(path, key, table, ("name", *_STEPS)), path
+            misconceptions[key], places[key] = _steps(path, key, table, ("name", *_STEPS)), path
     # Ids are no keys there: `"hint_id": {` is a line of many a hidden check, and no such line gets into a bundle.
     both = {
         name: [{"id": key, **steps} for key, steps in sorted(found.items())]
@@ -64,16 +64,12 @@ def derived_hints(root: Path) -> str:
     return json.dumps(both, indent=1, ensure_ascii=False) + "\n"
 
 
-def _files(lessons: Path) -> Iterator[Path]:
-    for pattern in (HINTS, f"*/{HINTS}", f"*/*/{HINTS}"):
-        yield from sorted(lessons.glob(pattern))
+def _files(root: Path) -> list[Path]:
+    found = [root / "lessons" / HINTS, *sorted((root / "lessons").glob(f"*/{HINTS}"))]
+    return [path for path in found if path.is_file()]
 
 
-def _is_of_exercise(path: Path) -> bool:
-    return (path.parent.parent / "lesson.py").exists()
-
-
-def _tables(path: Path) -> dict[str, object]:
+def _tables(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:  # no TOML, or no UTF-8
@@ -81,7 +77,7 @@ def _tables(path: Path) -> dict[str, object]:
 
 
 def _steps(path: Path, key: str, table: object, steps: tuple[str, ...]) -> dict[str, str]:
-    given = table if isinstance(table, dict) else {}
+    given: Mapping[str, Any] = table if isinstance(table, dict) else {}
     for step in steps:
         if not isinstance(given.get(step), str):
             raise HintError(f"the hint {key!r} has no {step!r}", str(path), f'add {step} = "..."')
@@ -90,9 +86,9 @@ def _steps(path: Path, key: str, table: object, steps: tuple[str, ...]) -> dict[
 
 def place_of(root: Path, key: str) -> str:
     """Where the misconception ``key`` stands, or the way into the exercise ``key``: ``<file>:<line>``."""
-    for path in _files(root / "lessons"):
-        wanted = f"[{WAY_IN if _is_of_exercise(path) and path.parent.name == key else key}]"
+    wanted = (f"[{key}]", f"[{WAY_IN}.{key}]")
+    for path in _files(root):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if line.strip() == wanted:
+            if line.strip() in wanted:
                 return f"{path}:{number}"
     return str(root / "lessons")

@@ -39,7 +39,7 @@ def check_share(records: Sequence[Record]) -> Iterator[Violation]:
         yield Violation(
             f"{share:.1%} of the mutants get a hint of their own, at least {SHARE:.0%} are asked for",
             f"{len(unnamed)} declare none, such as {shown}",
-            "give each a hint in the exercise's hints.toml, and name it in `mistakes`, `blame` or `errors` of a check",
+            "give each a hint in the lesson's hints.toml, and name it in `mistakes`, `blame` or `errors` of a check",
         )
 
 
@@ -50,7 +50,7 @@ def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
             if exercise.id not in exercise_hints():
                 yield Violation(
                     f"{exercise.id} has no way in",
-                    f"{lesson.path.parent / exercise.id / HINTS}: no [{WAY_IN}]",
+                    f"{lesson.path.parent / HINTS}: no [{WAY_IN}.{exercise.id}]",
                     f"write one: question, idea, read; then: {course_command('build')}",
                 )
     titles = {lesson.slug[:2]: _titles(lesson) for lesson in lessons}

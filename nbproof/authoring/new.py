@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
+from nbproof.authoring.exercise_folder import HINTS
 from nbproof.authoring.lesson import find_lessons, read_lesson, read_syllabus
 from nbproof.authoring.stated import contradictions
 from nbproof.errors import UsageError, Violation
@@ -19,6 +20,8 @@ __all__ = ["FIRST", "new_course", "new_exercise"]
 FIRST = ("01_first", "last_word_first")
 """The lesson of a new course, and its exercise."""
 
+_OF_THE_LESSON = ("lesson.py", HINTS)
+"""What an exercise has in the files of its lesson; the rest lies in its own folder."""
 _TEMPLATES = Path(__file__).parent / "templates"
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _LEAVES = {
@@ -43,8 +46,8 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     texts = {within.get(name, name): text for name, text in _filled("course", words)}
     told = _words_of_exercise(lesson, exercise, "")
     for part, text in _filled("exercise", told):
-        place = within[part] if part == "lesson.py" else f"lessons/{lesson}/{exercise}/{part}"
-        texts[place] = texts.get(place, "") + text
+        beside = f"lessons/{lesson}/{part}" if part in _OF_THE_LESSON else f"lessons/{lesson}/{exercise}/{part}"
+        texts[beside] = texts.get(beside, "") + text
     return _written({folder / place: text for place, text in texts.items()}, folder)
 
 
@@ -65,12 +68,14 @@ def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> tuple[l
                 f"the name {name!r} is taken", str(other.path.parent / name), "choose another name, or change that one"
             )
     texts = dict(_filled("exercise", _words_of_exercise(lesson, name, title)))
-    path = folder / "lesson.py"
+    path, hints = folder / "lesson.py", folder / HINTS
     before = path.read_text(encoding="utf-8")
-    cells = texts.pop("lesson.py")
+    known = hints.read_text(encoding="utf-8").rstrip("\n") + "\n\n\n" if hints.is_file() else ""
+    cells, told = texts.pop("lesson.py"), texts.pop(HINTS)
     made = _written({folder / name / part: text for part, text in texts.items()}, folder)
     path.write_text(_with_cells(before, cells), encoding="utf-8", newline="\n")
-    return [path, *made], list(contradictions(read_lesson(folder)))
+    hints.write_text(known + told, encoding="utf-8", newline="\n")
+    return [path, hints, *made], list(contradictions(read_lesson(folder)))
 
 
 def _title(given: str, name: str) -> str:

@@ -26,7 +26,7 @@ __all__ = ["check_release", "leaks"]
 def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
     """What is wrong with the derived notebooks and the prose: stale, misleading, or holding what learners must not see."""
     course_config(root)  # raises here, and not in the scratch course, where there is no configuration
-    found = [orphan.violation() for orphan in orphans(root)]
+    found = orphans(root)
     with tempfile.TemporaryDirectory() as name:
         scratch, refused = Path(name).resolve(), dict[str, LessonError]()
         derive(root, lessons, scratch, lambda line: None, refused)

@@ -125,9 +125,14 @@ def _check(arguments: argparse.Namespace) -> int:
 
     with progress("candidates") as step:
         from nbproof.authoring.checkup import check_up
-        from nbproof.cli.contract_table import print_contract, print_redundant
+        from nbproof.cli.contract_table import Found, print_contract, print_redundant
 
-        checkup = check_up(arguments.course, arguments.names, step)
+        found = Found()
+        try:
+            checkup = check_up(arguments.course, arguments.names, step, found.tell)
+        except KeyboardInterrupt:
+            found.tell_how_far()
+            raise
     print_contract(checkup)
     if arguments.redundant:
         print_redundant(checkup)
@@ -176,8 +181,10 @@ def _new_exercise(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.new import new_exercise
 
     made, left = new_exercise(arguments.course, arguments.lesson, arguments.name, arguments.title)
-    print(f"added to {made[0]}: prose, a TODO cell and a check cell, after those of the last exercise")
-    print(f"made {made[1].parent}: " + ", ".join(path.name for path in made[1:]))
+    lesson, hints, *files = made
+    print(f"added to {lesson}: prose, a TODO cell and a check cell, after those of the last exercise")
+    print(f"added to {hints}: the way in, and what goes wrong")
+    print(f"made {files[0].parent}: " + ", ".join(path.name for path in files))
     for one in left:
         print(f"to do: {one.fact}\n  at:   {one.place}")
     print(f"next: {course_command('build')}, then: {course_command(f'check {arguments.name}')}")

@@ -2,21 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from nbproof.authoring.checkup import Checkup, redundant
 from nbproof.authoring.contract import Record
+from nbproof.errors import Violation
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted
 
-__all__ = ["print_contract", "print_redundant"]
+__all__ = ["Found", "print_contract", "print_redundant"]
+
+
+class Found:
+    """Tells what was found on an exercise as soon as it was looked at: whoever stops a run keeps what it has found."""
+
+    def __init__(self) -> None:
+        self._done = self._of = 0
+
+    def tell(self, record: Record, of: int) -> None:
+        """A line for one exercise, and every violation with place and next command."""
+        self._done, self._of = self._done + 1, of
+        console = console_for_output()
+        broken = counted(len(record.violations), "violation")
+        tried = counted(len(record.exercise.candidates), "candidate")
+        say(console, f"[{self._done}/{of}] {record.exercise.id}: {tried}, {record.seconds:.1f} s: {broken}")
+        _print(console, record.violations)
+        sys.stdout.flush()
+
+    def tell_how_far(self) -> None:
+        """The last line of a run that was interrupted."""
+        if self._of:
+            print(f"looked at {self._done} of {self._of} exercises", flush=True)
+
+
+def _print(console: Console, violations: Iterable[Violation]) -> None:
+    for violation in violations:
+        console.print(f"[red]error:[/] {escape(violation.fact)}", highlight=False, markup=True, soft_wrap=True)
+        say(console, f"  at:   {violation.place}")
+        say(console, f"  next: {violation.next_command}")
 
 
 def print_contract(checkup: Checkup) -> None:
-    """A row an exercise, then every violation with place and next command, then what was looked at, and the totals."""
+    """A row an exercise, then what is broken beyond single exercises, then what was looked at, and the totals."""
     console = console_for_output()
     table = Table("lesson", "exercise", title="author contract")
     for name in ("points", "accepted", "mutants killed", "by visible checks", "hinted", "demands", "seconds"):
@@ -25,10 +57,7 @@ def print_contract(checkup: Checkup) -> None:
     for record in checkup.records:
         table.add_row(*_cells(record), _state(record, checkup))
     console.print(table)
-    for violation in checkup.violations:
-        console.print(f"[red]error:[/] {escape(violation.fact)}", highlight=False, markup=True, soft_wrap=True)
-        say(console, f"  at:   {violation.place}")
-        say(console, f"  next: {violation.next_command}")
+    _print(console, checkup.others)
     say(console, f"looked at: {checkup.looked_at}")
     for line in checkup.left_out:
         say(console, f"not looked at: {line}")

@@ -1,14 +1,12 @@
-"""The derived notebooks: the same bytes at every build, whole in source/, bare in release/, and gone with their lesson.
+"""The derived notebooks: the same bytes at every build, whole in source/, bare in release/; what is left of a lesson is named.
 
 What a person has made stays.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +15,8 @@ import pytest
 
 from nbproof.authoring.build import LIMITS, build, notebook_of
 from nbproof.authoring.bundle import bundle
-from nbproof.authoring.derived_files import how_to_install, orphans, read_outline
-from nbproof.authoring.lesson import Cell, Lesson, read_lesson, read_syllabus
+from nbproof.authoring.derived_files import how_to_install, read_outline
+from nbproof.authoring.lesson import Cell, Lesson, find_lessons, read_lesson, read_syllabus
 from nbproof.authoring.release import check_release, leaks
 from nbproof.cells import CellKind
 from nbproof.command import course_command
@@ -154,7 +152,7 @@ def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: 
         Violation(
             "release/99_renamed is made from no lesson",
             str(course / "release" / "99_renamed"),
-            f"{course_command('build')}: it takes it away",
+            f"if nobody needs it: git rm -r {course / 'release' / '99_renamed'}",
         ),
     }
 
@@ -242,115 +240,27 @@ def steps_of(root: Path, slug: str) -> list[Path]:
 
 
 @pytest.mark.slow
-def test_a_deleted_lesson_is_taken_away_and_that_is_said(two: Path) -> None:
-    mine = two / "submitted" / "ada" / "01_gone" / "01_gone.ipynb"
-    mine.parent.mkdir(parents=True)
-    mine.write_text("{}")
-    (two / "gradebook.db").write_bytes(b"marks")
-    shutil.rmtree(two / "lessons" / "01_gone")
-    facts = [(one.fact, one.next_command) for one in check_release(two, [])]
-    assert ("release/01_gone is made from no lesson", f"{course_command('build')}: it takes it away") in facts
+@pytest.mark.parametrize("renamed", [False, True])
+def test_what_is_left_of_a_lesson_that_is_gone_is_named_and_stays(two: Path, renamed: bool) -> None:
+    folder = two / "lessons" / "01_gone"
+    if renamed:
+        folder.rename(two / "lessons" / "02_here")
+    else:
+        shutil.rmtree(folder)
+    before = steps_of(two, "01_gone")
     said: list[str] = []
     build(two, say=said.append)
-    assert steps_of(two, "01_gone") == []
-    assert len(steps_of(two, "00_tiny")) == 2
-    assert list(read_outline(two)) == ["00_tiny"]
-    assert said[1:] == [
-        f"removed {two / 'release' / '01_gone'}: there is no lessons/01_gone/lesson.py any more",
-        f"removed {two / 'source' / '01_gone'}: there is no lessons/01_gone/lesson.py any more",
-        "what was handed in for it, and its marks in the gradebook, stay",
-    ]
-    assert (mine.read_text(), (two / "gradebook.db").read_bytes()) == ("{}", b"marks")
-    assert check_release(two, []) == []
-
-
-@pytest.mark.slow
-def test_a_renamed_lesson_goes_on_under_its_new_name_alone(two: Path) -> None:
-    (two / "lessons" / "01_gone").rename(two / "lessons" / "02_here")
-    build(two, say=lambda line: None)
-    assert steps_of(two, "01_gone") == []
-    assert len(steps_of(two, "02_here")) == 2
-    assert list(read_outline(two)) == ["00_tiny", "02_here"]
-
-
-@pytest.mark.slow
-def test_a_build_of_one_lesson_takes_no_other_away(two: Path) -> None:
-    shutil.rmtree(two / "lessons" / "01_gone")
-    build(two, ["00_tiny"], say=lambda line: None)
-    assert len(steps_of(two, "01_gone")) == 2
-
-
-def edited(change: Callable[[dict], None]) -> Callable[[Path], None]:  # type: ignore[type-arg]
-    """Change a notebook as a program does, which writes it as builds do."""
-
-    def edit(path: Path) -> None:
-        notebook = json.loads(path.read_text())
-        change(notebook)
-        path.write_text(json.dumps(notebook, sort_keys=True, indent=1, ensure_ascii=False) + "\n")
-
-    return edit
-
-
-def in_cell(kind: str, **changes: object) -> Callable[[Path], None]:
-    def change(notebook: dict) -> None:  # type: ignore[type-arg]
-        cell = next(one for one in notebook["cells"] if kind in (one["cell_type"], one["id"]))
-        cell.update(changes)
-
-    return edited(change)
-
-
-PERSONS = {
-    "a file beside it": lambda path: (path.parent / "data.csv").write_text("1"),
-    "other text": in_cell("markdown", source=["# Mine"]),
-    "other shown code": lambda path: path.write_text(path.read_text().replace('print(\\"shown\\")', "print(1)")),
-    "another answer cell": in_cell("again", source=["answer = 1"]),
-    "an output": in_cell("code", outputs=[{"output_type": "stream", "name": "stdout", "text": ["1"]}]),
-    "it was run": in_cell("code", execution_count=3),
-    "as JupyterLab saves": edited(lambda notebook: notebook["metadata"]["language_info"].update(version="3.11.2")),
-    "other JSON": lambda path: path.write_text(json.dumps(json.loads(path.read_text()))),
-    "no JSON": lambda path: path.write_text("mine"),
-    "no text": lambda path: path.write_bytes(b"\xff\x00"),
-    "no notebook": lambda path: path.write_text("[1]"),
-    "a notebook of another name": lambda path: path.rename(path.with_name("mine.ipynb")),
-    "a link": lambda path: (
-        path.rename(path.parents[2] / "mine.ipynb"),
-        path.symlink_to(path.parents[2] / "mine.ipynb"),
-    ),
-    "a folder": lambda path: (path.unlink(), path.mkdir(), (path / "mine").write_text("")),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PERSONS)
-def test_what_a_person_made_stays_and_is_named(name: str, two: Path) -> None:
-    shutil.rmtree(two / "lessons" / "01_gone")
-    folder = two / "release" / "01_gone"
-    PERSONS[name](folder / "01_gone.ipynb")
-    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    said: list[str] = []
-    build(two, say=said.append)
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
-    assert steps_of(two, "01_gone") == [folder]
-    (left,) = [line for line in said if line.startswith("left ")]
-    assert left.startswith(f"left {folder}: release/01_gone is made from no lesson, and holds what no build has made")
-    assert left.endswith(f"move it elsewhere, or, if nobody needs it: git rm -r {folder}")
-    assert any(one.fact in left and one.place == str(folder) for one in check_release(two, []))
-
-
-@pytest.mark.slow
-def test_an_empty_folder_goes_and_a_linked_one_stays(two: Path, tmp_path: Path) -> None:
-    (two / "release" / "05_empty").mkdir()
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (two / "source" / "06_linked").symlink_to(mine)
-    assert [(one.name, one.derived) for one in orphans(two)] == [
-        ("release/05_empty", True),
-        ("source/06_linked", False),
-    ]
-    build(two, say=lambda line: None)
-    assert not (two / "release" / "05_empty").exists()
-    assert mine.is_dir()
-    assert (two / "source" / "06_linked").is_symlink()
+    lessons = [read_lesson(one) for one in find_lessons(two)]
+    assert steps_of(two, "01_gone") == before
+    assert list(read_outline(two)) == ["00_tiny"] + ["02_here"] * renamed
+    for left in before:
+        violation = Violation(
+            f"{left.parent.name}/01_gone is made from no lesson",
+            str(left),
+            f"if nobody needs it: git rm -r {left}",
+        )
+        assert violation in check_release(two, lessons)
+        assert f"{violation.fact}: {left}; {violation.next_command}" in said
 
 
 @pytest.mark.slow
@@ -359,8 +269,8 @@ def test_no_bundle_carries_a_lesson_that_is_gone(two: Path) -> None:
     for names in ([], ["01_gone"]):
         with pytest.raises(CourseError) as caught:
             bundle(two, names)
-        assert caught.value.fact == "release/01_gone was made from a lesson that is gone"
-        assert caught.value.next_command == f"{course_command('build')}: it takes it away"
+        assert caught.value.fact == "release/01_gone is made from no lesson"
+        assert "git rm -r" in caught.value.next_command
     assert not list(two.glob("*.zip"))
 
 
@@ -388,8 +298,9 @@ def test_what_python_leaves_of_a_lesson_is_no_lesson(two: Path) -> None:
     shutil.rmtree(folder)
     (folder / "again" / "__pycache__").mkdir(parents=True)
     (folder / "again" / "__pycache__" / "x.pyc").write_text("")
-    build(two, say=lambda line: None)
-    assert steps_of(two, "01_gone") == []
+    said: list[str] = []
+    build(two, say=said.append)
+    assert any(line.startswith("release/01_gone is made from no lesson") for line in said)
 
 
 @pytest.mark.slow

@@ -14,10 +14,12 @@ import torch
 
 from nbproof.authoring.build import build
 from nbproof.authoring.checkup import Checkup, check_up
+from nbproof.authoring.contract import Record
 from nbproof.authoring.hearsay import rests_on_hearsay, said
-from nbproof.authoring.lesson import Lesson
+from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check
+from nbproof.cli.contract_table import Found
 from nbproof.cli.main import main
 from nbproof.command import course_command
 from nbproof.errors import UsageError, Violation
@@ -39,17 +41,19 @@ def two_lessons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def two(two_lessons: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy, of which no candidate is run, and whose exercises have no way in: other tests are about that."""
     monkeypatch.setattr("nbproof.authoring.checkup.check_hints", lambda lessons: [])
-    monkeypatch.setattr(
-        "nbproof.authoring.checkup.check_contract",
-        lambda pairs, step: [_record(lesson, exercise) for lesson, exercise in pairs],
-    )
+    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", _all_sound)
     return Path(shutil.copytree(two_lessons, tmp_path / "course"))
 
 
-def _record(lesson: Lesson, exercise: object) -> object:
-    from nbproof.authoring.contract import Record
-
-    return Record(exercise)  # type: ignore[arg-type]
+def _all_sound(
+    pairs: list[tuple[Lesson, Exercise]],
+    step: Callable[[int, int, str], None],
+    told: Callable[[Lesson, Record], None],
+) -> list[Record]:
+    records = [Record(exercise) for _, exercise in pairs]
+    for (lesson, _), record in zip(pairs, records, strict=True):
+        told(lesson, record)
+    return records
 
 
 def looked(root: Path, *names: str) -> Checkup:
@@ -157,10 +161,32 @@ def test_a_course_without_its_configuration_is_said_before_anything_runs(
 ) -> None:
     (two / "nbgrader_config.py").unlink()
     ran: list[str] = []
-    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda pairs, step: ran.append("candidates"))
+    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda *given, **named: ran.append("candidates"))
     with pytest.raises(UsageError, match=r"no nbgrader_config\.py here"):
         looked(two, "again")
     assert ran == []
+
+
+def test_what_was_found_is_told_at_once_and_an_interrupted_run_says_how_far_it_got(
+    two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = Violation("nobody breaks it", "lesson.py:7", "break it")
+    monkeypatch.setattr("nbproof.authoring.checkup.unbroken", lambda lesson, exercise: [broken])
+    tell = Found.tell
+
+    def told(found: Found, record: Record, of: int) -> None:
+        tell(found, record, of)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nbproof.cli.contract_table.Found.tell", told)
+    assert main(["check", "--course", str(two), "00_tiny"]) == 130
+    assert capsys.readouterr().out.splitlines() == [
+        "[1/2] catch: 12 candidates, 0.0 s: 1 violation",
+        "error: nobody breaks it",
+        "  at:   lesson.py:7",
+        "  next: break it",
+        "looked at 1 of 2 exercises",
+    ]
 
 
 def test_facts_cannot_paint_the_terminal(

@@ -257,7 +257,7 @@ CURES = {
         "{'wrong_order': {<field>: <what the mutant brings>}}"
     ),
     "the mutant unknown_hint expects the hint 'no_such_hint', which does not exist": (
-        "write [no_such_hint] in lessons/01_broken/candidates/hints.toml, then: "
+        "write [no_such_hint] in lessons/01_broken/hints.toml, then: "
         + course_command("build")
         + "; or name another one in its first line"
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -185,11 +185,9 @@ class Sketch:
         for name, sources in (("right.py", self.accepted), ("wrong.py", self.mutants)):
             if sources:
                 yield name, "\n".join(f"# %% {one}\n{source}" for one, source in sorted(sources.items()))
-        if self.hints:
-            yield "hints.toml", self.hints
 
 
-def write_lesson(root: Path, slug: str, sketches: Iterable[Sketch]) -> Path:
+def write_lesson(root: Path, slug: str, sketches: Sequence[Sketch]) -> Path:
     """Write lessons/<slug>/ below ``root``, and the configuration; returns the lesson's folder."""
     folder = root / "lessons" / slug
     folder.mkdir(parents=True)
@@ -202,4 +200,7 @@ def write_lesson(root: Path, slug: str, sketches: Iterable[Sketch]) -> Path:
         for name, source in sketch.files():
             (folder / sketch.name / name).write_text(source)
     (folder / "lesson.py").write_text(text)
+    hints = "\n".join(sketch.hints for sketch in sketches if sketch.hints)
+    if hints:
+        (folder / "hints.toml").write_text(hints)
     return folder
