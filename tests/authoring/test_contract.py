@@ -352,7 +352,7 @@ def test_mutants_that_say_the_same_thing_twice_are_listed(
     assert [one.name for one in group.mutants] == ["elsewhere", "never"]
     assert group.checks == ("Call", "OtherForward")
     assert record.killed == 5
-    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda pairs, step: records)
+    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda pairs, step, told: records)
     main(["check", "--course", str(tmp_path), "--redundant"])
     told = capsys.readouterr().out
     assert (
