@@ -381,7 +381,9 @@ def test_no_text_takes_long(text: str) -> None:
     assert time.process_time() - start < 0.5
 
 
-@pytest.mark.parametrize("lines", [["\n" * 4_900] * 10, ["Cell In[1], line 1" + "\n" * 4_000] * 10, [" \n" * 2_400] * 20])
+@pytest.mark.parametrize(
+    "lines", [["\n" * 4_900] * 10, ["Cell In[1], line 1" + "\n" * 4_000] * 10, [" \n" * 2_400] * 20]
+)
 def test_no_traceback_takes_long(lines: list[str]) -> None:
     start = time.process_time()
     own_line(({"output_type": "error", "traceback": lines},))

@@ -158,7 +158,9 @@ def test_that_an_upload_holds_too_many_files_is_listed_and_needs_a_person(
     collecting: Collecting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _within(monkeypatch, Budget(files=2))
-    collected = collecting({f"{name}_{number}_9_x.ipynb": GOOD for number, name in enumerate(("bob", "jane", "kim"), 1)})
+    collected = collecting(
+        {f"{name}_{number}_9_x.ipynb": GOOD for number, name in enumerate(("bob", "jane", "kim"), 1)}
+    )
     assert ["too many files" in line.why for line in collected.needs_person] == [True]
 
 
