@@ -59,7 +59,7 @@ class Budget:
     def inner(self) -> Budget:
         """The budget of an archive within this one: a bomb in it, or ten of them, take nothing from the neighbours' files."""
         if self.outer is None and self.apart is None:
-            self.apart = replace(self, total=self.total // 2, files=self.files // 2)
+            self.apart = replace(self)
         outer = self.apart or self
         return replace(
             self, total=self.inner_total, files=self.inner_files, depth=self.depth - 1, outer=outer, apart=None
