@@ -53,10 +53,17 @@ class Budget:
     table: int = 8 * MB
     """Bytes of a zip's table of contents: it is read as a whole."""
     outer: Budget | None = None
+    apart: Budget | None = None
+    """What all archives within an upload may take together. None of it is taken from what lies beside them."""
 
     def inner(self) -> Budget:
-        """The budget of an archive within this one: a bomb in it takes little from the neighbours."""
-        return replace(self, total=self.inner_total, files=self.inner_files, depth=self.depth - 1, outer=self)
+        """The budget of an archive within this one: a bomb in it, or ten of them, take nothing from the neighbours' files."""
+        if self.outer is None and self.apart is None:
+            self.apart = replace(self)
+        outer = self.apart or self
+        return replace(
+            self, total=self.inner_total, files=self.inner_files, depth=self.depth - 1, outer=outer, apart=None
+        )
 
     def spend(self, size: int) -> None:
         """Take off so many bytes, here and in what is around. Raises NotUnpacked if there are not so many left."""
@@ -140,9 +147,8 @@ def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
     with path.open("rb") as file:
         for entry in _entries(file, path.name, budget):
             if not budget.spend_file():
-                yield ArchiveEntry(
-                    (entry.parts[0][:80], "..."), problem=NotUnpacked("the archive holds too many files")
-                )
+                # Not three dots: what begins with a dot is nobody's, and is not listed.
+                yield ArchiveEntry((entry.parts[0][:80], "…"), problem=NotUnpacked("the archive holds too many files"))
                 return
             yield entry
 

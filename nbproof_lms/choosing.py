@@ -172,13 +172,14 @@ def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
     for item in items:
         if item.line.status in STANDS | {"waits"}:
             notebooks[item.upload, item.line.learner].append(item)
-    names: dict[Key, list[str]] = defaultdict(list)
+    names: dict[Key, _Taken] = defaultdict(_Taken)
     found = []
     for item in items:
         owner = _notebook_of(item, notebooks[item.upload, item.line.learner]) if _is_data(item) else None
         if owner is not None:
             item = _beside(item, owner, names[owner.line.key], desk)
-            names[owner.line.key].append(item.line.beside)
+            if item.line.beside:
+                names[owner.line.key].add(item.line.beside)
         elif not item.line.status:
             item = item.ended("no notebook") if item.line.learner else item.ended("no learner known", item.line.why)
         found.append(item)
@@ -201,7 +202,35 @@ def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:
     return None
 
 
-def _beside(item: Item, notebook: Item, names: Sequence[str], desk: Desk) -> Item:
+class _Taken:
+    """The names of data files that came beside one notebook: a learner may send thousands, so none is compared with each."""
+
+    def __init__(self) -> None:
+        self._files: set[_Path] = set()
+        self._folders: set[_Path] = set()
+
+    def add(self, name: str) -> None:
+        """Note a file, and the folders that it lies in."""
+        *folders, path = _heads(name)
+        self._files.add(path)
+        self._folders.update(folders)
+
+    def meets(self, name: str) -> bool:
+        """Whether a name cannot lie beside these: it is one of them, or one is a file where the other needs a folder."""
+        heads = _heads(name)
+        return heads[-1] in self._folders or not self._files.isdisjoint(heads)
+
+
+_Path = tuple[str, ...]
+
+
+def _heads(name: str) -> list[_Path]:
+    """The folders that a file lies in, outermost first, and the file: as systems see them that know no letter case."""
+    parts = name.casefold().split("/")
+    return [tuple(parts[:length]) for length in range(1, len(parts) + 1)]
+
+
+def _beside(item: Item, notebook: Item, names: _Taken, desk: Desk) -> Item:
     """``names``: of data files that lie there already."""
     line = notebook.line
     if line.status == "waits":
@@ -209,7 +238,9 @@ def _beside(item: Item, notebook: Item, names: Sequence[str], desk: Desk) -> Ite
     own = desk.notebook(line.key)
     name = _name_beside(item, notebook)
     target = own.parent / name
-    is_taken = any(_meet(name, other) for other in (own.name, "timestamp.txt", *names))
+    names.add(own.name)
+    names.add("timestamp.txt")
+    is_taken = names.meets(name)
     if not is_taken and line.status != "taken":
         if same_bytes(item.path, target):
             return item.ended("data file", lesson=line.lesson)
@@ -224,10 +255,3 @@ def _name_beside(item: Item, notebook: Item) -> str:
     around, parts = notebook.piece.parts[:-1], item.piece.parts
     inside = parts[: len(around)] == around and len(around) + 1 < len(parts)
     return "/".join(safe_name(part) for part in (parts[len(around) :] if inside else (item.called,))[-_DEEPEST:])
-
-
-def _meet(one: str, other: str) -> bool:
-    """Whether two names cannot lie beside each other: they are one, or one is a file where the other needs a folder."""
-    mine, theirs = one.casefold().split("/"), other.casefold().split("/")
-    length = min(len(mine), len(theirs))
-    return mine[:length] == theirs[:length]

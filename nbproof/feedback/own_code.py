@@ -116,7 +116,10 @@ def coloured(source: str) -> Markup:
 
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-_FRAME = re.compile(r"^\s*Cell In\[\d{1,6}\], line (\d{1,6}).*((?:\n(?!\s*Cell In\[|\s*File ).*){0,11})", re.MULTILINE)
+# Nothing in it goes over the end of a line in search of a beginning: of a traceback of empty lines that would take hours.
+_FRAME = re.compile(
+    r"^[^\S\n]*Cell In\[\d{1,6}\], line (\d{1,6}).*((?:\n(?![^\S\n]*(?:Cell In\[|File )).*){0,11})", re.MULTILINE
+)
 _ARROW = re.compile(r"^-{2,4}> ?\d{1,6} ?(.*)", re.MULTILINE)
 
 

@@ -200,12 +200,15 @@ class _Shown(Execution):
         """Ask what is hidden in this process, if that is as good as in a fresh one. From here on nothing is shown."""
         if self.program is None or not self.program.apart or self.may_miss_something():
             return
+        # Of an exercise's time its cells and all its hidden checks take together; of the latter, nothing is noted in `spent`.
+        left = {name: self.limits.exercise_seconds - seconds for name, seconds in self.spent.items()}
         for name in waiting(self):
             exercise = self.exercises[self.blueprint.tests[name].exercise]
             if exercise.loss is not None or name in self.blueprint.plain:
                 continue
+            start = time.monotonic()
             try:
-                self.allow(worker, self.limits.exercise_seconds - self.spent[exercise.id])
+                self.allow(worker, left[exercise.id])
                 answer, _ = worker.request({"op": "back", "test": name}, {"back": bool})
                 if not answer["back"]:
                     return
@@ -213,6 +216,7 @@ class _Shown(Execution):
             except WorkerLost as loss:
                 exercise.loss = loss
                 return
+            left[exercise.id] -= time.monotonic() - start
 
 
 class _Hidden(Execution):

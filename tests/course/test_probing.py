@@ -102,6 +102,12 @@ def test_a_line_that_does_not_tell_is_quoted(lines: object, wrong: str) -> None:
     assert missing_lines(lines, SHAPES) == wrong
 
 
+def test_a_line_with_every_shape_that_there_may_be_tells_none() -> None:
+    shapes = {"left": (7, 41), "right": (7, 63)}
+    every = " ".join(str((7, size)) for size in range(1, 100))
+    assert missing_lines([f"left {every}", f"right {every}"], shapes) == repr(f"left {every}")
+
+
 def test_such_that_says_no_where_its_test_raises() -> None:
     assert first_difference(3, such_that(lambda got: got > 2)) is None
     assert first_difference(1, such_that(lambda got: got > 2)) is not None

@@ -27,7 +27,7 @@ from nbproof.errors import UsageError
 from nbproof.feedback import page as feedback_page_module
 from nbproof.feedback import pages as module
 from nbproof.feedback.exercise_feedback import Addressee
-from nbproof.feedback.own_code import harmless
+from nbproof.feedback.own_code import harmless, own_line
 from nbproof.feedback.page import feedback_page
 from nbproof.feedback.page_task import page_path
 from nbproof.feedback.pages import Feedback, chosen_submissions, write_feedback
@@ -378,6 +378,15 @@ def test_no_text_takes_long(text: str) -> None:
     harmless("warm")
     start = time.process_time()
     harmless(text, 12_000)
+    assert time.process_time() - start < 0.5
+
+
+@pytest.mark.parametrize(
+    "lines", [["\n" * 4_900] * 10, ["Cell In[1], line 1" + "\n" * 4_000] * 10, [" \n" * 2_400] * 20]
+)
+def test_no_traceback_takes_long(lines: list[str]) -> None:
+    start = time.process_time()
+    own_line(({"output_type": "error", "traceback": lines},))
     assert time.process_time() - start < 0.5
 
 

@@ -139,6 +139,31 @@ def test_the_same_bomb_in_learners_archives_harms_nobody(
     }
 
 
+def _within(monkeypatch: pytest.MonkeyPatch, budget: Budget) -> None:
+    monkeypatch.setattr("nbproof_lms.collecting.take_in", functools.partial(take_in, budget=budget))
+
+
+@pytest.mark.parametrize("budget", [Budget(files=30, inner_files=5), Budget(total=30_000, inner_total=5_000)])
+def test_many_archives_of_one_learner_take_nothing_from_those_who_come_after(
+    budget: Budget, collecting: Collecting, course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _within(monkeypatch, budget)
+    bomb = zipped({f"{number}.csv": b"x" * 1_000 for number in range(5)})
+    files = {"bob_2_3_x.ipynb": GOOD, **{f"bob_2_3_{number}.zip": bomb for number in range(9)}}
+    collecting({**files, "jane_1_2_x.ipynb": GOOD, "kim_4_5_x.ipynb": GOOD})
+    assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "jane", "kim"}
+
+
+def test_that_an_upload_holds_too_many_files_is_listed_and_needs_a_person(
+    collecting: Collecting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _within(monkeypatch, Budget(files=2))
+    collected = collecting(
+        {f"{name}_{number}_9_x.ipynb": GOOD for number, name in enumerate(("bob", "jane", "kim"), 1)}
+    )
+    assert ["too many files" in line.why for line in collected.needs_person] == [True]
+
+
 def test_an_archive_of_very_many_files_ends_somewhere(tmp_path: Path) -> None:
     path = tmp_path / "many.zip"
     path.write_bytes(zipped({f"{number}.ipynb": b"" for number in range(300)}))

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,11 @@ from nbproof.cli.main import course_parser, main
 from nbproof.errors import UsageError
 from nbproof.run.lock import only_run
 from nbproof_lms import collect, placing
-from nbproof_lms.outcome import STATUSES
+from nbproof_lms.arrivals import ArrivedPiece
+from nbproof_lms.choosing import attach
+from nbproof_lms.filing import Item, Kind
+from nbproof_lms.outcome import STATUSES, Line
+from nbproof_lms.placing import Desk
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, folder_of, notebook, zipped
 
@@ -118,6 +123,19 @@ def test_data_lies_beside_its_own_notebook(collecting: Collecting, course: Path)
         "01_first/01_first.ipynb": A, "01_first/data/a.csv": b"1", "02_other/02_other.ipynb": OTHER, "02_other/a.csv": b"2",
     }  # fmt: skip
     assert [line.name for line in collected.needs_person] == ["jane/what.csv"]
+
+
+def test_thousands_of_data_files_beside_one_notebook_are_sorted_quickly(course: Path, tmp_path: Path) -> None:
+    def item(name: str, kind: Kind, **told: str) -> Item:
+        line = Line(name, learner="jane", lesson="01_first", **told)
+        return Item(line, ArrivedPiece(("jane", name)), tmp_path, kind=kind, called=name)
+
+    items = [item("x.ipynb", Kind.NOTEBOOK, status="taken")]
+    items += [item(f"{number}.csv", Kind.DATA) for number in range(5_000)]
+    start = time.process_time()
+    found = attach([*items, item("7.CSV", Kind.DATA)], Desk(course))
+    assert time.process_time() - start < 3
+    assert [one.line.status for one in found] == ["taken", *["data file"] * 5_000, "no notebook"]
 
 
 @pytest.mark.parametrize(

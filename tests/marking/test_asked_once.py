@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
 import pytest
 
+from nbproof.cells import CellKind
 from nbproof.display.words import ENGLISH
 from nbproof.marking import submission
 from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
@@ -339,3 +341,26 @@ def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(
     assert len(added) == len(POINTS)
     assert added == [round(seconds, 1) for seconds in added]
     assert (verdict.seconds, verdict.peak_mb) == (round(verdict.seconds, 1), round(verdict.peak_mb))
+
+
+def test_hidden_checks_of_all_test_cells_share_what_is_left_of_their_exercises_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, allowed = [0.0], list[float]()
+    tests = {name: SimpleNamespace(hides=True, exercise="first") for name in ("test_one", "test_two")}
+    run: Any = SimpleNamespace(
+        program=SimpleNamespace(apart=True),
+        may_miss_something=lambda: False,
+        order=[(CellKind.TEST, name) for name in tests],
+        blueprint=SimpleNamespace(tests=tests, plain={}),
+        is_asked=lambda name: True,
+        exercises={"first": Progress("first")},
+        limits=SimpleNamespace(exercise_seconds=30.0),
+        spent={"first": 10.0},
+        allow=lambda worker, seconds: allowed.append(seconds),
+    )
+    worker: Any = SimpleNamespace(request=lambda *asked: ({"back": True}, b""))
+    monkeypatch.setattr(submission, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(submission, "ask_hidden", lambda *asked: now.append(now.pop() + 7.0))
+    submission._Shown.finish(run, worker)
+    assert allowed == [20.0, 13.0]

@@ -321,12 +321,12 @@ check("verbose_net", OneLineAChild, OnResNet, CalledAgain, TwoAtOnce, AnyModel)
 class Gate(nn.Module):
     """Two layers side by side, and a third on their product, which is registered first."""
 
-    def __init__(self, last, left, right):
+    def __init__(self, last, left, right, inside, outside):
         super().__init__()
         self.names = (last, left, right)
-        self.add_module(last, nn.Linear(5, 3))
-        self.add_module(left, nn.Linear(4, 5))
-        self.add_module(right, nn.Sequential(nn.Linear(4, 5), nn.Tanh()))
+        self.add_module(last, nn.Linear(inside, outside))
+        self.add_module(left, nn.Linear(4, inside))
+        self.add_module(right, nn.Sequential(nn.Linear(4, inside), nn.Tanh()))
 
     def forward(self, x):
         last, left, right = (getattr(self, name) for name in self.names)
@@ -336,8 +336,12 @@ class Gate(nn.Module):
 class SideBySide(Check):
     """Each call prints one line for each child, and returns what the model returns."""
 
+    def sizes(self, case):
+        """Inside and outside. From the seed: a line that tries a few shapes must not hit these."""
+        return case.shape("sizes of the gate", 2, 20, 99)
+
     def gate(self, case):
-        model = case.build("a gate", Gate, *case.words("children of the gate", 3))
+        model = case.build("a gate", Gate, *case.words("children of the gate", 3), *self.sizes(case))
         more, fewer = case.shape("rows", 2, 6, 19)
         return model, [case.tensor("more rows", more, 4), case.tensor("fewer rows", fewer, 2, 4)]
 
@@ -353,9 +357,9 @@ class SideBySide(Check):
     def truth(self, case):
         model, inputs = self.gate(case)
         last, left, right = (getattr(model, name) for name in model.names)
-        wanted = {}
+        (inside, outside), wanted = self.sizes(case), {}
         for number, x in enumerate(inputs):
-            sizes = dict(zip(model.names, ((*x.shape[:-1], size) for size in (3, 5, 5))))
+            sizes = dict(zip(model.names, ((*x.shape[:-1], size) for size in (outside, inside, inside))))
             wanted[f"what call {number} prints"] = lines_for(sizes)
             wanted[f"what call {number} returns"] = Close(last(left(x) * right(x)), rtol=1e-4, atol=1e-4)
         return wanted
