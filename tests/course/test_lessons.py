@@ -71,7 +71,7 @@ def test_derived_notebooks_are_fresh_and_leak_nothing() -> None:
 
 def test_the_lesson_opens_with_what_you_will_do_learn_need(lesson: Lesson) -> None:
     opening = lesson.cells[0].source.lower()
-    for word in ("do", "learn", "need", "minutes", "out of scope"):
+    for word in ("do", "learn", "need", "time", "out of scope"):
         assert re.search(rf"\b{word}\b", opening), f"{lesson.slug}'s first cell does not say {word!r}"
     assert lesson.cells[1].grade_id == "setup_imports"
 
