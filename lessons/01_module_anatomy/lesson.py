@@ -18,8 +18,7 @@
 # - **You will do** this: take models apart, exchange their layers, and train a parameter that you add from outside.
 # - **You will learn** what PyTorch registers in a module, what it does not see, and how to walk through any model.
 # - **You need** Python classes, tensors, and `loss.backward()`. No GPU, no download.
-# - **Time** about 90 minutes for the core path, 30 more for what goes further: seven exercises for 20 points, and one
-#   question in your own words, 2 points.
+# - **Time** <!-- time and points -->.
 # - **Out of scope** hooks, apart from a first look at the end, and how to design a network.
 #
 # A notebook is made of cells. Press **Shift+Enter**: it runs the cell that you are in and goes on to the next one. Run
@@ -253,7 +252,7 @@ print(f"right answers: {accuracy(net):.0%} in the evening, {accuracy(next_mornin
 # %% [markdown]
 # ### Exercise: A chain in any order
 #
-# easy · 7 min · 2 points · `container_order`
+# easy · 7 min
 #
 # Complete `Chain(steps, order)`. `steps` is a list of modules, `order` a list of indices: with `order=[2, 0]` the input goes
 # through `steps[2]` first, and what comes out of it goes through `steps[0]`. An index may appear twice, or not at all.
@@ -343,7 +342,7 @@ for name, parameter in nn.Linear(3, 2).named_parameters():
 # %% [markdown]
 # ### Exercise: A linear layer from Parameters
 #
-# easy · 9 min · 2 points · `linear_from_parameters`
+# easy · 9 min
 #
 # Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`:
 #
@@ -434,7 +433,7 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 # %% [markdown]
 # ### Exercise: Parameter, buffer or attribute?
 #
-# medium · 10 min · 3 points · `buffer_or_parameter`
+# medium · 10 min
 #
 # `AudioFrame` prepares short pieces of sound, `n` samples each, at least two. Its `forward` is ready. In `__init__`, keep
 # each of these four things as what it is, and register no other tensor. Only `gain` gets a gradient.
@@ -530,7 +529,7 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 # %% [markdown]
 # ### Exercise: An inventory of any model
 #
-# medium · 11 min · 3 points · `traverse`
+# medium · 11 min
 #
 # Write `inventory(model)` for any model. It returns a dict with five entries. All names are dotted names, and the lists (or
 # tuples) keep the order in which the four methods give them.
@@ -623,7 +622,7 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 # %% [markdown]
 # ### Exercise: Every ReLU becomes a Tanh
 #
-# medium · 13 min · 3 points · `swap_submodules`
+# medium · 13 min
 #
 # Write `swap_relu(model)`. It changes the model itself and returns it. Afterwards an `nn.Tanh` stands at every place, at any
 # depth, where an `nn.ReLU` stood.
@@ -721,7 +720,7 @@ print("hooks that run after forward:", len(layer._forward_hooks))
 # %% [markdown]
 # ### In your own words: The layers that nobody missed
 #
-# 5 min · 2 points
+# 5 min
 #
 # A colleague has built the network from the beginning of this lesson. Two layers stand in a plain Python list, a third one,
 # `head`, is an attribute, and `forward` goes through all three. She builds the optimizer from `net.parameters()`, trains, and
@@ -773,7 +772,7 @@ print("Linear's own text:", nn.Linear(3, 2).extra_repr())
 # %% [markdown]
 # ### Exercise: A module that says what it is set to
 #
-# easy · 5 min · 2 points · further · `extra_repr`
+# easy · 5 min · further
 #
 # Write `extra_repr` for `Clip`, so that `print(Clip(-1, 2))` shows `Clip(low=-1, high=2)`. It shows the limits that this Clip
 # has when it is printed, and nothing else. They are ints or floats, also infinite ones, and each looks as `print` shows the
@@ -854,7 +853,7 @@ print("without the hook:", model(x).detach())
 # %% [markdown]
 # ### Exercise: A parameter that joins the training
 #
-# hard · 15 min · 5 points · further · `parameter_from_outside`
+# hard · 15 min · further
 #
 # Training has begun, and the optimizer is there; it may hold a part of the model only. (Each optimizer here was given
 # parameters without names, and takes another parameter group, which `LBFGS` does not.) Write

@@ -16,8 +16,7 @@
 #   `retain_grad` and from editing `.grad`; how far a changed gradient reaches; and the mistakes that people make with
 #   hooks.
 # - **You need** to know what `requires_grad`, `backward()` and `.grad` are.
-# - **Time** about 90 minutes for the core path, 120 more for what goes further: twelve exercises for 33 points, and one
-#   question in your own words, 2 points. The core path has three parts: the first hooks, tensors in the middle, a whole
+# - **Time** <!-- time and points -->. The core path has three parts: the first hooks, tensors in the middle, a whole
 #   model. The end of each is a good place for a pause.
 # - **Out of scope** are hooks on modules (lesson 03), hooks under `torch.compile`, and hooks for gradients of gradients.
 # - **Help** After a check that failed, `hint()` in any cell gives the next step of help. `hint("weight_grad")`, with
@@ -225,7 +224,7 @@ show_source(Model)
 # %% [markdown]
 # ### Exercise: Catch the gradient of a weight
 #
-# easy · 6 min · 2 points · `weight_grad`
+# easy · 6 min
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass must add one entry to the list `answer`:
 # the gradient, as a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` must be the same as without
@@ -345,7 +344,7 @@ except RuntimeError as error:
 #
 # ### Exercise: Double a gradient
 #
-# easy · 6 min · 2 points · `double_grad`
+# easy · 6 min
 #
 # Write `func(grad)`, a tensor hook that doubles the gradient. It may be registered on any tensor: a loss, a leaf, a tensor
 # in the middle, one of two tensors that are added, with any shape and floating-point dtype. The gradients of all earlier
@@ -465,7 +464,7 @@ print("grad.clone():       ", kept_after_two_passes(lambda grad: grad.clone()))
 # %% [markdown]
 # ### Exercise: Watch a gradient in the middle
 #
-# medium · 10 min · 2 points · `intermediate_grad`
+# medium · 10 min
 #
 # Write `watch_gradient(tensor)`, for a tensor in the middle of a graph, of any shape and floating-point dtype. It returns
 # a list at once, still empty. Every later backward pass that reaches `tensor`, or begins there, adds one entry to this
@@ -515,7 +514,7 @@ draw_autograd_graph(loss, {"w": w, "h": h, "left": left, "right": right, "loss":
 #
 # ### Exercise: How often, and with what?
 #
-# medium · 12 min · 3 points · `fan_out`
+# medium · 12 min
 #
 # 1. `predicted`: a list with one number for each call of the hook on `h`, in the order of the calls: what it is called
 #    with. Write your prediction down before you run the cell, and keep it. If the run shows something else, write that
@@ -646,7 +645,7 @@ print("requires_grad_(False), .grad is None:", moved(frozen, sgd, clear=True))
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
-# medium · 12 min · 3 points · `bias_and_clamp`
+# medium · 12 min
 #
 # 1. `freeze_bias(net)`: from then on each backward pass makes the gradient of `net.fc.bias` a tensor of zeros. All other
 #    gradients stay as they are, and so do all parameters: the same objects with the same values. `net` is a `TestNet`,
@@ -753,7 +752,7 @@ except (AttributeError, NameError) as error:
 # %% [markdown]
 # ### Exercise: Clip every gradient of a model
 #
-# medium · 10 min · 3 points · `grad_clipper`
+# medium · 10 min
 #
 # Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of
 # `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. NaN stays NaN. Two passes leave the sum of
@@ -848,7 +847,7 @@ print(f"200 more steps with the tiny number: loss {loss.item():.3f}, weights {'N
 # %% [markdown]
 # ### In your own words: The wrong half of the network stands still
 #
-# 5 min · 2 points
+# 5 min
 #
 # A network is `features`, then `h`, then `head`, then the loss. A colleague wants to stop `head` from learning for a
 # while. He hangs a hook on `h`, the input of `head`, that returns a tensor of zeros: "Then no gradient gets into the head
@@ -939,7 +938,7 @@ except RuntimeError as error:
 # %% [markdown]
 # ### Exercise: Reverse the gradient of one branch
 #
-# medium · 15 min · 3 points · further · `reverse_gradient`
+# medium · 15 min · further
 #
 # Write `reverse_gradient(tensor)`. It returns a tensor with the same values. What is computed from the returned tensor
 # sends its gradient back to `tensor` with the opposite sign, in each backward pass. All the rest is as if the function
@@ -1072,7 +1071,7 @@ except (AssertionError, RuntimeError) as error:
 # %% [markdown]
 # ### Exercise: Watch the total norm
 #
-# medium · 14 min · 3 points · further · `multi_grad`
+# medium · 14 min · further
 #
 # Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass that reaches parameters of
 # `model` adds one number to it: the norm of all gradients of this pass together, as if they were one long vector. This
@@ -1149,7 +1148,7 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 #
 # ### Exercise: Add up gradients in float32
 #
-# medium · 14 min · 3 points · further · `post_accumulate`
+# medium · 14 min · further
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor for each parameter that requires a
 # gradient: the key is its name, as `model.named_parameters()` gives it, the shape is the parameter's, and the values are
@@ -1221,7 +1220,7 @@ draw_autograd_graph(loss, {"w": w, "h": h, "loss": loss})
 # %% [markdown]
 # ### Exercise: Which hook runs when?
 #
-# hard · 16 min · 3 points · further · `firing_order`
+# hard · 16 min · further
 #
 # **Predict first**, for the picture and one backward pass from `loss`. `predicted` holds four pairs, one for each call of
 # a hook, in the order of the calls: the name of the hook, as in the list that follows, and whether there is something in
@@ -1381,7 +1380,7 @@ print("a parameter, three steps:  the hook ran", len(calls), "times")
 #
 # ### Exercise: Before and after
 #
-# medium · 9 min · 2 points · further · `after_in_place`
+# medium · 9 min · further
 #
 # Write `watch_around(tensor, change)`. `change` is a function that changes its argument in place, such as
 # `torch.relu_`, and that autograd records; `tensor` is no view of another tensor. Call it once, on `tensor`; what it
@@ -1538,7 +1537,7 @@ for name, reference in references.items():
 # %% [markdown]
 # ### Exercise: Count what is saved
 #
-# hard · 20 min · 4 points · further · `saved_tensors`
+# hard · 20 min · further
 #
 # Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output, from which backward works as usual,
 # and the number of bytes that autograd has saved in this forward pass:

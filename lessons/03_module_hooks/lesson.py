@@ -19,8 +19,7 @@
 # - **You will learn** which hook gets what, what it may return, in which order hooks run in nested modules, how to
 #   take them off again, and where they fail.
 # - **You need** lesson 01 (what a module is made of) and lesson 02 (hooks on tensors).
-# - **Time** about 90 minutes for the core path, 95 more for what goes further: twelve exercises for 29 points, and
-#   one question in your own words, 2 points.
+# - **Time** <!-- time and points -->.
 # - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("add_five")`, with an
 #   exercise's id, helps you to begin.
 # - **Out of scope** the hooks for all modules at once (`register_module_forward_hook` and its sisters),
@@ -177,7 +176,7 @@ except TypeError as error:
 
 # %% [markdown]
 # ### Exercise: What goes in, what comes out
-# easy · 6 min · 2 points · `forward_answer`
+# easy · 6 min
 #
 # Collect what `add` works with, from outside. Whenever somebody calls `add(x1, x2)`, three new entries come to the end
 # of the list `answer`: `x1`, `x2` and the output, in this order, each of them as a tensor. The cell begins a forward
@@ -299,7 +298,7 @@ print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
 
 # %% [markdown]
 # ### Exercise: Five more
-# easy · 6 min · 2 points · `add_five`
+# easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call of `add(x1, x2)` returns 5 more than before.
 # The hook adds 5 to whatever value `forward` has returned: it neither computes that value again nor touches the inputs.
@@ -369,7 +368,7 @@ print("autograd:", (x1.grad, x2.grad))
 
 # %% [markdown]
 # ### Exercise: Gradients at both ends
-# medium · 8 min · 2 points · `backward_answer`
+# medium · 8 min
 #
 # Collect the gradients of `model` in backward, with the full backward hook `module_hook`. Whenever a backward pass goes
 # through `model(x1, x2)`, three new entries come to the end of the list `answer`: the gradient that this pass brings
@@ -445,7 +444,7 @@ try_backward_hook("another shape", lambda module, grad_input, grad_output: (torc
 
 # %% [markdown]
 # ### Exercise: Gradients that sum to one
-# medium · 10 min · 3 points · `unit_grad_sum`
+# medium · 10 min
 #
 # Write the full backward hook `module_hook` and register it on `model`. In each backward pass it divides both input
 # gradients by the sum of the two, element by element. So with the gradients `g1` and `g2` of two inputs of equal shape,
@@ -559,7 +558,7 @@ print("two:", shapes_of_two)
 
 # %% [markdown]
 # ### Exercise: How large are the gradients?
-# easy · 8 min · 2 points · `first_layer`
+# easy · 8 min
 #
 # Do the gradients of a deep network vanish on their way back? Write `gradient_sizes(layer)`. It registers a full
 # backward hook on `layer` and returns a list. Each time that backward comes through the layer, the list gets one entry,
@@ -621,7 +620,7 @@ except RuntimeError as error:
 # So what is wrong with it? Look at what it reports.
 #
 # ### Exercise: An autopsy
-# medium · 10 min · 3 points · `legacy_autopsy`
+# medium · 10 min
 #
 # Two models get the same inputs: `x1 = [2.]`, `x2 = [3.]`, `W = 5`. Register a deprecated backward hook on one and a
 # full backward hook on the other. Forward and backward run once for each, and both hooks put the `grad_input` that they
@@ -810,7 +809,7 @@ except RuntimeError as error:
 
 # %% [markdown]
 # ### Exercise: Hooks that never stay behind
-# medium · 12 min · 3 points · `hook_lifecycle`
+# medium · 12 min
 #
 # Write the context manager `hooked(modules, hook)`. The cell begins a generator function. A class of this name is as
 # good, and it may register as soon as it is called. `with hooked(modules, hook):` puts the forward hook `hook` on each
@@ -931,7 +930,7 @@ print(adder(torch.tensor([1.0])), adder(torch.tensor([1.0]), x2=torch.tensor([2.
 
 # %% [markdown]
 # ### Exercise: Turn one input down
-# medium · 10 min · 2 points · further · `rescale_argument`
+# medium · 10 min · further
 #
 # You want to know how much a model depends on its second input, so you turn that input down, from outside. Write
 # `rescale_argument(module, factor)`. It takes a module whose forward has two arguments, `x1` and `x2`, as `Add` and
@@ -996,7 +995,7 @@ try_backward_hook(
 
 # %% [markdown]
 # ### Exercise: Who still learns?
-# medium · 14 min · 3 points · further · `backward_pre_or_post`
+# medium · 14 min · further
 #
 # You want to train only a part of a network, and steer it from outside, with one hook for each wish:
 #
@@ -1128,7 +1127,7 @@ print("by partial:         ", told)
 
 # %% [markdown]
 # ### Exercise: A flight recorder
-# hard · 15 min · 3 points · further · `event_log`
+# hard · 15 min · further
 #
 # Write your own recorder. `event_log(model)` registers hooks of all four kinds on every module, and on the model
 # itself, and returns a list. The list then grows with each forward and each backward pass, by one entry each time a hook
@@ -1231,7 +1230,7 @@ except RuntimeError as error:
 
 # %% [markdown]
 # ### Exercise: Right before an in-place ReLU
-# medium · 10 min · 2 points · further · `in_place_safe`
+# medium · 10 min · further
 #
 # Write `output_gradients(layer)`, for a layer that puts out one tensor. It returns a list, to which each backward pass
 # adds the gradient of what `layer` has put out, as a tensor: of the value that came out of the layer, before anybody
@@ -1314,7 +1313,7 @@ print(whole.load_state_dict(inside, strict=False))
 
 # %% [markdown]
 # ### Exercise: It was called something else
-# medium · 14 min · 2 points · further · `state_dict_hooks`
+# medium · 14 min · further
 #
 # Checkpoints outlive names. A layer was called `linear` when somebody saved the model; today it is called `fc`. Write
 # `accept_old_name(module, old, new)`: from now on, when `module` or any model around it loads a checkpoint, what is
@@ -1404,7 +1403,7 @@ layer_report(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), torch.randn
 # %% [markdown]
 # ### In your own words: Frozen, and still it moves
 #
-# 5 min · 2 points
+# 5 min
 #
 # A colleague wants to freeze the middle one of three linear layers, and leaves the others in training. He registers a
 # full backward hook on it that returns zeros for `grad_input`. "That is the gradient of the layer," he says. After one

@@ -21,8 +21,7 @@
 # - **You will learn** what `apply` does with your function, how to change a `Parameter` safely, how to put a method on one
 #   object, two ways to replace a `forward`, and what happens to a layer that appears in two places.
 # - **You need** `Parameter` and `named_modules` from lesson 01, forward hooks from lesson 03.
-# - **Time** about 90 minutes for the core path, 105 more for what goes further: ten exercises for 30 points, and one question
-#   in your own words, 2 points. A good place for a break is before 'A Parameter from outside'.
+# - **Time** <!-- time and points -->. A good place for a break is before 'A Parameter from outside'.
 # - **Out of scope** are the theory of random initialisation, loading saved weights, and compiled models.
 #
 # If a check has failed, `hint()` in any cell gives the next step of help. `hint("visit_order")` helps you to begin that
@@ -201,7 +200,7 @@ beside(
 #
 # ### Exercise: the order of apply
 #
-# easy · 5 min · 2 points · `visit_order`
+# easy · 5 min
 #
 # Fill the list `answer` with the **class names** of the modules of `Model()`, as text such as `"Function_A"`, in the
 # order in which `apply` visits them. Each visit appears once.
@@ -331,7 +330,7 @@ print("input:", x, "| output:", wrong(x), "| W:", wrong.ab.a.W.data)
 #
 # ### Exercise: every weight is 1
 #
-# easy · 8 min · 2 points · `init_ones`
+# easy · 8 min
 #
 # Write `weight_initialization(module)`: if `module` has a parameter `W`, its value becomes 1, **whatever it was before**.
 # `W` keeps its shape `(1,)` and can still be trained, independently of the others. What the model computes with `W` stays the
@@ -424,7 +423,7 @@ print("partial:", {name: text() for name, text in by_partial.items()})
 #
 # ### Exercise: names in the repr
 #
-# medium · 12 min · 3 points · `named_repr`
+# medium · 12 min
 #
 # Make every `Function_*` of `model` show its own name: `Function_A(name=duck)`. What stands there is the name just as it is,
 # with no quotes around it, and no spaces around the sign `=`.
@@ -540,7 +539,7 @@ seen = rewired(two)
 # %% [markdown]
 # ### Exercise: every function becomes linear
 #
-# hard · 20 min · 4 points · `linear_everywhere`
+# hard · 20 min
 #
 # `W` now has shape (2, 2). Turn every `Function_*` of `model` into a linear transformation of its input `X`, a
 # tensor of shape (2, 2): the matrix product `X @ W`, with `b` added to each row. Write three functions, and apply each of
@@ -675,7 +674,7 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 # %% [markdown]
 # ### Exercise: a start for every type
 #
-# medium · 15 min · 3 points · `init_by_type`
+# medium · 15 min
 #
 # Write `init_by_type(module)`, a function for `apply`. Each time that it is called, it initialises the module that it is given,
 # and leaves what is inside that module to the other calls:
@@ -798,7 +797,7 @@ print("lines in the log from the encoder:", calls.count(encoder))
 #
 # ### Exercise: visited twice, hooked once
 #
-# medium · 10 min · 2 points · further · `shared_modules`
+# medium · 10 min · further
 #
 # Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, at any depth and
 # the model itself included: exactly once on each, in however many places a module appears. It returns the **list of
@@ -891,7 +890,7 @@ print("second:", tuple(second.W.shape), second.W.dtype)
 #
 # ### Exercise: a new start in mid-training
 #
-# medium · 10 min · 3 points · further · `init_in_place`
+# medium · 10 min · further
 #
 # An optimizer, some hooks and perhaps other people hold the parameters of `model`. Write `init_in_place(model, new)`:
 # every parameter `p` of the model, at any depth, takes the **values** of the tensor `new(p)`, which has the shape of `p`. What
@@ -999,7 +998,7 @@ for what, set_mode in (
 # %% [markdown]
 # ### Exercise: freeze, and thaw again
 #
-# medium · 15 min · 3 points · further · `freeze_where`
+# medium · 15 min · further
 #
 # Write `freeze_where(model, choose, frozen=True)`. For every module of the model, at any depth, for which
 # `choose(module)` is true, or counts as true in an `if`:
@@ -1045,7 +1044,7 @@ check("freeze_where")
 # %% [markdown]
 # ### In your own words: The frozen part that drifts
 #
-# 5 min · 2 points
+# 5 min
 #
 # A colleague calls `model.backbone.requires_grad_(False)`, then trains a new `head` that comes after it for one epoch, with an
 # optimizer that got only the parameters of `head`. Before and after, she puts the same picture through the backbone alone,
@@ -1134,7 +1133,7 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 # %% [markdown]
 # ### Exercise: another module at every place
 #
-# hard · 20 min · 4 points · further · `replace_modules`
+# hard · 20 min · further
 #
 # Write `replace_modules(model, wanted, make)`. It looks at every place in `model`, at any depth. If `wanted(module)` is true,
 # or counts as true in an `if`, for the module in that place, it puts `make(module)` there instead. The function changes `model` itself and returns it.
@@ -1218,7 +1217,7 @@ for way in (closing_over, by_argument, by_partial):
 # %% [markdown]
 # ### Exercise: linear, for good
 #
-# hard · 20 min · 4 points · further · `linear_any_weight`
+# hard · 20 min · further
 #
 # Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`,
 # `make_linear(module)`. `W` has any shape `(n, m)`, and stays as it is, the same object. After

@@ -17,7 +17,7 @@
 #   after the hook has ended; how hooks pile up, and how to be sure that they are gone; how to find out whether a model uses a feature.
 #   Further on: what looking does to a model in training mode, layers that run twice, outputs in parts, what hooks cannot see, and what a layer costs.
 # - **You need** lesson 03: what a forward hook gets, and what happens to the value it returns.
-# - **Time** about 90 minutes for the core path, 105 more for what goes further: nine exercises for 26 points, and one question in your own words, 2 points.
+# - **Time** <!-- time and points -->.
 # - **Help** after a check that failed, `hint()` in any cell gives the next step. `hint("verbose_net")`, with an exercise's id, helps you to begin.
 # - **Out of scope** training on the features, gradients of the features.
 
@@ -225,7 +225,7 @@ print("<- the name is fixed when the hook is made")
 #
 # ### Exercise: A net that tells
 #
-# easy · 10 min · 2 points · `verbose_net`
+# easy · 10 min
 #
 # Write `VerboseNet(model)`, a module that wraps any model.
 #
@@ -300,7 +300,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "...")
 # %% [markdown]
 # ### Exercise: Feature extractor
 #
-# medium · 15 min · 3 points · `feature_extractor`
+# medium · 15 min
 #
 # Write `FeatureExt(model, layers)`, a module that wraps any model. `layers` is a list of one or more layer names as `named_modules()` gives them (but not `''`, the model itself), in any order.
 #
@@ -510,7 +510,7 @@ except RuntimeError:
 # %% [markdown]
 # ### Exercise: Features that stay true
 #
-# medium · 15 min · 3 points · `safe_features`
+# medium · 15 min
 #
 # Now deal with both troubles at once. Write `safe_features(model, layers, x)`. It runs `model` on `x` once, in the mode that it is in, and returns a dict: under
 # each name in `layers` the output of that layer.
@@ -591,7 +591,7 @@ print("the answer for the first input, twice:", torch.equal(clean, patched))
 # %% [markdown]
 # ### Exercise: Patch an activation
 #
-# medium · 15 min · 3 points · `patch_activation`
+# medium · 15 min
 #
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #
@@ -722,7 +722,7 @@ found
 # %% [markdown]
 # ### In your own words: No negative values anywhere
 #
-# 5 min · 2 points
+# 5 min
 #
 # A colleague records every convolution of a network with `kept[name] = output.detach()` and draws histograms. Not one
 # convolution has a negative output. She is about to write a blog post: "After training, convolutions only ever say yes." In
@@ -789,7 +789,7 @@ for visitor in ("eval() and train()", "create_feature_extractor"):
 # %% [markdown]
 # ### Exercise: A guest that leaves no trace
 #
-# medium · 15 min · 3 points · further · `untouched_model`
+# medium · 15 min · further
 #
 # Write the context manager `looking_at(model, hooks)`. `hooks` is a dict {layer name: forward hook}.
 #
@@ -870,7 +870,7 @@ _ = attention(tokens, tokens, tokens)
 # %% [markdown]
 # ### Exercise: Every tensor
 #
-# medium · 15 min · 3 points · further · `tuple_outputs`
+# medium · 15 min · further
 #
 # Write `every_tensor(model, layers, x)`. It runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return. Its
 # keys tell where each one was:
@@ -969,7 +969,7 @@ for model in (twins, cousins):
 # %% [markdown]
 # ### Exercise: Every call
 #
-# medium · 12 min · 3 points · further · `reused_modules`
+# medium · 12 min · further
 #
 # Predict first. Here is a model. Each of its modules, but not the model itself, gets a forward hook. Which names do the hooks report
 # in one call, in which order?
@@ -1115,7 +1115,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 #
 # ### Exercise: Hooks or fx?
 #
-# medium · 15 min · 3 points · further · `hooks_or_fx`
+# medium · 15 min · further
 #
 # Write `value_at(model, step, x)`. It runs `model` on `x` and returns the value of one step, as it was when it was computed. Choose the
 # tool by the step:
@@ -1179,7 +1179,7 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 #
 # ### Exercise: Count the MACs
 #
-# hard · 20 min · 3 points · further · `count_macs`
+# hard · 20 min · further
 #
 # Write `count_macs(model, x)`. It runs `model` on `x` once, with forward hooks, and returns how many MACs this one call took,
 # as a whole number (an `int`, or a `float` such as `12.0`):

@@ -15,7 +15,7 @@
 # - **You will learn** how to make a tool of hooks that somebody else can trust: it works on any model, or says aloud that it does not, cleans up after
 #   itself, and changes nothing that it should only watch.
 # - **You need** lessons 02, 03 and 05. The five exercises do not need each other, but some cells between them use names of earlier parts: run all cells in order. After each exercise is a good place for a break.
-# - **Time** about 90 minutes for the core path, 120 more for what goes further: five exercises for 21 points, and one question in your own words, 2 points.
+# - **Time** <!-- time and points -->.
 #   The cells after an exercise put your own tool to work, so they run once it is there; until then some of them end in an error, and Run All goes on below them.
 # - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("grad_cam")`, with an exercise's id, helps you to begin.
 # - **Out of scope** several GPUs, `torch.compile`.
@@ -241,7 +241,7 @@ print(type(output).__name__, "with the tensors", [tuple(t.shape) for t in tensor
 # %% [markdown]
 # ### Exercise: What is wrong with this net?
 #
-# hard · 30 min · 5 points · `gradient_flow_debugger`
+# hard · 30 min
 #
 # Write the context manager `gradient_flow_debugger(model)`:
 #
@@ -559,7 +559,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 #
 # ### Exercise: Grad-CAM
 #
-# medium · 20 min · 4 points · `grad_cam`
+# medium · 20 min
 #
 # Write `grad_cam(model, layer, x, targets)`. `layer` is the dotted name of a layer, `x` a batch of pictures, `targets` holds a class for each picture, shape `(N,)`. Return the heat maps
 # of steps 1 to 5, shape `(N, h, w)`, not scaled in any way.
@@ -730,7 +730,7 @@ print("late bound:", [function() for function in late_bound], "  with partial:",
 # %% [markdown]
 # ### Exercise: Optimizer in backward
 #
-# medium · 20 min · 4 points · further · `optimizer_in_backward`
+# medium · 20 min · further
 #
 # Write `OptimizerInBackward(model, make_optimizer)`, a context manager. `make_optimizer` makes an optimizer for a list
 # of parameters:
@@ -972,7 +972,7 @@ print("outer product of its two rows:  ", outer.flatten())
 #
 # ### Exercise: Per-sample gradients
 #
-# hard · 30 min · 4 points · further · `per_sample_gradients`
+# hard · 30 min · further
 #
 # Write `PerSampleGradients(model, reduction="mean")`, a context manager:
 #
@@ -1240,7 +1240,7 @@ print(f"width 128:  backward {milliseconds(plain):.1f} ms, with each sample's no
 #
 # ### In your own words: Whose gradient is it?
 #
-# 5 min · 2 points
+# 5 min
 #
 # `PerSampleGradients` is correct for the nets of this lesson. A colleague puts a `BatchNorm1d` between the layers, in training
 # mode, and finds: the sum over the samples is still right, but the "gradient of sample 2" is another one if he exchanges
@@ -1330,7 +1330,7 @@ print("two tensors, one after the other:  equal ids:", id(torch.ones(2)) == id(t
 # %% [markdown]
 # ### Exercise: Activation memory
 #
-# hard · 30 min · 4 points · further · `activation_memory`
+# hard · 30 min · further
 #
 # Write `ActivationMemory(model)`, a context manager:
 #

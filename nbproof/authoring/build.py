@@ -29,8 +29,8 @@ from nbproof.authoring.derived_files import (
     orphans,
     write_where_it_differs,
 )
+from nbproof.authoring.headings import amiss, prose_of
 from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_syllabus, refuse_abandoned
-from nbproof.authoring.stated import contradictions
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -49,6 +49,7 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
 
     ``two_lines``: its check cells name their checks, which the course's package holds. Without it they hold them.
     """
+    prose = prose_of(lesson)
     said = (limits or GradingLimits()).sentence()
     seen: set[str] = set()
     cells = []
@@ -59,7 +60,9 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         is_text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
         make = nbformat.v4.new_markdown_cell if is_text else nbformat.v4.new_code_cell
         text = in_the_notebook(cell) if two_lines else cell.source
-        node = make(text.replace(LIMITS, said) if cell.kind is CellKind.PROSE else text)
+        if cell.kind is CellKind.PROSE:
+            text = prose[cell.place].replace(LIMITS, said)
+        node = make(text)
         node["id"] = cell_id(cell.grade_id, cell.source, seen)
         node["metadata"] = nbformat.from_dict(
             {**dict(cell.metadata), **_nbgrader(cell, cell.kind is CellKind.TEST and not (two_lines and cell.call))}
@@ -105,12 +108,12 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     """Derive source and release of the named lessons, or of all. Returns the files that changed.
 
     It names what earlier builds made of lessons that are gone. Raises LessonError, before anything is written, for a
-    lesson that cannot be read, and for one whose prose states other points than its cells have.
+    lesson that cannot be read, and for one of whose exercises nothing is said above.
     """
     folders = [folder.name for folder in find_lessons(root, names)]
     refuse_abandoned(root)
     lessons = [lesson for lesson in read_syllabus(root, folders).lessons if lesson.slug in folders]
-    _refuse_contradictions(lessons)
+    _refuse_amiss(lessons)
     changed = derive(root, lessons, root, say)
     for orphan in orphans(root):
         say(f"{orphan.fact}: {orphan.place}; {orphan.next_command}")
@@ -121,8 +124,8 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     return changed
 
 
-def _refuse_contradictions(lessons: list[Lesson]) -> None:
-    found = [violation for lesson in lessons for violation in contradictions(lesson)]
+def _refuse_amiss(lessons: list[Lesson]) -> None:
+    found = [violation for lesson in lessons for violation in amiss(lesson)]
     if found:
         more = f" (and {len(found) - 1} more: {course_command('check')})" if len(found) > 1 else ""
         raise LessonError(found[0].fact + more, found[0].place, found[0].next_command)

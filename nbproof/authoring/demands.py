@@ -26,8 +26,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nbproof.authoring.exercise_folder import CHECKS, nothing_to_break
+from nbproof.authoring.headings import statement_of
 from nbproof.authoring.lesson import Exercise, Lesson
-from nbproof.authoring.stated import statement_of
 from nbproof.cells import stub_of
 from nbproof.errors import Violation
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import nbformat
 
+from nbproof.authoring.headings import heading_of, minutes_of
 from nbproof.authoring.hint_texts import derived_hints
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
-from nbproof.authoring.stated import heading_of
 from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind, stub_of, visible_of
 from nbproof.checks.test_cells import CHECK_LINE, needed_by
 from nbproof.checks.visible import HIDDEN, NAME
@@ -145,7 +145,9 @@ def outline_of(lesson: Lesson) -> dict[str, Any]:
     """One lesson's part of the outline, as JSON-able data."""
     opening = lesson.cells[0].source
     title = next((line[2:].strip() for line in opening.splitlines() if line.startswith("# ")), lesson.slug)
-    return {"title": title, "exercises": [_outlined(lesson, exercise) for exercise in lesson.exercises]}
+    core, further = minutes_of(lesson)
+    exercises = [_outlined(lesson, exercise) for exercise in lesson.exercises]
+    return {"title": title, "minutes": [core, further], "exercises": exercises}
 
 
 def _outlined(lesson: Lesson, exercise: Exercise) -> dict[str, Any]:

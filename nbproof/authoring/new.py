@@ -11,9 +11,8 @@ from pathlib import Path
 from string import Template
 
 from nbproof.authoring.exercise_folder import HINTS
-from nbproof.authoring.lesson import find_lessons, read_lesson, read_syllabus
-from nbproof.authoring.stated import contradictions
-from nbproof.errors import UsageError, Violation
+from nbproof.authoring.lesson import find_lessons, read_syllabus
+from nbproof.errors import UsageError
 
 __all__ = ["FIRST", "new_course", "new_exercise"]
 
@@ -51,11 +50,10 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     return _written({folder / place: text for place, text in texts.items()}, folder)
 
 
-def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> tuple[list[Path], list[Violation]]:
+def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> list[Path]:
     """Add an exercise to a lesson: its folder, and its cells after those of the last exercise there.
 
-    Returns the files that were written, and what the author still has to mend in the lesson's prose. Raises UsageError, before
-    anything is written, if the name is no id or is taken.
+    Returns the files that were written. Raises UsageError, before anything is written, if the name is no id or is taken.
     """
     (folder,) = find_lessons(root, [lesson])
     if not _ID.fullmatch(name):
@@ -75,7 +73,7 @@ def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> tuple[l
     made = _written({folder / name / part: text for part, text in texts.items()}, folder)
     path.write_text(_with_cells(before, cells), encoding="utf-8", newline="\n")
     hints.write_text(known + told, encoding="utf-8", newline="\n")
-    return [path, hints, *made], list(contradictions(read_lesson(folder)))
+    return [path, hints, *made]
 
 
 def _title(given: str, name: str) -> str:

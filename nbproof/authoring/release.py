@@ -11,9 +11,9 @@ import nbformat
 
 from nbproof.authoring.build import derive
 from nbproof.authoring.derived_files import OUTLINE, derived_files, orphans, outline_of, read_outline
+from nbproof.authoring.headings import amiss
 from nbproof.authoring.hint_texts import derived_hints
 from nbproof.authoring.lesson import Lesson, find_lessons
-from nbproof.authoring.stated import contradictions, unannounced, unasked
 from nbproof.cells import private_lines
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -35,7 +35,7 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
             release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
             if release.exists():
                 mine += leaks(lesson, release)
-            mine += [*unasked(lesson), *unannounced(lesson), *contradictions(lesson)]
+            mine += amiss(lesson)
             found += [replace(violation, lesson=lesson.slug) for violation in mine]
     return [*found, *_stale_files(root, lessons)]
 

@@ -28,7 +28,6 @@ from nbproof.authoring.derived_files import as_text, read_outline
 from nbproof.authoring.lesson import find_lessons
 from nbproof.authoring.shown import Shown, Stopped, notebook_at, shown_by
 from nbproof.authoring.site_pages import Chapter, home, home_title, readers_pages
-from nbproof.authoring.stated import time_in
 from nbproof.command import course_command, module_name, with_extra
 from nbproof.errors import CourseError, LessonError, UsageError
 
@@ -172,7 +171,7 @@ def _sources(
             left_out[slug] = error
             continue
         title = plain(str(outline.get(slug, {}).get("title", slug)))
-        core, further = time_in(released.cells[0].source) or (0, 0)
+        core, further = outline.get(slug, {}).get("minutes", (0, 0))
         chapters.append(Chapter(slug, title, len(outline.get(slug, {}).get("exercises", ())), core, further))
         one = shown.get(slug, Shown(slug, {}, None))
         opening = _opening(root, slug)

@@ -180,13 +180,10 @@ _NEW_EXERCISE = Options(
 def _new_exercise(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.new import new_exercise
 
-    made, left = new_exercise(arguments.course, arguments.lesson, arguments.name, arguments.title)
-    lesson, hints, *files = made
+    lesson, hints, *files = new_exercise(arguments.course, arguments.lesson, arguments.name, arguments.title)
     print(f"added to {lesson}: prose, a TODO cell and a check cell, after those of the last exercise")
     print(f"added to {hints}: the way in, and what goes wrong")
     print(f"made {files[0].parent}: " + ", ".join(path.name for path in files))
-    for one in left:
-        print(f"to do: {one.fact}\n  at:   {one.place}")
     print(f"next: {course_command('build')}, then: {course_command(f'check {arguments.name}')}")
     return 0
 

@@ -70,11 +70,6 @@ def leaking(root: Path) -> None:
     path.write_text(path.read_text().replace("pass  # TODO: your code", "answer.append(output)"))
 
 
-def other_points(root: Path) -> None:
-    path = root / "lessons" / "00_tiny" / "lesson.py"
-    path.write_text(path.read_text().replace("# easy · 5 min · 2 points", "# easy · 5 min · 3 points", 1))
-
-
 def no_heading(root: Path) -> None:
     path = root / "lessons" / "00_tiny" / "lesson.py"
     path.write_text(path.read_text().replace("# ### Exercise: again", "# ## Again", 1))
@@ -83,8 +78,7 @@ def no_heading(root: Path) -> None:
 BREAKS: dict[str, tuple[Callable[[Path], None], str]] = {
     "stale": (stale, "release/00_tiny is outdated"),
     "leaking": (leaking, "the release shows a private line: answer.append(output)"),
-    "other points": (other_points, "catch: the prose says 3 points, its test cells have 2: 2 (test_catch)"),
-    "no heading": (no_heading, "again: no heading above its TODO cell says its title, difficulty, minutes and points"),
+    "no heading": (no_heading, "again: no heading above its TODO cell says its title, difficulty and minutes"),
 }
 
 
@@ -104,7 +98,7 @@ def test_no_exercise_is_sound_in_a_lesson_that_is_broken(
 
 
 def test_another_lesson_is_not_told_of_it(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other_points(two)
+    no_heading(two)
     assert main(["check", "--course", str(two), "other"]) == 0
     out = capsys.readouterr().out
     assert "holds" in out

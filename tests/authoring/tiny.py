@@ -132,7 +132,7 @@ WRITTEN = f"""
 # %% [markdown]
 # ### In your own words: Twice
 #
-# 5 min · 2 points
+# 5 min
 #
 # Why does the hook run twice?
 
@@ -165,7 +165,7 @@ class Sketch:
         answer = metadata(self.name, solution=True, locked=False)
         test = metadata(f"test_{self.name}", grade=True, points=2)
         return (
-            f"\n# %% [markdown]\n# ### Exercise: {self.name}\n# easy · 5 min · 2 points · `{self.name}`\n"
+            f"\n# %% [markdown]\n# ### Exercise: {self.name}\n# easy · 5 min\n"
             f"\n# %% {answer}\n{self.answer}\n# %% {test}\n{self.tests() if self.inline else self.call()}"
         )
 

@@ -17,7 +17,7 @@
 #   neighbours in a stream that nobody can index.
 # - **You will learn** what `iter` and `next` do, why an iterator is used up, and why a list is not.
 # - **You need** loops, lists, functions, and classes with an `__init__`.
-# - **Time** about 60 minutes: three exercises for 8 points, and one question in your own words, 2 points.
+# - **Time** <!-- time and points -->.
 # - **Out of scope** `yield`. It gets the next lesson for itself.
 #
 # Write your code where a cell says `# TODO`, run the cell, and run the one below it. Its panel says line by line what was
@@ -78,7 +78,7 @@ except TypeError as error:
 #
 # ### Exercise: Take a few
 #
-# easy · 10 min · 2 points · `take`
+# easy · 10 min
 #
 # Write `take(items, n)`: it returns a list of the first `n` things of `items`, or of all of them if there are fewer. `items` may be
 # a list or an iterator. From an iterator it takes no more than that: what comes afterwards is still there for the caller. Stuck
@@ -139,7 +139,7 @@ for one in shelf:
 #
 # ### Exercise: A countdown
 #
-# medium · 15 min · 3 points · `countdown`
+# medium · 15 min
 #
 # Write the class `Countdown`. `Countdown(3)` can be walked through by a `for` loop and gives 3, 2, 1. It can be walked through again
 # afterwards, and by two loops at the same time. `Countdown(0)` gives nothing.
@@ -170,7 +170,7 @@ check("countdown")
 #
 # ### Exercise: Neighbours
 #
-# medium · 10 min · 3 points · `neighbours`
+# medium · 10 min
 #
 # Write `neighbours(items)`: it returns a list of pairs, each thing of `items` with the one that follows it. `neighbours("abc")` is
 # `[("a", "b"), ("b", "c")]`. `items` may be an iterator. Fewer than two things have no neighbours: the list is empty.
@@ -195,7 +195,7 @@ check("neighbours")
 # %% [markdown]
 # ### In your own words: The empty second walk
 #
-# 10 min · 2 points
+# 10 min
 #
 # A colleague reads a file with `lines = open("log.txt")`. First she counts the lines with `sum(1 for line in lines)`, and gets 812. Then
 # she prints each of them with `for line in lines: print(line)`, and nothing is printed; there is no error either. If `lines` were a

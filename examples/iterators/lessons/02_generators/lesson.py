@@ -17,7 +17,7 @@
 # - **You will do** this: add up a stream that never ends, cut it into slices, and empty boxes within boxes.
 # - **You will learn** what `yield` does, when the body of a generator runs, and what `yield from` is for.
 # - **You need** lesson 01.
-# - **Time** about 60 minutes: three exercises for 9 points.
+# - **Time** <!-- time and points -->.
 # - **Out of scope** `send`, `async`, and generator expressions with more than one `for`.
 #
 # <!-- grading limits -->
@@ -69,7 +69,7 @@ print(list(islice(doubled(count(1)), 5)))
 # %% [markdown]
 # ### Exercise: A running total
 #
-# easy · 10 min · 3 points · `running_total`
+# easy · 10 min
 #
 # Write the generator `running_total(numbers)`. After each number it hands out the sum of all numbers so far: from 3, 1, 4 it makes
 # 3, 4, 8. To hand out a sum it takes no number more than that sum needs, and each call begins at zero.
@@ -111,7 +111,7 @@ print(first, second, third)
 #
 # ### Exercise: Slices of a stream
 #
-# medium · 15 min · 3 points · `chunks`
+# medium · 15 min
 #
 # Write the generator `chunks(items, size)`: it hands out lists of `size` things each, in their order; the last one is shorter if
 # not enough are left, and no list is empty. `items` may be an iterator, and for a list no more is taken from it than what is in that list.
@@ -153,7 +153,7 @@ print(list(menu()))
 # %% [markdown]
 # ### Exercise: Boxes in boxes
 #
-# hard · 15 min · 3 points · `flatten`
+# hard · 15 min
 #
 # Write the generator `flatten(nested)`. `nested` is a list; some of its things are lists again, whose things may be lists, and so on,
 # to any depth. `flatten` hands out all things that are no lists, one after the other: `flatten([1, [2, [3]]])` hands out 1, 2, 3. Only

@@ -1,0 +1,205 @@
+"""What a lesson's prose says of its exercises and questions: title, difficulty, minutes. The build writes points and ids beside.
+
+An exercise is announced in the prose above its TODO cell, a question in the cell right above its answer::
+
+    ### Exercise: A chain in any order           ### In your own words: Why twice?
+
+    easy · 7 min                                 5 min
+
+or ``easy · 7 min · further``, beyond the core path. In a lesson's first cell :data:`SUM` stands for its time and points.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nbproof.authoring.lesson import Cell, Exercise, Lesson
+from nbproof.cells import CellKind
+from nbproof.errors import Violation
+from nbproof.marking.manual_answers import HEADER
+from nbproof.text import counted
+
+__all__ = ["SUM", "Heading", "amiss", "heading_of", "minutes_of", "prose_of", "statement_of"]
+
+SUM = "<!-- time and points -->"
+"""In the prose: stands for the lesson's minutes, number of exercises and questions, and points."""
+
+_HEADING = re.compile(
+    r"### Exercise: (?P<title>.+)\n+(?P<effort>(?P<difficulty>easy|medium|hard) · (?P<minutes>\d+) min)"
+    r"(?P<further> · further)?[ \t]*$",
+    re.MULTILINE,
+)
+_TITLE = re.compile(r"^### Exercise: .+$", re.MULTILINE)
+_EFFORT = re.compile(r"\s*(?P<minutes>\d+) min[ \t]*$", re.MULTILINE)
+_FURTHER = re.compile(r"^#+ Further\b", re.MULTILINE)
+_FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+_WORDS_A_MINUTE, _LINES_A_MINUTE, _STEP = 200, 15, 5
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What announces an exercise."""
+
+    title: str
+    difficulty: str
+    minutes: int
+    further: bool
+    """Whether it stands outside the core path."""
+
+
+def heading_of(lesson: Lesson, exercise: Exercise) -> Heading | None:
+    """The last heading of an exercise between the exercise before and this one's TODO cell; None if there is none."""
+    found = _announced(lesson, exercise)
+    if found is None:
+        return None
+    _, said = found
+    return Heading(said["title"].strip(), said["difficulty"], int(said["minutes"]), said["further"] is not None)
+
+
+def statement_of(lesson: Lesson, exercise: Exercise) -> str:
+    """What stands between the line of difficulty and minutes and the TODO cell; empty if there is no such line."""
+    found = _announced(lesson, exercise)
+    if found is None:
+        return ""
+    cell, said = found
+    prose = _prose_above(lesson, exercise)
+    after = prose[prose.index(cell) + 1 :]
+    return "\n\n".join([cell.source[said.end() :], *(one.source for one in after)])
+
+
+def _announced(lesson: Lesson, exercise: Exercise) -> tuple[Cell, re.Match[str]] | None:
+    for cell in reversed(_prose_above(lesson, exercise)):
+        found = list(_HEADING.finditer(cell.source))
+        if found:
+            return cell, found[-1]
+    return None
+
+
+def _prose_above(lesson: Lesson, exercise: Exercise) -> list[Cell]:
+    """The prose between the graded cell in front, or the lesson's beginning, and this exercise's answer cell."""
+    above = lesson.cells[: lesson.cells.index(exercise.answer)]
+    near = itertools.takewhile(lambda cell: cell.kind not in _GRADED, reversed(above))
+    return [cell for cell in near if cell.kind is CellKind.PROSE][::-1]
+
+
+_GRADED = (CellKind.ANSWER, CellKind.TEST, CellKind.WRITTEN)
+
+
+def prose_of(lesson: Lesson) -> dict[str, str]:
+    """Place -> the text that learners read, of each prose cell: with points, ids, and the sum."""
+    texts = {cell.place: cell.source for cell in lesson.cells if cell.kind is CellKind.PROSE}
+    for exercise in lesson.exercises:
+        found = _announced(lesson, exercise)
+        if found is not None:
+            cell, said = found
+            effort = f"{said['effort']} · {_points(exercise.points)}{said['further'] or ''} · `{exercise.id}`"
+            texts[cell.place] = cell.source[: said.start("effort")] + effort + cell.source[said.end() :]
+    for above, written in itertools.pairwise(lesson.cells):
+        effort_of = _effort_above(above, written)
+        if effort_of is not None:
+            at = effort_of.end()
+            texts[above.place] = f"{above.source[:at]} · {_points(written.points)}{above.source[at:]}"
+    whole = _sum(lesson)
+    return {place: text.replace(SUM, whole) for place, text in texts.items()}
+
+
+def _effort_above(above: Cell, written: Cell) -> re.Match[str] | None:
+    """The line of minutes of a question, if the cell above a written answer asks one."""
+    if written.kind is not CellKind.WRITTEN or above.kind is not CellKind.PROSE:
+        return None
+    headers = list(HEADER.finditer(above.source))
+    found = _EFFORT.match(above.source, headers[-1].end()) if headers else None
+    return found if found is not None and above.source[found.end() :].strip() else None
+
+
+def _sum(lesson: Lesson) -> str:
+    core, further = minutes_of(lesson)
+    time = f"about {core} minutes"
+    if further:
+        time += f" for the core path, {further} more for what goes further"
+    what = f"{_number(lesson.exercises, 'exercise')} for {_points(sum(one.points for one in lesson.exercises))}"
+    if lesson.written:
+        points = _points(sum(cell.points for cell in lesson.written))
+        what += f", and {_number(lesson.written, 'question')} in your own words, {points}"
+    return f"{time}: {what}"
+
+
+def _number(things: Sequence[object], noun: str) -> str:
+    count = counted(len(things), noun)
+    if len(things) >= len(_WORDS):
+        return count
+    return f"{_WORDS[len(things)]} {count.partition(' ')[2]}"
+
+
+def _points(points: float) -> str:
+    return f"{points:g} point{'' if points == 1 else 's'}"
+
+
+def minutes_of(lesson: Lesson) -> tuple[int, int]:
+    """The minutes of the core path and of what goes further: exercises, and reading what is not their statements.
+
+    What is folded is read by few. What stands below a heading that begins with *Further* is no part of the core path.
+    """
+    minutes = {False: 0.0, True: 0.0}
+    for exercise in lesson.exercises:
+        heading = heading_of(lesson, exercise)
+        if heading is not None:
+            minutes[heading.further] += heading.minutes - _reading(statement_of(lesson, exercise))
+    further = False
+    for above, cell in itertools.pairwise([lesson.cells[0], *lesson.cells]):
+        further = further or (cell.kind is CellKind.PROSE and _FURTHER.search(cell.source) is not None)
+        minutes[further] += _minutes_at(above, cell)
+    core, more = (_STEP * round(minutes[where] / _STEP + 0.3) for where in (False, True))
+    return core, more
+
+
+def _minutes_at(above: Cell, cell: Cell) -> float:
+    if cell.kind is CellKind.WRITTEN:
+        asked = _effort_above(above, cell)
+        return float(asked["minutes"]) if asked else 0.0
+    if cell.kind is CellKind.PROSE:
+        return _reading(cell.source)
+    if cell.kind in (CellKind.SETUP, CellKind.SHOW):
+        return sum(bool(line.strip()) for line in cell.source.splitlines()) / _LINES_A_MINUTE
+    return 0.0
+
+
+def _reading(text: str) -> float:
+    return sum(any(map(str.isalnum, word)) for word in _FOLDED.sub(" ", text).split()) / _WORDS_A_MINUTE
+
+
+def amiss(lesson: Lesson) -> Iterator[Violation]:
+    """Exercises and questions that nothing announces, and headings that announce no exercise."""
+    for exercise in lesson.exercises:
+        if _announced(lesson, exercise) is None:
+            yield Violation(
+                f"{exercise.id}: no heading above its TODO cell says its title, difficulty and minutes",
+                exercise.answer.place,
+                "write above it '### Exercise: <title>', and below that 'easy · 5 min' (or medium, or hard)",
+                lesson.slug,
+            )
+    for above, written in itertools.pairwise(lesson.cells):
+        if written.kind is CellKind.WRITTEN and _effort_above(above, written) is None:
+            yield Violation(
+                f"{written.grade_id}: nothing right above it asks for it",
+                written.place,
+                "begin the text above with '### In your own words: <title>' and '5 min', and ask",
+                lesson.slug,
+            )
+    known = {
+        (cell.place, said.start()) for cell, said in filter(None, (_announced(lesson, one) for one in lesson.exercises))
+    }
+    for cell in lesson.cells:
+        for title in _TITLE.finditer(cell.source) if cell.kind is CellKind.PROSE else ():
+            if (cell.place, title.start()) not in known:
+                path, _, line = cell.place.rpartition(":")
+                yield Violation(
+                    f"the heading '{title[0]}' has no TODO cell before the next one, or no line such as 'easy · 5 min'",
+                    f"{path}:{int(line) + 1 + cell.source.count(chr(10), 0, title.start())}",
+                    "take it out, or bring back what is missing",
+                    lesson.slug,
+                )

@@ -1,0 +1,114 @@
+"""What a statement demands is broken by a mutant; what an argument can be is tried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nbproof.authoring.demands import demands_of, sentences, unbroken, untried
+from nbproof.authoring.lesson import Lesson, read_lesson
+from tests.authoring.tiny import MUTANTS, Sketch, write_lesson
+
+STATEMENT = """\
+Write `hook(module, args, output)`. It keeps the output, e.g. `x * 2`, in `answer`; the output stays as it is.
+
+- **Once** a call, *in order.* (A second call
+  adds another one.)
+- What do you expect? Ask `hint("catch")`.
+
+| key | value |
+| --- | --- |
+| `"first"` | the first name |
+
+```
+not = "a sentence. Nor this."
+```
+<details><summary>Fine print</summary>
+
+Any model will do. <!-- not. This. -->
+
+</details>
+"""
+SENTENCES = [
+    "Write `hook(module, args, output)`.",
+    "It keeps the output, e.g. `x * 2`, in `answer`; the output stays as it is.",
+    "**Once** a call, *in order.",
+    "(A second call adds another one.)",
+    "What do you expect?",
+    'Ask `hint("catch")`.',
+    '`"first"` | the first name',
+    "Any model will do.",
+]
+
+
+def test_a_statement_is_taken_apart_into_sentences_items_and_rows() -> None:
+    assert list(sentences(STATEMENT)) == SENTENCES
+
+
+def stated(root: Path, statement: str, breaks: str = "", head: str = "", stub: str = "", checks: str = "") -> Lesson:
+    """A lesson whose exercise has this statement; ``breaks``: what its first mutant quotes."""
+    first, *others = MUTANTS
+    line, _, rest = MUTANTS[first].partition("\n")
+    quoting = {first: "\n".join([line, *(f"# breaks: {one}" for one in filter(None, [breaks])), rest])}
+    sketch = Sketch(mutants={**quoting, **{one: MUTANTS[one] for one in others}})
+    sketch.answer = sketch.answer.replace("def hook(", f"{stub}def hook(")
+    folder = write_lesson(root, "00_tiny", [sketch])
+    lesson, wrong, tests = folder / "lesson.py", folder / "catch" / "wrong.py", folder / "catch" / "checks.py"
+    prose = "".join(f"# {one}".rstrip() + "\n" for one in ["", *statement.splitlines()])
+    effort = "easy · 5 min\n"
+    assert effort in lesson.read_text()
+    lesson.write_text(lesson.read_text().replace(effort, effort + prose))
+    wrong.write_text(head + wrong.read_text())
+    tests.write_text(checks + tests.read_text())
+    return read_lesson(folder)
+
+
+def test_a_demand_is_broken_quoted_or_demands_nothing(tmp_path: Path) -> None:
+    lesson = stated(tmp_path, STATEMENT, "the output stays as it is", "# nothing to break: Any model will do.\n")
+    found = demands_of(lesson, lesson.exercises[0])
+    assert found.broken == (SENTENCES[1],)
+    assert found.unbroken == tuple(SENTENCES[at] for at in (0, 2, 3, 6))
+    assert (found.nothing, found.count) == (3, 5)
+
+
+def test_what_nobody_breaks_is_named_with_what_to_do(tmp_path: Path) -> None:
+    lesson = stated(tmp_path, "Return it. Return it twice.", "Return it twice.")
+    (found,) = unbroken(lesson, lesson.exercises[0])
+    assert "'Return it.'" in found.fact
+    assert found.lesson == "00_tiny"
+    assert "# breaks:" in found.next_command
+
+
+@pytest.mark.parametrize(("breaks", "head"), [("Return it thrice", ""), ("", "# nothing to break: Return it thrice\n")])
+def test_a_quote_that_the_statement_does_not_hold_is_named_with_its_place(
+    tmp_path: Path, breaks: str, head: str
+) -> None:
+    lesson = stated(tmp_path, "Return it.", breaks, head)
+    (found,) = [one for one in unbroken(lesson, lesson.exercises[0]) if "does not say" in one.fact]
+    assert "'Return it thrice'" in found.fact
+    assert "catch/wrong.py:" in found.place
+
+
+KINDS = {"model": ("tied", "shared", "one_dim"), "optimizer": ("groups",)}
+
+
+def test_kinds_of_arguments_are_tried_or_said_not_to_apply(tmp_path: Path) -> None:
+    checks = "# awkward: one_dim: no input is involved\nTRIED = ['tied']\n"
+    lesson = stated(tmp_path, "Return it.", stub="def take(model): ...\n\n\n", checks=checks)
+    (found,) = untried(lesson, lesson.exercises[0], KINDS)
+    assert found.fact == "catch: its answer takes any model, and no check tries: shared"
+    assert found.place.endswith("catch/checks.py")
+
+
+def test_who_takes_no_such_argument_is_not_asked(tmp_path: Path) -> None:
+    lesson = stated(tmp_path, "Return it.")
+    assert not list(untried(lesson, lesson.exercises[0], KINDS))
+
+
+def test_a_kind_that_nobody_knows_and_one_that_is_both_are_named(tmp_path: Path) -> None:
+    checks = "# awkward: one_dim, shared, bent: no input\nTRIED = ['tied', 'shared']\n"
+    lesson = stated(tmp_path, "Return it.", stub="def take(model): ...\n\n\n", checks=checks)
+    both, unknown = sorted(untried(lesson, lesson.exercises[0], KINDS), key=lambda one: one.fact)
+    assert "'shared' is tried, and said not to apply" in both.fact
+    assert "no kind is called 'bent'" in unknown.fact
