@@ -1,36 +1,34 @@
-"""What learners have earns nothing: each test cell has a hidden check that no visible truth answers.
+"""What learners have earns nothing: each test cell has a hidden check that nothing of it answers.
 
 Learners have the visible checks, truths and all. So a text that knows nothing of the exercise can run them beside the
-probe of a hidden check, on its very case, and send what they want as evidence. The author contract tries just that: it makes
-evidence of every visible truth, and of every part of one, and a hidden check has to refuse it. Of the hidden check
-it takes what the learner's process has as well: the settings and helpers of its probe, and each value that is the same
-for all seeds.
+probe of a hidden check, and send what they want as evidence. The author contract tries just that, as somebody would who
+knows the probe. What a forger has: pieces, which are the draws of the case, what the probe brings of an answer that does
+nothing, and what visible truths and known mistakes say on this case, or of what the learner's function is given. How they
+are put together: leaf by leaf (:mod:`nbproof.authoring.pieces`). Where it is tried: under some seeds, each of which has
+to give way.
 
-Such a text can also hand in what it has as the learner's own function: a helper as it is, or hung as a hook on what the
-function is given, or a truth that is told to work on that. It needs no helper with the learner's own parameters: any
-function that stands in the visible checks, inside others as well, can be called with what is given, and with something
-for each parameter that is left. The contract tries these as well.
+Such a text can also hand in what it has as the learner's own function (:mod:`nbproof.authoring.ready_answers`). The
+contract tries this first: it has another cure.
 """
 
 from __future__ import annotations
 
-import copy
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from itertools import combinations, cycle
-from types import CellType, CodeType, FunctionType
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
-from nbproof.authoring.hearsay import is_hearsay, narrowed
+from nbproof.authoring.pieces import Pieces
+from nbproof.authoring.ready_answers import Given, ready_answers
+from nbproof.authoring.stand_ins import Answer, NotingCase, brought, copied, idle_answers, redirected
 from nbproof.cells import visible_of
 from nbproof.checks.case import Case
-from nbproof.checks.check import Check, bring, listing, seeds_of
+from nbproof.checks.check import Check, listing, seeds_of
+from nbproof.checks.namespace import undisturbed
 from nbproof.checks.test_cells import probe_part
-from nbproof.values.compare import AnyOf, Matches, is_same
-from nbproof.values.evidence import Evidence, key_text, snapshot
+from nbproof.values.compare import is_same
 
 __all__ = ["Guard", "guards"]
 
@@ -48,21 +46,34 @@ class Guard:
     """Whether what is wrong is that a visible check has the shape of an answer."""
 
 
-def guards(tests: Iterable[tuple[str, str]]) -> Iterator[Guard]:
-    """Whether each test cell of one exercise, given as (grade_id, whole text), has a hidden check that holds."""
+def guards(tests: Iterable[tuple[str, str]], solved: Mapping[str, object] = MappingProxyType({})) -> Iterator[Guard]:
+    """Whether each test cell of one exercise, given as (grade_id, whole text), has a hidden check that holds.
+
+    ``solved``: the variables of a notebook in which the exercise is solved.
+    """
     cells = [_Cell.read(grade_id, source) for grade_id, source in tests]
     shown = [task for cell in cells for task in cell.shown]
     for cell in cells:
+        constant = next((task.constant for task in cell.hidden if task.constant), "")
         if not cell.hidden:
             yield Guard(cell.grade_id, flaw=f"{cell.grade_id} has no hidden check, on which its marks could rest")
-            continue
-        constant = next((task.constant for task in cell.hidden if task.constant), "")
-        answers = [_answered(task, cell.halves.get(task.__name__, Check), shown) for task in cell.hidden]
-        answered = not constant and not all(answers)
-        if answered:
-            answers = [_handed_in(task, cells) for task in cell.hidden]
-        forged = "" if constant or not all(answers) else f"{cell.grade_id}/{cell.hidden[0].__name__}: {answers[0]}"
-        yield Guard(cell.grade_id, constant, forged, answered and bool(forged))
+        elif constant:
+            yield Guard(cell.grade_id, constant)
+        else:
+            yield _guard(cell, shown, solved)
+
+
+def _guard(cell: _Cell, shown: Sequence[type[Check]], solved: Mapping[str, object]) -> Guard:
+    """Whether one of the hidden checks of a test cell holds against each way."""
+    first = f"{cell.grade_id}/{cell.hidden[0].__name__}"
+    with undisturbed({}, (), Case(1)):  # what is tried may print, and warn, and leave something switched on
+        answers = [_handed_in(task, shown, solved) for task in cell.hidden]
+        if all(answers):
+            return Guard(cell.grade_id, flaw=f"{first}: {answers[0]}", answered=True)
+        if all(_is_forged(task, cell.halves.get(task.__name__, Check), shown, solved) for task in cell.hidden):
+            flaw = f"{first}: evidence put together of what learners have passes it, so its marks need no answer"
+            return Guard(cell.grade_id, flaw=flaw)
+    return Guard(cell.grade_id)
 
 
 @dataclass(frozen=True)
@@ -91,320 +102,101 @@ def _checks_of(source: str, name: str) -> tuple[type[Check], ...]:
     return tuple(task for _, task in listed)
 
 
-def _answered(hidden: type[Check], half: type[Check], shown: Iterable[type[Check]]) -> str:
-    """How what learners have passes a hidden check under some seed, in words; empty if it never does."""
-    for seed in seeds_of(hidden, 1):
-        pieces = list(_pieces(_known_truths(half, shown, seed)))
-        wanted = hidden().truth(Case(seed))
-        # Three others: small numbers are sometimes the same for two seeds.
-        others = [hidden().truth(Case(seed + number)) for number in (1, 2, 3)]
-        for option in _options(wanted):
-            if _made_of(option, others, pieces, hidden.claims):
-                return "evidence made of the truths that learners have passes it, so its marks need no answer"
-    return ""
+_SEEDS = 3
+"""Small numbers agree by chance, so evidence has to be put together under so many of them."""
+_OTHERS = 3
+"""Seeds beside each, whose truths tell what is the same for all."""
 
 
-def _known_truths(half: type[Check], shown: Iterable[type[Check]], seed: int) -> Iterator[object]:
-    """What the visible checks want on a hidden check's case: as they are, and with the settings of its probe."""
-    for task in shown:
-        made = [task]
-        with suppress(TypeError):
-            made.append(type(task.__name__, (half, task), {"truth": task.truth}))
-        for one in made:
-            with suppress(Exception):  # a truth that does not fit this case tells nothing
-                yield one().truth(Case(seed))
-
-
-def _pieces(truths: Iterable[object]) -> Iterator[Evidence]:
-    """Each truth, and each field of it, as evidence."""
-    for truth in truths:
-        for option in _options(truth):
-            yield snapshot(narrowed(option))
-            if isinstance(option, Mapping):
-                for value in option.values():
-                    yield from (snapshot(narrowed(one)) for one in _options(value))
-
-
-def _options(wanted: object) -> Iterator[object]:
-    """What a wanted value allows; of one that only a function knows what that function holds on to."""
-    if isinstance(wanted, AnyOf):
-        for option in wanted.options:
-            yield from _options(option)
-    elif isinstance(wanted, Matches):
-        yield wanted
-        for cell in getattr(wanted.test, "__closure__", None) or ():
-            yield from _options(cell.cell_contents)
-    else:
-        yield wanted
-
-
-def _made_of(wanted: object, others: list[object], pieces: list[Evidence], claims: tuple[str, ...]) -> bool:
-    """Whether some piece is what is wanted, or each field of it is some piece, or the same for all seeds."""
-    if any(is_same(piece, wanted) for piece in pieces):
-        return True
-    if not isinstance(wanted, Mapping):
-        return False
-    for key, value in wanted.items():
-        known = key_text(key) not in claims and all(_is_known(key, value, other) for other in others)
-        if not known and not any(is_same(piece, value) for piece in pieces):
+def _is_forged(
+    hidden: type[Check], half: type[Check], shown: Sequence[type[Check]], solved: Mapping[str, object]
+) -> bool:
+    """Whether evidence put together of what learners have passes a hidden check, under each of some seeds."""
+    first = seeds_of(hidden, 1)[0]
+    wanted = cache(lambda seed: hidden().truth(Case(seed)))
+    for seed in range(first, first + _SEEDS):
+        others = [wanted(seed + number) for number in range(1, 1 + _OTHERS)]
+        pieces = Pieces(wanted(seed), others, hidden.claims)
+        for value in _values_at_hand(hidden, half, shown, solved, seed):
+            pieces.add(value)
+        if not pieces.make_it():
             return False
     return True
 
 
-def _is_known(key: object, value: object, other: object) -> bool:
-    return isinstance(other, Mapping) and key in other and is_hearsay(value, other[key])
+def _values_at_hand(
+    hidden: type[Check], half: type[Check], shown: Iterable[type[Check]], solved: Mapping[str, object], seed: int
+) -> Iterator[object]:
+    """Each value that a forger has under this seed. ``half``: what the learner's process has of the hidden check."""
+    case, calls = NotingCase(seed), list[tuple[Any, ...]]()
+    hidden().truth(case)
+    for noting, answer in idle_answers():
+        yield from brought(hidden, answer, case, solved)
+        calls = max(calls, noting.calls, key=len)
+    yield from case.drawn
+    for task in shown:
+        yield from _said(task, half, seed)
+        yield from _said_of(task, calls[:_MOST_CALLS], seed)
 
 
-_Answer = Callable[..., object]
+_ROLES = ("truth", "mistakes")
+_MOST_CALLS = 4
+"""Of the learner's function, whose arguments are tried in the place of visible draws."""
 
 
-def _handed_in(hidden: type[Check], cells: Iterable[_Cell]) -> str:
+def _said(task: type[Check], half: type[Check], seed: int) -> Iterator[object]:
+    """What a visible check says on a hidden check's case: as it is, and with the settings of its probe."""
+    made = [task]
+    with suppress(TypeError):
+        made.append(type(task.__name__, (half, task), {role: getattr(task, role) for role in _ROLES}))
+    for one in made:
+        for role in _ROLES:
+            yield from _attempt(getattr(one(), role), Case(seed))
+
+
+def _said_of(task: type[Check], calls: list[tuple[Any, ...]], seed: int) -> Iterator[object]:
+    """What it says of what the learner's function is given: if it cannot, then of one item of a list at a time."""
+    for role in _ROLES:
+        for _, say in redirected(task, role, seed):
+            for given in calls:
+                found = _attempt(say, *copied(given))
+                if not found:
+                    found = tuple(one for fewer in _one_at_a_time(given) for one in _attempt(say, *copied(fewer)))
+                yield from found
+
+
+def _attempt(say: Answer, *given: object) -> tuple[object, ...]:
+    """What somebody says of what is given: nothing if it does not fit, be it what the stop button raises."""
+    with suppress(Exception, KeyboardInterrupt):
+        return (say(*given),)
+    return ()
+
+
+def _one_at_a_time(given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    for place, one in enumerate(given):
+        if isinstance(one, list) and len(one) > 1:
+            yield from ((*given[:place], [item], *given[place + 1 :]) for item in one)
+
+
+def _handed_in(hidden: type[Check], shown: Sequence[type[Check]], solved: Mapping[str, object]) -> str:
     """Which part of the visible checks passes a hidden check as the learner's function, in words; empty if none does."""
     seed = seeds_of(hidden, 1)[0]
-    asked = _Asked()
-    _bring(hidden, asked, seed)
-    wanted = hidden().truth(Case(seed)) if asked.calls else None
-    for name, answer in _answers(cells, asked.calls):
-        if any(is_same(evidence, wanted) for evidence in _bring(hidden, answer, seed)):
+    call = _first_call(hidden, seed, solved)
+    if call is None:
+        return ""
+    wanted = hidden().truth(Case(seed))
+    for name, answer in ready_answers(shown, call):
+        if any(is_same(evidence, wanted) for evidence in brought(hidden, answer, Case(seed), solved)):
             return f"{name}, which learners have, passes it as the answer"
     return ""
 
 
-class _Asked:
-    """In the place of the learner's function: it notes what it is given, and answers nothing."""
+def _first_call(hidden: type[Check], seed: int, solved: Mapping[str, object]) -> Given | None:
+    """What the learner's function is given first; None if it is not called."""
+    calls: list[Given] = []
 
-    def __init__(self) -> None:
-        self.calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+    def asked(*given: object, **named: object) -> None:
+        calls.append((given, named))
 
-    def __call__(self, *given: object, **named: object) -> None:
-        self.calls.append((given, named))
-
-
-class _Handed(dict[str, Any]):
-    """A notebook in which every name is one and the same answer."""
-
-    def __init__(self, answer: _Answer) -> None:
-        super().__init__()
-        self._answer = answer
-
-    def __missing__(self, name: str) -> _Answer:
-        return self._answer
-
-
-def _bring(hidden: type[Check], answer: _Answer, seed: int) -> Iterable[Evidence]:
-    """What a hidden check's probe brings of this answer: nothing if it raises, be it what the stop button raises."""
-    with suppress(KeyboardInterrupt):
-        brought = bring(hidden(), _Handed(answer), Case(seed))
-        return (brought.evidence,) if brought.trouble is None else ()
-    return ()
-
-
-def _answers(
-    cells: Iterable[_Cell], calls: list[tuple[tuple[Any, ...], dict[str, Any]]]
-) -> Iterator[tuple[str, _Answer]]:
-    """What of the visible checks can be called as the learner's function is called."""
-    if not calls:
-        return
-    given, named = calls[0]
-    first = given[0] if given else None
-    kinds = [kind for kind in dir(first) if kind.startswith("register_") and kind.endswith("hook")]
-    tasks = [task for cell in cells for task in cell.shown]
-    for name, helper in _helpers(tasks):
-        if _takes(helper, *given, **named):
-            yield name, helper
-        if kinds and not isinstance(helper, type) and any(_takes(helper, *range(number)) for number in (1, 2, 3)):
-            for kind in kinds:
-                yield f"{name} by {kind}", partial(_hang, helper, kind)
-                if hasattr(first, "__mul__"):
-                    yield f"{name} by {kind}", partial(_hang_apart, helper, kind)
-    for task in tasks:
-        yield from _retargeted(task)
-    for part in _parts(tasks):
-        yield from part.answers(len(given) + len(named))
-
-
-def _takes(helper: _Answer, *given: object, **named: object) -> bool:
-    with suppress(TypeError, ValueError):
-        inspect.signature(helper).bind(*given, **named)
-        return True
-    return False
-
-
-def _helpers(tasks: Iterable[type[Check]]) -> Iterator[tuple[str, _Answer]]:
-    """The functions, classes and methods that the visible checks have beside probe, truth and mistakes; each once."""
-    seen: set[object] = set()
-    for task in tasks:
-        for name, function in inspect.getmembers(task, inspect.isfunction):
-            space = function.__globals__
-            if function in seen or space.get("__name__") != task.__module__:
-                continue
-            seen.add(function)
-            if name not in ("probe", "truth", "mistakes") and not name.startswith("__"):
-                yield f"{task.__name__}.{name}", getattr(task(), name)
-            yield from _inside(f"{task.__name__}.{name}", function.__code__, space)
-    for space in {task.__module__: task.truth.__globals__ for task in tasks}.values():
-        for name, value in list(space.items()):
-            if callable(value) and value not in (Check, *tasks):
-                yield name, value
-            if isinstance(value, FunctionType) and value.__globals__ is space:
-                yield from _inside(name, value.__code__, space)
-
-
-def _inside(name: str, code: CodeType, space: dict[str, Any]) -> Iterator[tuple[str, _Answer]]:
-    """The functions that this one defines, but for those that hold on to its variables."""
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            whole = f"{name}.{part.co_name}"
-            if _is_function(part) and not part.co_freevars:
-                yield whole, FunctionType(part, space)
-            yield from _inside(whole, part, space)
-
-
-_Filler = Callable[[object], object]
-_FILLERS: tuple[_Filler, ...] = (lambda first: None, lambda first: [], lambda first: first)
-"""What stands for a name for which nothing is there, given the first argument."""
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A function in the text of the visible checks, as its code: no other function has to run for it."""
-
-    name: str
-    code: CodeType
-    space: dict[str, Any]
-    task: type[Check]
-    usual: Mapping[str, object]
-    """Its defaults, where they are known: those of an inner function come to be as the outer one runs."""
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """Their names."""
-        return self.code.co_varnames[: self.code.co_argcount + self.code.co_kwonlyargcount]
-
-    def answers(self, given: int) -> Iterator[tuple[str, _Answer]]:
-        """The answers that deal it so many arguments, surplus ones cut off, and fill the rest.
-
-        They are dealt to its parameters, and to the variables that it takes from the function around it.
-        """
-        names = [name for name in (*self.code.co_freevars, *self.parameters) if name not in ("self", self.code.co_name)]
-        for order in combinations(names, min(given, len(names))) if names else ():
-            missing = {*names} - {*order, *self.usual, "case"}
-            for filler in _FILLERS if missing else _FILLERS[:1]:
-                yield self.name, partial(self._called, order, filler)
-
-    def _called(self, order: tuple[str, ...], filler: _Filler, *given: object, **named: object) -> object:
-        """What it returns, or the first argument if that is None."""
-        cells = {name: CellType() for name in self.code.co_freevars}
-        function = FunctionType(self.code, self.space, None, None, tuple(cells.values()))
-        known = {"case": Case(1), "self": self.task(), self.code.co_name: function, **self.usual}
-        dealt = (*given, *named.values())
-        known |= zip(order, dealt, strict=False)
-        for name, cell in cells.items():
-            cell.cell_contents = known[name] if name in known else filler(dealt[0])
-        values = {name: known[name] if name in known else filler(dealt[0]) for name in self.parameters}
-        positional = [values.pop(name) for name in self.parameters[: self.code.co_argcount]]
-        returned = function(*positional, **values)
-        return dealt[0] if returned is None else returned
-
-
-def _parts(tasks: Iterable[type[Check]]) -> Iterator[_Part]:
-    """Each function of the visible checks and of the course's modules that they use, and each one inside another."""
-    seen: set[CodeType] = set()
-    for task in tasks:
-        own = [(f"{task.__name__}.{name}", one) for name, one in inspect.getmembers(task, inspect.isfunction)]
-        for name, function in [*own, *task.truth.__globals__.items()]:
-            if isinstance(function, FunctionType) and not function.__module__.startswith("nbproof."):
-                signed = inspect.signature(function).parameters.items()
-                usual = {key: one.default for key, one in signed if one.default is not one.empty}
-                for part in _all_inside(_Part(name, function.__code__, function.__globals__, task, usual)):
-                    if part.code not in seen:
-                        seen.add(part.code)
-                        yield part
-
-
-def _all_inside(whole: _Part) -> Iterator[_Part]:
-    """A function, and those that it defines."""
-    yield whole
-    for code in whole.code.co_consts:
-        if isinstance(code, CodeType) and _is_function(code):
-            yield from _all_inside(_Part(f"{whole.name}.{code.co_name}", code, whole.space, whole.task, {}))
-
-
-def _is_function(code: CodeType) -> bool:
-    """No comprehension, nor a class's body."""
-    named = code.co_name == "<lambda>" or code.co_name.isidentifier()
-    return named and bool(code.co_flags & inspect.CO_OPTIMIZED)
-
-
-def _hang(helper: _Answer, kind: str, value: Any, *others: object, **named: object) -> object:
-    """An answer that hangs a helper as a hook on its first argument, which it returns."""
-    getattr(value, kind)(helper)
-    return value
-
-
-def _hang_apart(helper: _Answer, kind: str, value: Any, *others: object, **named: object) -> object:
-    """The same with a new value that is equal to the argument."""
-    return _hang(helper, kind, value * 1)
-
-
-def _retargeted(task: type[Check]) -> Iterator[tuple[str, _Answer]]:
-    """Answers that let a visible truth work on what they are given, and return what it wants, or a field of that."""
-    fields = [None]
-    with suppress(Exception):
-        wanted = task().truth(Case(seeds_of(task, 1)[0]))
-        fields += wanted if isinstance(wanted, Mapping) else ()
-    own = {name for name, _ in inspect.getmembers(task, inspect.isfunction)} - {"probe", "truth", "mistakes"}
-    for field in fields:
-        ways: dict[str, _Answer] = {"case": partial(_told_by_its_case, task, field)}
-        for name in sorted(own & {*task.truth.__code__.co_names}):
-            ways[name] = partial(_told, task, name, field)
-        for name, answer in ways.items():
-            yield f"the truth of {task.__name__} with another {name}", answer
-            yield f"a call, and the truth of {task.__name__} with another {name}", partial(_beside_a_call, answer)
-
-
-def _told(task: type[Check], name: str, field: object, *given: object, **named: object) -> object:
-    what: object = given[0] if len(given) == 1 else given
-    with suppress(Exception):  # a method that takes something else brings no names
-        usual = getattr(task(), name)(Case(1))
-        what = dict(zip(usual, given, strict=False)) if isinstance(usual, Mapping) else what
-    wanted: Any = type(task.__name__, (task,), {name: lambda *others: what})().truth(Case(1))
-    return narrowed(wanted if field is None else wanted[field])
-
-
-def _told_by_its_case(task: type[Check], field: object, *given: object, **named: object) -> object:
-    wanted: Any = task().truth(_StandIn(given))
-    return narrowed(wanted if field is None else wanted[field])
-
-
-def _beside_a_call(answer: _Answer, first: Any, *others: Any, **named: Any) -> object:
-    """An answer of two parts: what the first argument makes of the others, and what a truth says of equal ones."""
-    told = answer(*copy.deepcopy((first, *others)), **named)
-    return first(*others, **named), told
-
-
-class _StandIn(Case):
-    """A case that builds nothing: it hands out what it was given, the first as what is built, the others as tensors.
-
-    As a number it hands out how long the first of these tensors is.
-    """
-
-    def __init__(self, given: tuple[Any, ...]) -> None:
-        super().__init__(1)
-        self._first, self._others = given[0], cycle(given[1:] or given)
-        self._sized = (given[1:] or given)[0]
-
-    def build(self, *what: object, **more: object) -> Any:
-        """What was given first."""
-        return self._first
-
-    def tensor(self, *what: object, **more: object) -> Any:
-        """What was given next."""
-        return next(self._others)
-
-    def integer(self, name: str, low: int, high: int) -> int:
-        """The length of what was given, where it has one."""
-        try:
-            return len(self._sized)
-        except TypeError:
-            return super().integer(name, low, high)
+    brought(hidden, asked, Case(seed), solved)
+    return calls[0] if calls else None

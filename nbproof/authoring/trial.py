@@ -187,7 +187,7 @@ def try_candidate(trial: Trial) -> Tried:
         if trial.apart:
             flaws += _flaws(trial)
             if not any(flaws):  # what is broken guards nothing, and is told already
-                guarded += guards(trial.tests)
+                guarded += guards(trial.tests, space)
     return Tried(
         tuple(findings), tuple(filter(None, errors)), tuple(filter(None, flaws)), tuple(guarded), tuple(hearsay)
     )

@@ -1,5 +1,5 @@
-"""What learners have earns nothing: a hidden check that some visible truth answers is found, however it is dressed, as
-evidence or as the answer itself."""
+"""What learners have earns nothing: a hidden check is found that can be answered with it, as evidence put together of
+pieces, or as the answer itself."""
 
 from __future__ import annotations
 
@@ -66,11 +66,13 @@ FORGED = {
 @pytest.mark.parametrize("source", FORGED.values(), ids=FORGED)
 def test_a_hidden_check_that_a_visible_truth_answers_guards_nothing(source: str) -> None:
     (guard,) = guards([("test_catch", source)])
-    assert guard.flaw.startswith("test_catch/Unseen: evidence made of the truths that learners have passes it")
+    assert guard.flaw.startswith("test_catch/Unseen: evidence put together of what learners have passes it")
 
 
 def test_a_truth_of_its_own_on_values_of_its_own_guards_the_marks() -> None:
-    (guard,) = guards([("test_catch", hidden(drawn='"y"', truth='{"answer": case.words("y", 5)}'))])
+    (guard,) = guards(
+        [("test_catch", hidden(drawn='"y"', truth='{"answer": [f"{word}s" for word in case.words("y", 4)]}'))]
+    )
     assert (guard.flaw, guard.constant) == ("", "")
 
 
@@ -250,4 +252,248 @@ def test_a_truth_that_takes_something_else_of_its_case_is_no_answer() -> None:
 def test_a_helper_that_stops_the_program_is_no_answer() -> None:
     stops = "def stops(one, two):\n    raise KeyboardInterrupt"
     (guard,) = guards([("test_loud", handed_in(CALLED, stops, "None", "return {}"))])
+    assert guard.flaw == ""
+
+
+PIECES = {
+    "what a known mistake counts, by chance the right number": '''\
+import torch
+from torch import nn
+from nbproof import Check, check
+from nbproof.values.compare import AnyOf
+
+
+def slips(model, x):
+    return {"square": [len(x) * model.in_features**2]}
+
+
+class Whole(Check):
+    """The products are counted."""
+
+    def given(self, case):
+        return {"model": case.build("net", nn.Linear, 4, 3), "x": case.tensor("x", case.integer("rows", 2, 9), 4)}
+
+    def more(self, case, x):
+        return torch.cat([x, x[: case.integer("more", 1, 2)]])
+
+    def probe(self, nb, case):
+        model, x = self.given(case).values()
+        return {"products": nb.function("count")(model, self.more(case, x))}
+
+    def truth(self, case):
+        model, x = self.given(case).values()
+        return {"products": len(self.more(case, x)) * model.in_features * model.out_features}
+
+    def mistakes(self, case):
+        return {hint: {"products": AnyOf(*found)} for hint, found in slips(**self.given(case)).items()}
+
+
+check("count", Whole)
+### BEGIN HIDDEN TESTS
+class Unseen(Check):
+    """Those of another model."""
+
+    def given(self, case):
+        size = case.integer("size", 3, 99)
+        return case.build("another net", nn.Linear, size, size + {more}), case.tensor("y", case.integer("all", 2, 99), size)
+
+    def probe(self, nb, case):
+        return {"products of another": nb.function("count")(*self.given(case))}
+
+    def truth(self, case):
+        model, x = self.given(case)
+        return {"products of another": len(x) * model.weight.numel()}
+
+
+check("count", Unseen)
+### END HIDDEN TESTS
+''',
+    "a visible truth on the same draws, and what the probe brings of a block that does nothing": '''\
+from nbproof import Check, check
+
+
+class Steps(Check):
+    """A step is made."""
+
+    def given(self, case):
+        return case.tensor("w", 3), case.tensor("x", 3)
+
+    def probe(self, nb, case):
+        w, x = self.given(case)
+        with nb.function("stepping")(w, x):
+            pass
+        return {"after": w}
+
+    def truth(self, case):
+        w, x = self.given(case)
+        return {"after": w - x}
+
+
+check("stepping", Steps)
+### BEGIN HIDDEN TESTS
+class Unseen(Steps):
+    """Nothing else is changed."""
+
+    def probe(self, nb, case):
+        w, x = self.given(case)
+        with nb.function("stepping")(w, x):
+            seen = {"one": [x * 2]}
+        return {"w": w, "seen": seen, "count": 1}
+
+    def truth(self, case):
+        w, x = self.given(case)
+        return {"w": w - {twice}x, "seen": {"one": [x * 2]}, "count": 1}
+
+
+check("stepping", Unseen)
+### END HIDDEN TESTS
+''',
+    "what the case draws": '''\
+from nbproof import Check, check
+
+
+class Renamed(Check):
+    """It has another name."""
+
+    def probe(self, nb, case):
+        return {"loaded": nb.function("renamed")({"old": case.tensor("x", 2)}, "old", "new")}
+
+    def truth(self, case):
+        return {"loaded": {"new": case.tensor("x", 2)}}
+
+
+check("renamed", Renamed)
+### BEGIN HIDDEN TESTS
+class Unseen(Check):
+    """So have others."""
+
+    def probe(self, nb, case):
+        old, new = case.words("names", 2)
+        loaded = nb.function("renamed")({old: case.tensor("y", 2)}, old, new)
+        return {"says": "fine", "loaded": {new: loaded[new]{times}}}
+
+    def truth(self, case):
+        _, new = case.words("names", 2)
+        return {"says": "fine", "loaded": {new: case.tensor("y", 2){times}}}
+
+
+check("renamed", Unseen)
+### END HIDDEN TESTS
+''',
+    "a visible truth of what two calls are given": '''\
+from torch import nn
+from nbproof import Check, check
+
+
+class AnyModel(Check):
+    """The outputs are there."""
+
+    def models(self, case):
+        return {"one": (case.build("one", lambda: nn.ModuleDict({"a": nn.Linear(4, 2)})), case.tensor("x", 2, 4))}
+
+    def probe(self, nb, case):
+        return {says: nb.function("Outputs")(model, list(model))(x) for says, (model, x) in self.models(case).items()}
+
+    def truth(self, case):
+        models = self.models(case).items()
+        return {says: {name: model[name](x) for name in model} for says, (model, x) in models}
+
+
+check("outputs", AnyModel)
+### BEGIN HIDDEN TESTS
+class Unseen(Check):
+    """Those of each call."""
+
+    def given(self, case):
+        names, inputs = case.words("names", 2), [case.tensor(f"y{number}", number, 3) for number in (2, 5)]
+        return case.build("net", lambda: nn.ModuleDict({name: nn.Linear(3, 4) for name in names})), inputs
+
+    def run(self, case, outputs):
+        model, inputs = self.given(case)
+        outputs, found = outputs(model, list(model)), {}
+        for number, x in enumerate(inputs):
+            for one in model.parameters():
+                one.data += case.tensor(f"other weights {number}", *one.shape) * {changes}
+            found[f"call {number}"] = outputs(x)
+        return found
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("Outputs"))
+
+    def truth(self, case):
+        return self.run(case, lambda model, names: lambda x: {name: model[name](x).detach() for name in names})
+
+
+check("outputs", Unseen)
+### END HIDDEN TESTS
+''',
+    "a visible truth of one name at a time": '''\
+from torch import nn
+from nbproof import Check, check
+
+
+def outputs_of(model, names, x):
+    outputs = {name: layer(x) for name, layer in model.items() if len(name) < 20}
+    return {name: outputs[name] for name in names}
+
+
+class AsItIs(Check):
+    """The outputs are there."""
+
+    def given(self, case):
+        return case.build("one", lambda: nn.ModuleDict({"a": nn.Linear(4, 2)})), ["a"], case.tensor("x", 2, 4)
+
+    def probe(self, nb, case):
+        return {"outputs": nb.function("outputs")(*self.given(case))}
+
+    def truth(self, case):
+        return {"outputs": outputs_of(*self.given(case))}
+
+
+check("outputs", AsItIs)
+### BEGIN HIDDEN TESTS
+class Unseen(Check):
+    """Those of the layers that run."""
+
+    def run(self, case, outputs):
+        names, found = [*case.words("names", 2), "a name of a layer that does not run"], []
+        model = case.build("net", lambda: nn.ModuleDict({name: nn.Linear(3, 4) for name in names}))
+        for number in (2, 5):
+            for one in model.parameters():
+                one.data += case.tensor(f"other weights {number}", *one.shape) * {changes}
+            found.append(outputs(model, names, case.tensor(f"y{number}", number, 3)))
+        return {"of both": found}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("outputs"))
+
+    def truth(self, case):
+        return self.run(case, lambda model, names, x: {name: model[name](x).detach() for name in names[:2]})
+
+
+check("outputs", Unseen)
+### END HIDDEN TESTS
+''',
+}
+FORGED_WITH = {"{more}": "0", "{twice}": "", "{times}": "", "{changes}": "0"}
+MENDED_BY = {"{more}": "1", "{twice}": "2 * ", "{times}": " * 2", "{changes}": "1"}
+"""What makes the same check want what exists only where the answer works."""
+
+
+def filled(source: str, words: dict[str, str]) -> str:
+    for place, word in words.items():
+        source = source.replace(place, word)
+    return source
+
+
+@pytest.mark.parametrize("source", PIECES.values(), ids=PIECES)
+def test_evidence_put_together_of_pieces_is_found(source: str) -> None:
+    (guard,) = guards([("test_it", filled(source, FORGED_WITH))])
+    assert guard.flaw.startswith("test_it/Unseen: evidence put together of what learners have passes it")
+    assert not guard.answered
+
+
+@pytest.mark.parametrize("source", PIECES.values(), ids=PIECES)
+def test_one_leaf_that_is_no_piece_guards_the_marks(source: str) -> None:
+    (guard,) = guards([("test_it", filled(source, MENDED_BY))])
     assert guard.flaw == ""

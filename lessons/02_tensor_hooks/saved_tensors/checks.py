@@ -244,17 +244,21 @@ class AnyModel(Check):
     """It counts what any model saves."""
 
     def models(self, case):
-        """Each on more rows than it comes with; of one dimension there are no rows."""
-        models = awkward_models(case, *KINDS)
-        return {says: (model, x if x.dim() == 1 else more_rows(case, x)) for says, (model, x) in models.items()}
+        return awkward_models(case, *KINDS)
+
+    def rows(self, case, x):
+        """More than the model comes with; of one dimension there are no rows."""
+        return x if x.dim() == 1 else more_rows(case, x)
 
     def probe(self, nb, case):
-        models = self.models(case)
-        return {says: nb.function("saved_bytes")(model, x)[1] for says, (model, x) in models.items()}
+        models, saved_bytes = self.models(case), nb.function("saved_bytes")
+        return {says: saved_bytes(model, self.rows(case, x))[1] for says, (model, x) in models.items()}
 
     def truth(self, case):
-        models = self.models(case)
-        return {says: count(saved_in(model(x)), model.parameters()) for says, (model, x) in models.items()}
+        wanted = {}
+        for says, (model, x) in self.models(case).items():
+            wanted[says] = count(saved_in(model(self.rows(case, x))), model.parameters())
+        return wanted
 
 
 class Refuses(torch.nn.Module):

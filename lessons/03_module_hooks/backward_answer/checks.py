@@ -193,20 +193,19 @@ class GradientsOfAnyForward(Check):
     """The gradients come from the hook's arguments, so they are right for any forward, any shapes, any upstream."""
 
     poison = ("x1", "x2", "output")
-    blame = {"x1.grad": "watcher_changes_gradient", "x2.grad": "watcher_changes_gradient"}
 
     def probe(self, nb, case):
         nb.list("answer").clear()
         x1, x2 = case.tensor("hidden x1", 2, 3, requires_grad=True), case.tensor("hidden x2", 3, requires_grad=True)
         with other_forward(nb.module("model"), lambda self, x1, x2: x1**2 * x2 * self.W) as model:
             model(x1, x2).backward(case.tensor("hidden upstream", 2, 3))
-        return {"answer": nb.list("answer"), "x1.grad": x1.grad, "x2.grad": x2.grad}
+        return {"answer": nb.list("answer")}
 
     def truth(self, case):
         x1, x2 = case.tensor("hidden x1", 2, 3, requires_grad=True), case.tensor("hidden x2", 3, requires_grad=True)
         upstream = case.tensor("hidden upstream", 2, 3)
         g1, g2 = torch.autograd.grad(x1**2 * x2 * Model().W, (x1, x2), upstream)
-        return {"answer": [g1, g2, upstream], "x1.grad": g1, "x2.grad": g2}
+        return {"answer": [g1, g2, upstream]}
 
     def mistakes(self, case):
         x1, x2, upstream = case.tensor("hidden x1", 2, 3), case.tensor("hidden x2", 3), case.tensor("hidden upstream", 2, 3)

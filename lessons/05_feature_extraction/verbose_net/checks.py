@@ -318,37 +318,52 @@ check("verbose_net", OneLineAChild, OnResNet, CalledAgain, TwoAtOnce, AnyModel)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class Gate(nn.Module):
-    """Two layers side by side, and a third on their product, which is registered first."""
+class Bars(nn.Module):
+    """A layer whose output is repeated as many times as somebody says."""
 
-    def __init__(self, last, left, right, inside, outside):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.times = nn.Linear(4, 11), 1
+
+    def forward(self, x):
+        return torch.cat([self.fc(x)] * self.times, -1)
+
+
+class Gate(nn.Module):
+    """Two layers side by side, whose outputs are as wide as somebody says, and a third on them, which is registered first."""
+
+    def __init__(self, last, left, right):
         super().__init__()
         self.names = (last, left, right)
-        self.add_module(last, nn.Linear(inside, outside))
-        self.add_module(left, nn.Linear(4, inside))
-        self.add_module(right, nn.Sequential(nn.Linear(4, inside), nn.Tanh()))
+        self.add_module(last, nn.Linear(11, 3))
+        self.add_module(left, Bars())
+        self.add_module(right, nn.Sequential(Bars(), nn.Tanh()))
 
     def forward(self, x):
         last, left, right = (getattr(self, name) for name in self.names)
-        return last(left(x) * right(x))
+        return last(left(x)[..., :11] * right(x)[..., -11:])
 
 
 class SideBySide(Check):
-    """Each call prints one line for each child, and returns what the model returns."""
-
-    def sizes(self, case):
-        """Inside and outside. From the seed: a line that tries a few shapes must not hit these."""
-        return case.shape("sizes of the gate", 2, 20, 99)
+    """Each call prints one line for each child, and returns what the model returns, which is another one each time."""
 
     def gate(self, case):
-        model = case.build("a gate", Gate, *case.words("children of the gate", 3), *self.sizes(case))
+        model = case.build("a gate", Gate, *case.words("children of the gate", 3))
         more, fewer = case.shape("rows", 2, 6, 19)
         return model, [case.tensor("more rows", more, 4), case.tensor("fewer rows", fewer, 2, 4)]
+
+    def widen(self, case, model, number):
+        """Before each call: so many times what the layers put out, for each of them."""
+        bars = [one for one in model.modules() if isinstance(one, Bars)]
+        for one, times in zip(bars, case.shape(f"bars of call {number}", 2, 7, 30)):
+            one.times = times
+        return [11 * one.times for one in bars]
 
     def probe(self, nb, case):
         model, inputs = self.gate(case)
         verbose, brought = nb.function("VerboseNet")(model), {}
         for number, x in enumerate(inputs):
+            self.widen(case, model, number)
             with printed_lines() as lines:
                 output = verbose(x)
             brought |= {f"what call {number} prints": lines, f"what call {number} returns": output}
@@ -357,11 +372,12 @@ class SideBySide(Check):
     def truth(self, case):
         model, inputs = self.gate(case)
         last, left, right = (getattr(model, name) for name in model.names)
-        (inside, outside), wanted = self.sizes(case), {}
+        wanted = {}
         for number, x in enumerate(inputs):
-            sizes = dict(zip(model.names, ((*x.shape[:-1], size) for size in (outside, inside, inside))))
-            wanted[f"what call {number} prints"] = lines_for(sizes)
-            wanted[f"what call {number} returns"] = Close(last(left(x) * right(x)), rtol=1e-4, atol=1e-4)
+            sizes = [(*x.shape[:-1], size) for size in (3, *self.widen(case, model, number))]
+            output = last(left.fc(x) * torch.tanh(right[0].fc(x)))
+            wanted[f"what call {number} prints"] = lines_for(dict(zip(model.names, sizes)))
+            wanted[f"what call {number} returns"] = Close(output, rtol=1e-4, atol=1e-4)
         return wanted
 
 

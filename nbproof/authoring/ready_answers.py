@@ -1,0 +1,209 @@
+"""What learners have as the answer: which functions of the visible checks can be handed in as the learner's function.
+
+A helper as it is, or hung as a hook on what the function is given, or a truth that is told to work on that. It needs no
+helper with the learner's own parameters: any function that stands in the visible checks, inside others as well, can be
+called with what is given, and with something for each parameter that is left.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from nbproof.authoring.hearsay import narrowed
+from nbproof.authoring.pieces import hashable
+from nbproof.authoring.stand_ins import Answer, copied, redirected
+from nbproof.checks.case import Case
+from nbproof.checks.check import Check
+from nbproof.checks.namespace import undisturbed
+from nbproof.values.evidence import snapshot
+
+__all__ = ["Given", "ready_answers"]
+
+Given = tuple[tuple[Any, ...], dict[str, Any]]
+"""What a call of the learner's function is given."""
+
+
+def ready_answers(tasks: Sequence[type[Check]], call: Given) -> Iterator[tuple[str, Answer]]:
+    """What of these visible checks can be called as the learner's function is called."""
+    yield from _answers(tasks, *call)
+    for task in tasks:
+        yield from _retargeted(task, call)
+
+
+def _answers(
+    tasks: Sequence[type[Check]], given: tuple[Any, ...], named: dict[str, Any]
+) -> Iterator[tuple[str, Answer]]:
+    first = given[0] if given else None
+    kinds = [kind for kind in dir(first) if kind.startswith("register_") and kind.endswith("hook")]
+    for name, helper in _helpers(tasks):
+        if _takes(helper, *given, **named):
+            yield name, helper
+        if kinds and not isinstance(helper, type) and any(_takes(helper, *range(number)) for number in (1, 2, 3)):
+            for kind in kinds:
+                yield f"{name} by {kind}", partial(_hang, helper, kind)
+                if hasattr(first, "__mul__"):
+                    yield f"{name} by {kind}", partial(_hang_apart, helper, kind)
+    for part in _parts(tasks):
+        yield from part.answers(len(given) + len(named))
+
+
+def _takes(helper: Answer, *given: object, **named: object) -> bool:
+    with suppress(TypeError, ValueError):
+        inspect.signature(helper).bind(*given, **named)
+        return True
+    return False
+
+
+def _helpers(tasks: Iterable[type[Check]]) -> Iterator[tuple[str, Answer]]:
+    """The functions, classes and methods that the visible checks have beside probe, truth and mistakes; each once."""
+    seen: set[object] = set()
+    for task in tasks:
+        for name, function in inspect.getmembers(task, inspect.isfunction):
+            space = function.__globals__
+            if function in seen or space.get("__name__") != task.__module__:
+                continue
+            seen.add(function)
+            if name not in ("probe", "truth", "mistakes") and not name.startswith("__"):
+                yield f"{task.__name__}.{name}", getattr(task(), name)
+            yield from _inside(f"{task.__name__}.{name}", function.__code__, space)
+    for space in {task.__module__: task.truth.__globals__ for task in tasks}.values():
+        for name, value in list(space.items()):
+            if callable(value) and value not in (Check, *tasks):
+                yield name, value
+            if isinstance(value, FunctionType) and value.__globals__ is space:
+                yield from _inside(name, value.__code__, space)
+
+
+def _inside(name: str, code: CodeType, space: dict[str, Any]) -> Iterator[tuple[str, Answer]]:
+    """The functions that this one defines, but for those that hold on to its variables."""
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            whole = f"{name}.{part.co_name}"
+            if _is_function(part) and not part.co_freevars:
+                yield whole, FunctionType(part, space)
+            yield from _inside(whole, part, space)
+
+
+_Filler = Callable[[object], object]
+_FILLERS: tuple[_Filler, ...] = (lambda first: None, lambda first: [], lambda first: first)
+"""What stands for a name for which nothing is there, given the first argument."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A function in the text of the visible checks, as its code: no other function has to run for it."""
+
+    name: str
+    code: CodeType
+    space: dict[str, Any]
+    task: type[Check]
+    usual: Mapping[str, object]
+    """Its defaults, where they are known: those of an inner function come to be as the outer one runs."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Their names."""
+        return self.code.co_varnames[: self.code.co_argcount + self.code.co_kwonlyargcount]
+
+    def answers(self, given: int) -> Iterator[tuple[str, Answer]]:
+        """The answers that deal it so many arguments, surplus ones cut off, and fill the rest.
+
+        They are dealt to its parameters, and to the variables that it takes from the function around it.
+        """
+        names = [name for name in (*self.code.co_freevars, *self.parameters) if name not in ("self", self.code.co_name)]
+        for order in combinations(names, min(given, len(names))) if names else ():
+            missing = {*names} - {*order, *self.usual, "case"}
+            for filler in _FILLERS if missing else _FILLERS[:1]:
+                yield self.name, partial(self._called, order, filler)
+
+    def _called(self, order: tuple[str, ...], filler: _Filler, *given: object, **named: object) -> object:
+        """What it returns, or the first argument if that is None."""
+        cells = {name: CellType() for name in self.code.co_freevars}
+        function = FunctionType(self.code, self.space, None, None, tuple(cells.values()))
+        known = {"case": Case(1), "self": self.task(), self.code.co_name: function, **self.usual}
+        dealt = (*given, *named.values())
+        known |= zip(order, dealt, strict=False)
+        for name, cell in cells.items():
+            cell.cell_contents = known[name] if name in known else filler(dealt[0])
+        values = {name: known[name] if name in known else filler(dealt[0]) for name in self.parameters}
+        positional = [values.pop(name) for name in self.parameters[: self.code.co_argcount]]
+        returned = function(*positional, **values)
+        return dealt[0] if returned is None else returned
+
+
+def _parts(tasks: Iterable[type[Check]]) -> Iterator[_Part]:
+    """Each function of the visible checks and of the course's modules that they use, and each one inside another."""
+    seen: set[CodeType] = set()
+    for task in tasks:
+        own = [(f"{task.__name__}.{name}", one) for name, one in inspect.getmembers(task, inspect.isfunction)]
+        for name, function in [*own, *task.truth.__globals__.items()]:
+            if isinstance(function, FunctionType) and not function.__module__.startswith("nbproof."):
+                signed = inspect.signature(function).parameters.items()
+                usual = {key: one.default for key, one in signed if one.default is not one.empty}
+                for part in _all_inside(_Part(name, function.__code__, function.__globals__, task, usual)):
+                    if part.code not in seen:
+                        seen.add(part.code)
+                        yield part
+
+
+def _all_inside(whole: _Part) -> Iterator[_Part]:
+    """A function, and those that it defines."""
+    yield whole
+    for code in whole.code.co_consts:
+        if isinstance(code, CodeType) and _is_function(code):
+            yield from _all_inside(_Part(f"{whole.name}.{code.co_name}", code, whole.space, whole.task, {}))
+
+
+def _is_function(code: CodeType) -> bool:
+    """No comprehension, nor a class's body."""
+    named = code.co_name == "<lambda>" or code.co_name.isidentifier()
+    return named and bool(code.co_flags & inspect.CO_OPTIMIZED)
+
+
+def _hang(helper: Answer, kind: str, value: Any, *others: object, **named: object) -> object:
+    """An answer that hangs a helper as a hook on its first argument, which it returns."""
+    getattr(value, kind)(helper)
+    return value
+
+
+def _hang_apart(helper: Answer, kind: str, value: Any, *others: object, **named: object) -> object:
+    """The same with a new value that is equal to the argument."""
+    return _hang(helper, kind, value * 1)
+
+
+def _retargeted(task: type[Check], call: Given) -> Iterator[tuple[str, Answer]]:
+    """Answers that let a visible truth work on what they are given, and return what it wants, or a field of that."""
+    for name, say in redirected(task, "truth", 1):
+        for field in _fields_of(say, call):
+            answer = partial(_told, say, field)
+            yield f"the truth of {task.__name__} with another {name}", answer
+            yield f"a call, and the truth of {task.__name__} with another {name}", partial(_beside_a_call, answer)
+
+
+def _fields_of(say: Answer, call: Given) -> Iterable[object]:
+    """None for all of what it says, and of its fields one for each value: none if it says nothing here."""
+    found: dict[object, object] = {}
+    with undisturbed({}, (), Case(1)), suppress(Exception, KeyboardInterrupt):
+        given, named = copied(call)
+        wanted = say(*given, **named)
+        for field, value in ((None, wanted), *(wanted.items() if isinstance(wanted, Mapping) else ())):
+            found.setdefault(hashable(snapshot(narrowed(value))), field)
+    return found.values()
+
+
+def _told(say: Answer, field: object, *given: object, **named: object) -> object:
+    wanted: Any = say(*given, **named)
+    return narrowed(wanted if field is None else wanted[field])
+
+
+def _beside_a_call(answer: Answer, first: Any, *others: Any, **named: Any) -> object:
+    """An answer of two parts: what the first argument makes of the others, and what a truth says of equal ones."""
+    told = answer(*copied((first, *others)), **named)
+    return first(*others, **named), told
