@@ -135,7 +135,8 @@ def _trial(
     if candidate.role != "reference":
         return Trial(exercise.id, setup, candidate.source, tests, limit=limit)
     released = tuple((name, visible_of(source)) for name, source in tests if visible_of(source) != source)
-    return Trial(exercise.id, setup, candidate.source, tests, released, apart=True, limit=limit)
+    # What learners could forge is tried beside the reference: that takes longer than any answer does.
+    return Trial(exercise.id, setup, candidate.source, tests, released, apart=True, limit=3 * limit)
 
 
 def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
