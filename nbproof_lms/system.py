@@ -64,6 +64,8 @@ class GradeTable:
     """The one column for grades, where the whole table is about one lesson."""
     maxima: Mapping[int, float] = field(default_factory=dict)
     """The most that the LMS takes in a column, where it says so."""
+    excused: str = ""
+    """What a cell says of whom a teacher has excused; empty if the LMS has no word for it."""
     keep: tuple[int, ...] | None = None
     """Columns that are written beside the grades; None: all."""
     notes: tuple[str, ...] = ()
