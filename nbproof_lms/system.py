@@ -77,8 +77,8 @@ class System:
     name = ""
     patterns: tuple[re.Pattern[str], ...] = ()
     """How the names look that it gives: what a learner may choose before the LMS's own words is matched lazily (``{1,80}?``)."""
-    own_files: frozenset[tuple[str, ...]] = frozenset()
-    """What it puts beside the entries of its download: each name, in parts."""
+    own_files: re.Pattern[str] = re.compile("(?!)")
+    """How the names look of what it puts beside the entries of its download."""
     dates_entries = False
     """Whether the times of entries in its zip are those of handing in."""
     lasting_numbers = False
