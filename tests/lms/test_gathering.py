@@ -16,6 +16,7 @@ from nbproof.cli.main import course_parser, main
 from nbproof.errors import UsageError
 from nbproof.run.lock import only_run
 from nbproof_lms import collect, placing
+from nbproof_lms.collected_table import cures
 from nbproof_lms.outcome import STATUSES
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, folder_of, notebook, zipped
@@ -107,6 +108,7 @@ def test_for_one_lesson_another_lesson_is_not_taken(collecting: Collecting, cour
     assert endings["lee"][0] == "taken"
     assert {line.learner for line in collected.needs_person} == {"jane", "lee"}
     assert (course / "submitted/lee/02_other/02_other.ipynb").read_bytes() == b"{broken"
+    assert [line.partition(":")[0].strip() for line in cures(collected, course)] == ["another lesson's"]
     assert not (course / "submitted/jane").exists()
 
 
