@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -77,6 +78,16 @@ def test_who_needs_help_and_why() -> None:
     assert any("nothing handed in for 03_c" in reason for reason in found["dee"])
     assert any("0% of the points, without 01_a" in reason for reason in found["gil"])
     assert "ann" not in found
+
+
+def test_nothing_is_missing_while_an_extension_runs() -> None:
+    works = [
+        work(name, [outcome("first")], lesson=lesson) for name in ("ann", "bob", "cid") for lesson in ("01_a", "02_b")
+    ]
+    made = records([one for one in works if (one.learner, one.lesson) != ("bob", "02_b")], [Person("dee")])
+    assert {one["learner"]: one["share"] for one in needs_help(made)} == {"bob": 0.5, "dee": 0.0}
+    more = replace(made, more_time=frozenset({("bob", "02_b"), ("dee", "01_a"), ("dee", "02_b")}))
+    assert needs_help(more) == []
 
 
 def test_a_lesson_that_few_handed_in_counts_for_those_who_did() -> None:
