@@ -16,6 +16,7 @@ from nbproof.text import counted, printable
 from nbproof_lms.attendance import choice
 from nbproof_lms.outcome import PLACED, STATUSES, Collected, Line
 from nbproof_lms.roster import members_of
+from nbproof_lms.system import systems
 from nbproof_lms.whose import HIDDEN
 
 __all__ = ["MANY", "cures", "print_collected"]
@@ -27,7 +28,6 @@ MANY = 40
 """Files from which on a list of all of them hides what is special."""
 
 _NEXT = {
-    "no lesson known": "--lesson LESSON says what they were handed in for; without it they are filed where their content belongs",
     "no notebook": "ask for the .ipynb file; `grade` and `report` list who handed in nothing else",
     "unsafe path": "ask for the file itself",
     "not read": "ask for the file itself or an ordinary zip, or unpack it yourself and collect the folder",
@@ -99,9 +99,20 @@ def cures(collected: Collected, root: Path) -> list[str]:
             found += _whose(lines, collected, root)
         elif status == "waits":
             found += _which([line for line in lines if line.lesson], collected, root)
+        elif status == "no lesson known":
+            found += _of_which_lesson(lines)
         elif status in _NEXT:
             found.append(f"{status}: {_NEXT[status]}")
     return [f"  {line}" for line in found]
+
+
+def _of_which_lesson(lines: Sequence[Line]) -> Iterator[str]:
+    """What to do about notebooks of no lesson, and of another one than they were handed in for."""
+    others = [line for line in lines if ", handed in for " in line.why]
+    if len(others) < len(lines):
+        yield "no lesson known: --lesson LESSON says what they were handed in for"
+    if others:
+        yield "another lesson's: ask for the right notebook; collected without --lesson, they are filed where they belong"
 
 
 def _which(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[str]:
@@ -128,4 +139,10 @@ def _whose(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[
         if collected.dry_run:
             # Nothing lies anywhere by itself yet.
             one = "collect them without --dry-run"
-        yield f"no learner known: --names CSV says whose they are; or one by one: {one}"
+        yield f"no learner known: --names CSV says whose they are{_numbers(unsaid)}; or one by one: {one}"
+
+
+def _numbers(lines: Sequence[Line]) -> str:
+    """Where the LMS has a table of the numbers that tell two learners of one name apart; empty if it gave none."""
+    exports = {systems()[line.system].export for line in lines if line.account}
+    return "".join(f", by the numbers of that download ({export})" for export in sorted(exports) if export)

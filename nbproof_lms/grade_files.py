@@ -19,6 +19,7 @@ from types import MappingProxyType
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
+from nbproof.text import some_of
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
 from nbproof_lms.names import TASK, bare, plain
 from nbproof_lms.system import GradeTable, System
@@ -302,9 +303,15 @@ def _fill(
         scale = most / own if most and own else 1.0
         if abs(scale - 1) > 1e-9:
             notes.append(f"{lesson}: scaled from {own:g} points to the {most:g} of the LMS")
+        excused = []
         for number, learner in learners.items():
-            if grade := grades.get((learner, lesson)):
+            grade, cell = grades.get((learner, lesson)), sheet.rows[number][column].strip()
+            if grade and table.excused and cell.upper() == table.excused:
+                excused.append(learner)
+            elif grade:
                 text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
                 sheet.rows[number][column] = text.replace(".", ",") if comma else text
                 count += 1
+        if excused:
+            notes.append(f"{lesson}: excused in the LMS, and left so: {some_of(excused, 8)}")
     return count, notes

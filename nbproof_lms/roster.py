@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import shlex
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -131,11 +132,13 @@ def _together(one: Member, other: Member) -> Member:
 
 def _namesakes(there: dict[str, Member], before: dict[str, Member]) -> Iterable[tuple[str, str]]:
     """Who is new under the name of somebody who was there before."""
-    named = {_words(member.name): name for name, member in reversed(before.items()) if name in there}
-    for learner in there.keys() - before.keys():
-        words = _words(there[learner].name)
-        if words and words in named:
-            yield named[words], learner
+    named: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name, member in before.items():
+        if name in there:
+            named[_words(member.name)].append(name)
+    for learner in sorted(there.keys() - before.keys()):
+        if words := _words(there[learner].name):
+            yield from ((name, learner) for name in named.get(words, ()))
 
 
 def _words(name: str) -> tuple[str, ...]:

@@ -157,8 +157,10 @@ def _agreed(count: int) -> bool:
 
 
 def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
-    known = {plain(name): name for name in people_of(root)}
-    close = [known[name] for name in difflib.get_close_matches(plain(unknown[0]), known, 3, 0.6)]
+    people = people_of(root)
+    known = {plain(name): name for name in people}
+    close = [one.learner for one in people.values() if one.name and plain(one.name) == plain(unknown[0])]
+    close = close or [known[name] for name in difflib.get_close_matches(plain(unknown[0]), known, 3, 0.6)]
     then = f"did you mean {' or '.join(close)}?" if close else f"{course_command('roster', root)} shows everybody"
     return UsageError(f"no learner is called {', '.join(map(repr, unknown))}", str(root.resolve()), then)
 

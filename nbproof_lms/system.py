@@ -64,6 +64,8 @@ class GradeTable:
     """The one column for grades, where the whole table is about one lesson."""
     maxima: Mapping[int, float] = field(default_factory=dict)
     """The most that the LMS takes in a column, where it says so."""
+    excused: str = ""
+    """What a cell says of whom a teacher has excused; empty if the LMS has no word for it."""
     keep: tuple[int, ...] | None = None
     """Columns that are written beside the grades; None: all."""
     notes: tuple[str, ...] = ()
@@ -75,8 +77,8 @@ class System:
     name = ""
     patterns: tuple[re.Pattern[str], ...] = ()
     """How the names look that it gives: what a learner may choose before the LMS's own words is matched lazily (``{1,80}?``)."""
-    own_files: frozenset[tuple[str, ...]] = frozenset()
-    """What it puts beside the entries of its download: each name, in parts."""
+    own_files: re.Pattern[str] = re.compile("(?!)")
+    """How the names look of what it puts beside the entries of its download."""
     dates_entries = False
     """Whether the times of entries in its zip are those of handing in."""
     lasting_numbers = False

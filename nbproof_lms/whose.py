@@ -129,7 +129,8 @@ def _lms_layout(upload: Upload, paths: Sequence[Parts], folders: Collection[Part
     for depth in range(_DEEPEST):
         heads = _heads(paths, depth)
         system, entries = _best(upload, heads, folders)
-        others = [head[-1] for head in heads if head not in entries and not is_nobody(head[-1], upload.lessons)]
+        rest = [head[-1] for head in heads if head not in entries and not system.own_files.fullmatch(head[-1])]
+        others = [name for name in rest if not is_nobody(name, upload.lessons)]
         if entries:
             all_heads = _heads((place.parts for place in upload.places), depth)
             layout = _Layout(depth, _read(system, all_heads, folders, upload.lessons), system, around)
@@ -247,7 +248,7 @@ class _Names:
             if len(whole) == 1:
                 return Whose(min(whole), file=file)
             return Whose(why="neither a folder nor the file's name says whose it is", file=file)
-        if place.parts[self._layout.depth :] in system.own_files:
+        if system.own_files.fullmatch("/".join(place.parts[self._layout.depth :])):
             return Whose(made=True)
         return Whose(why=f"it is not called as {system.name} calls what it hands over, and all around it is", file=file)
 

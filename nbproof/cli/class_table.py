@@ -81,7 +81,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
         more = f"and {len(looked_at) - MANY} more; " if len(looked_at) > MANY else ""
         say(console, f"{more}--all prints all {len(learners)} learners")
     print_problems(console, told)
-    for line in _totals(told):
+    for line in (*_totals(told), *_to_look_at_again(told)):
         say(console, line)
     say(console, summary_line(told))
     say(console, f"gradebook: {told.graded.gradebook}")
@@ -109,6 +109,15 @@ def _totals(told: Told) -> Iterator[str]:
     if waiting:
         wait = "waits" if waiting == 1 else "wait"
         yield f"{counted(waiting, 'written answer')} {wait} for your marks: {formgrader_place(told.root)}"
+
+
+def _to_look_at_again(told: Told) -> Iterator[str]:
+    """Whose marks a person gave to something that is another now."""
+    marks = told.graded.marks.values()
+    again = [mark for mark in marks if any(one.listed and one.given is not None for one in mark.cells.values())]
+    if again:
+        named = some_of([f"{mark.learner}/{mark.lesson}" for mark in again], 8)
+        yield f"you marked what is another now; your marks stand, look again: {named}: {formgrader_place(told.root)}"
 
 
 def print_problems(console: Console, told: Told) -> None:

@@ -282,6 +282,8 @@ class ClassResults:
     """What a person should know besides."""
     unreadable: tuple[CourseError, ...] = ()
     """Verdicts that are damaged."""
+    more_time: frozenset[tuple[str, str]] = frozenset()
+    """(learner, lesson) of extensions that have not ended: what has not come of these is not missing yet."""
 
     @property
     def graded(self) -> tuple[Key, ...]:

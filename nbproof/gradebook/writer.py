@@ -208,8 +208,8 @@ class Writer:
     ) -> None:
         """Scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction.
 
-        ``earlier``: the answers of the hand-in that was graded before. A written answer that a person has marked, and
-        that is still the same, does not wait for a person again.
+        ``earlier``: the answers of the hand-in that was graded before. What a person has marked, and is still the same,
+        does not wait for a person again.
         """
         try:
             with not_logged():
@@ -262,10 +262,13 @@ def _set_grade(
 ) -> None:
     by_person = grade.manual_score is not None
     if name in verdict.scores:
-        uncertain = (part for one in verdict.exercises if one.status == UNCERTAIN for part in one.of)
+        asked = next((one for one in verdict.exercises if name in one.of), None)
+        text = asked.id if asked is not None else name
+        same = grade.auto_score == verdict.scores[name] and verdict.answers.get(text) == earlier.get(text)
         grade.auto_score = verdict.scores[name]
-        # A mark that a person gave stays, and is to be looked at again.
-        grade.needs_manual_grade = by_person or name in uncertain
+        # A mark that a person gave stays. It is to be looked at again if the answer is another, or ended otherwise.
+        waits = grade.needs_manual_grade or not same
+        grade.needs_manual_grade = waits if by_person else asked is not None and asked.status == UNCERTAIN
     elif name in blueprint.written:
         grade.auto_score = None
         same = verdict.answers.get(name) == earlier.get(name)

@@ -28,6 +28,8 @@ class _Usual:
     """Lessons that at least half of the class handed in."""
     shares: Mapping[str, float]
     """Learner -> points earned by points to earn."""
+    more_time: frozenset[tuple[str, str]]
+    """(learner, lesson) of what may come later than the class's."""
     low: float
     """A quarter of the class has no more of the points."""
     untouched: float
@@ -66,12 +68,15 @@ def needs_help(results: ClassResults) -> list[dict[str, Any]]:
 def _usual(results: ClassResults, by_learner: Mapping[str, Sequence[Mark]]) -> _Usual:
     handed = Counter(lesson for _, lesson in results.marks)
     expected = tuple(one for one in results.lessons if handed[one.slug] * 2 >= len(by_learner))
-    shares = {learner: _share(mine, results.lessons, expected) for learner, mine in by_learner.items()}
+    shares = {}
+    for learner, mine in by_learner.items():
+        due = [one for one in expected if (learner, one.slug) not in results.more_time]
+        shares[learner] = _share(mine, results.lessons, due)
     rates = [_unanswered(mine)[2] for mine in by_learner.values()]
     medians = {}
     for one in results.lessons:
         medians[one.slug] = statistics.median([mark.share for mark in results.of_lesson(one.slug)] or [0.0])
-    return _Usual(expected, shares, _quartile(shares.values(), 0), _quartile(rates, 2), medians)
+    return _Usual(expected, shares, results.more_time, _quartile(shares.values(), 0), _quartile(rates, 2), medians)
 
 
 def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], expected: Sequence[ClassLesson]) -> float:
@@ -85,15 +90,15 @@ def _quartile(values: Collection[float], which: int) -> float:
     return statistics.quantiles(values, n=4, method="inclusive")[which] if len(values) > 1 else sum(values)
 
 
-def _missing(mine: Sequence[Mark], usual: _Usual) -> list[str]:
-    there = {mark.lesson for mark in mine}
+def _missing(learner: str, mine: Sequence[Mark], usual: _Usual) -> list[str]:
+    there = {mark.lesson for mark in mine} | {lesson for who, lesson in usual.more_time if who == learner}
     return [lesson.slug for lesson in usual.expected if lesson.slug not in there]
 
 
 def _few_points(learner: str, mine: Sequence[Mark], usual: _Usual) -> _Reason | None:
     """Less than a quarter of the points, or less than half and among the lowest quarter of the class."""
-    share, missing = usual.shares[learner], _missing(mine, usual)
-    if not usual.expected or not (share < _VERY_FEW or (share < _FEW and share <= usual.low)):
+    share, missing = usual.shares[learner], _missing(learner, mine, usual)
+    if not usual.expected or not (mine or missing) or not (share < _VERY_FEW or (share < _FEW and share <= usual.low)):
         return None
     # What was not handed in counts as 0: whoever reads the share should know.
     told = f"{share:.0%} of the points"
@@ -104,7 +109,7 @@ def _few_points(learner: str, mine: Sequence[Mark], usual: _Usual) -> _Reason | 
 
 def _stays_away(learner: str, mine: Sequence[Mark], usual: _Usual) -> _Reason | None:
     """The latest lesson is missing, or two are, although most of the class handed them in."""
-    missing = _missing(mine, usual)
+    missing = _missing(learner, mine, usual)
     latest = bool(missing) and missing[-1] == usual.expected[-1].slug
     if len(missing) < 2 and not latest:
         return None

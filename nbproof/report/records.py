@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
-from nbproof.gradebook.reader import marks_in, opened_gradebook, people_in
+from nbproof.gradebook.reader import due_dates_in, marks_in, opened_gradebook, people_in
 from nbproof.key import Key
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.intake import Submission, lessons_with_source, take_in
@@ -69,6 +70,7 @@ def read_class(
         _lessons(found, book.lessons),
         (*intake.notes, *book.notes, *_notes(root, told, lessons)),
         tuple(one for key, one in damaged.items() if key not in refused),
+        book.more_time,
     )
 
 
@@ -137,7 +139,9 @@ def _read_gradebook(root: Path, lessons: Collection[str]) -> ClassResults:
             known = [one for one in book.assignments if one.name in lessons]
             held = {Key(who, one.name): mark for one in known for who, mark in marks_in(book, one.name).items()}
             described = [ClassLesson(one.name, _title(one.name), float(one.max_score), _due(one)) for one in known]
-            return ClassResults(held, tuple(people_in(book)), tuple(described))
+            extended, now = due_dates_in(book).extensions.items(), datetime.now(UTC)
+            more_time = frozenset(key for key, until in extended if until > now)
+            return ClassResults(held, tuple(people_in(book)), tuple(described), more_time=more_time)
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         fact = f"the gradebook cannot be read ({type(error).__name__}): {missing}"
         return ClassResults({}, notes=(f"{fact}; {course_command('grade')} says what to do",))

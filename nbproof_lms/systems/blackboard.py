@@ -1,4 +1,8 @@
-"""Blackboard: *Assignment File Download*, whose names nbgrader's ``zip_collect`` reads as well."""
+"""Blackboard: *Assignment File Download*, whose names nbgrader's ``zip_collect`` reads as well.
+
+Beside the files of each attempt lies a text of Blackboard's own, ``ps1_jane_attempt_2026-01-30-20-30-10.txt``: who handed in
+what and when, with remarks.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ import re
 
 from nbproof_lms.system import LmsEntry, System, read_time
 
-_FILE = re.compile(r".{1,80}?_(?P<name>[^_]{1,80})_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<file>.+))?", re.DOTALL)
+_ATTEMPT = r"[^/]{1,80}?_(?P<name>[^_/]{1,80})_attempt_(?P<time>\d{4}(?:-\d\d){5})"
+_FILE = re.compile(_ATTEMPT + r"(?:_(?P<file>.+))?", re.DOTALL)
 
 
 class Blackboard(System):
@@ -14,6 +19,7 @@ class Blackboard(System):
 
     name = "Blackboard"
     patterns = (_FILE,)
+    own_files = re.compile(_ATTEMPT + r"\.txt")
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``ps1_jane_attempt_2026-01-30-20-30-10_work.ipynb``."""

@@ -31,7 +31,7 @@ class Brightspace(System):
     name = "Brightspace"
     patterns = (_ENTRY,)
     lasting_numbers = True
-    own_files = frozenset({("index.html",)})
+    own_files = re.compile(r"index\.html")
     export = "in Brightspace: Grades, Export, with Org Defined ID and Points Grade"
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:

@@ -60,7 +60,7 @@ class Canvas(System):
         names = {column: name for column, name in enumerate(sheet.head) if column not in own}
         told = sheet.rows[possible] if possible else []
         maxima = {column: most for column, cell in enumerate(told) if (most := number_in(cell))}
-        return GradeTable(possible + 1, ids, (student,), names, maxima=maxima, keep=identity)
+        return GradeTable(possible + 1, ids, (student,), names, maxima=maxima, excused="EX", keep=identity)
 
     def feedback_start(self, entry: LmsEntry) -> str:
         """The numbers of the latest attempt; text that was typed into Canvas has none."""

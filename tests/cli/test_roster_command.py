@@ -119,6 +119,12 @@ def test_who_is_not_there_is_not_removed(name: str, two: Path, capsys: pytest.Ca
     ]
 
 
+def test_whoever_is_called_by_name_is_told_the_id(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _roster(two, "add", "4711", "--name", "Zoe von Zed") == 0
+    assert _roster(two, "extend", "Zoe von Zed", "01_small", "2026-11-30") == 2
+    assert "did you mean 4711?" in capsys.readouterr().err
+
+
 def test_a_link_is_removed_and_what_it_leads_to_is_not(two: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -137,6 +137,10 @@ def test_an_extension_counts_for_one_learner_before_and_after_handing_in(
     assert before == {"early": (0, 0), "late": (43200, 1), "later": (604800, 4), "excused": (604800, 0)}
     records = read_class(late_class, [LESSON])
     assert ("zoe", LESSON) not in records.marks, "an extension is no hand-in"
+    assert records.more_time == frozenset(), "it has ended"
+    assert main(["roster", "extend", "zoe", LESSON, "2126-03-03", "--course", str(late_class)]) == 0
+    assert read_class(late_class, [LESSON]).more_time == {("zoe", LESSON)}
+    assert main(["roster", "extend", "zoe", LESSON, "2026-03-03", "--course", str(late_class)]) == 0
     assert main(["roster", "extend", "late", LESSON, "2026-03-02 18:00", "--course", str(late_class)]) == 0
     (hand_in("zoe", RIGHT).parent / "timestamp.txt").write_text("2026-03-03 23:59:59 UTC")
     again = _grade(late_class, pool)

@@ -19,6 +19,7 @@ from nbproof.run.lock import only_run
 from nbproof_lms import collect, placing
 from nbproof_lms.arrivals import ArrivedPiece
 from nbproof_lms.choosing import attach
+from nbproof_lms.collected_table import cures
 from nbproof_lms.filing import Item, Kind
 from nbproof_lms.outcome import STATUSES, Line
 from nbproof_lms.placing import Desk
@@ -112,6 +113,7 @@ def test_for_one_lesson_another_lesson_is_not_taken(collecting: Collecting, cour
     assert endings["lee"][0] == "taken"
     assert {line.learner for line in collected.needs_person} == {"jane", "lee"}
     assert (course / "submitted/lee/02_other/02_other.ipynb").read_bytes() == b"{broken"
+    assert [line.partition(":")[0].strip() for line in cures(collected, course)] == ["another lesson's"]
     assert not (course / "submitted/jane").exists()
 
 

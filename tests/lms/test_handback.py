@@ -252,6 +252,18 @@ def test_who_came_by_hand_is_listed_with_a_cure_that_works(course: Path, capsys:
     assert "2 pages for bob, jane" in capsys.readouterr().out
 
 
+def test_who_handed_in_the_wrong_thing_there_and_mailed_the_notebook_is_known_there(course: Path) -> None:
+    _collect(course, {**MOODLE, f"{JANE}_123_assignsubmission_file_/x.ipynb": b"<html>no notebook</html>"})
+    shutil.rmtree(course / "submitted" / JANE, ignore_errors=True)
+    _collect(course, {"Eli_126_assignsubmission_file_/x.pdf": b"%PDF-1.4"}, "more.zip")
+    _by_hand(course, JANE, "Eli")
+    _grade(course)
+    assert _back(course, "moodle") == 0
+    files = _contents(course / "handback" / f"moodle-{LESSON}-1.zip")
+    taken = {moodle_takes(name, {"123", "124", "125", "126"}) for name in files}
+    assert {one and one[0] for one in taken} == {"123", "124", "125", "126"}
+
+
 def test_a_number_that_two_learners_would_have_is_nobodys(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _collect(course, MOODLE)
     _grade(course)

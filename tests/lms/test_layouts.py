@@ -41,6 +41,18 @@ LAYOUTS = {
         {"ps1_jane_attempt_2026-01-30-20-30-10_problem1.ipynb": A, "ps1_bob_attempt_2026-01-30-20-31-10_x.ipynb": B},
         "jane", "bob",
     ),
+    "blackboard, with its texts": (
+        {
+            "ps 1_jane_attempt_2026-01-30-20-30-10.txt": b"Name: Jane Doe (jane)",
+            "ps 1_jane_attempt_2026-01-30-20-30-10_problem1.ipynb": A,
+            "ps 1_bob_attempt_2026-01-30-20-31-10.txt": b"Name: Bob Roe (bob)",
+            "ps 1_bob_attempt_2026-01-30-20-31-10_x.ipynb": B,
+            "ps 1_cy_attempt_2026-01-30-20-31-10.txt": b"Name: Cy (cy)",
+            "ps 1_di_attempt_2026-01-30-20-31-10.txt": b"Name: Di (di)",
+            "ps 1_ed_attempt_2026-01-30-20-31-10.txt": b"Name: Ed (ed)",
+        },
+        "jane", "bob",
+    ),
     "nbgrader's exchange": (
         {"jane+01_first+2026-11-20 12:00:00 UTC+abc/01_first.ipynb": A, "bob+01_first+2026-11-20 12:00:00 UTC/x.ipynb": B},
         "jane", "bob",

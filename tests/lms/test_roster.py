@@ -309,6 +309,29 @@ def test_two_learners_of_one_name_are_named_with_the_command_that_makes_them_one
     assert kept.who("jane@home.org") == kept.who("", "123") == {"jd1"}
 
 
+def test_of_two_of_one_name_each_may_be_who_comes_by_the_other_lms(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "moodle.csv").write_text("First name,Last name,ID number\nLu,Lo,m1\nLu,Lo,m2\n")
+    (tmp_path / "canvas.csv").write_text('Student,ID,SIS Login ID\n"Lo, Lu",123,c3\n')
+    for table in ("moodle.csv", "canvas.csv"):
+        assert main(["roster", "import", str(tmp_path / table), "--course", str(course)]) == 0
+    told = capsys.readouterr().out
+    assert "m1 and c3 may be one person" in told and "m2 and c3 may be one person" in told
+
+
+def test_what_tells_namesakes_apart_is_said(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "class.csv").write_text("First name,Last name,ID number\nLu,Lo,m1\nLu,Lo,m2\n")
+    upload = tmp_path / "up.zip"
+    upload.write_bytes(
+        zipped({"Lu Lo_71_assignsubmission_file_/x.ipynb": A, "Al Po_72_assignsubmission_file_/x.ipynb": B})
+    )
+    assert main(["collect", str(upload), "--course", str(course), "--names", str(tmp_path / "class.csv")]) == 1
+    assert "by the numbers of that download (in Moodle: the assignment, Download grading worksheet)" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
 def test_a_table_of_a_few_names_is_added_to_the_class(collecting: Collecting, course: Path, tmp_path: Path) -> None:
     enrol(course, _read(tmp_path, PARTICIPANTS).members)
     nicks = tmp_path / "nicks.csv"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import time
@@ -14,9 +15,11 @@ import pytest
 from nbconvert.filters import markdown2html
 from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
+from rich.console import Console
 
 from nbproof.authoring.build import notebook_of
 from nbproof.authoring.lesson import read_lesson
+from nbproof.cli.class_table import Told, print_class
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.manual_answers import is_blank, shown
 from nbproof.marking.results import SubmissionVerdict
@@ -186,6 +189,33 @@ def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         cell = gradebook.find_source_cell("explain_two", LESSON, LESSON)
         assert (cell.source, cell.locked, cell.cell_type) == (STUB, False, "markdown")
+
+
+@needs_isolation
+def test_points_of_a_test_that_a_person_gave_wait_again_only_if_something_is_new(
+    course: Path, hand_in: Callable[..., Path], pool: object
+) -> None:
+    def waits(**options: object) -> tuple[float | None, float | None, bool]:
+        _grade(course, pool, **options)
+        with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+            grade = gradebook.find_grade("test_first", LESSON, LESSON, "ada")
+            return grade.auto_score, grade.manual_score, grade.needs_manual_grade
+
+    hand_in("ada", {**RIGHT, "first": "first = 1"})
+    assert waits() == (0, None, False)
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        gradebook.find_grade("test_first", LESSON, LESSON, "ada").manual_score = 1.5
+        gradebook.db.commit()
+    assert waits(force=True) == (0, 1.5, False)
+    # As wrong as before, but another answer; then the same one, which nobody has looked at yet.
+    hand_in("ada", {**RIGHT, "first": "first = 2"})
+    assert waits() == waits(force=True) == (0, 1.5, True)
+    hand_in("ada", RIGHT)
+    assert waits() == (POINTS["first"], 1.5, True)
+    results = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)  # type: ignore[arg-type]
+    console = Console(width=300, file=io.StringIO(), color_system=None)
+    print_class(console, Told(results, 1.0))
+    assert f"look again: ada/{LESSON}" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_self_study_says_that_nobody_checks_it(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -79,6 +80,16 @@ def test_who_needs_help_and_why() -> None:
     assert "ann" not in found
 
 
+def test_nothing_is_missing_while_an_extension_runs() -> None:
+    works = [
+        work(name, [outcome("first")], lesson=lesson) for name in ("ann", "bob", "cid") for lesson in ("01_a", "02_b")
+    ]
+    made = records([one for one in works if (one.learner, one.lesson) != ("bob", "02_b")], [Person("dee")])
+    assert {one["learner"]: one["share"] for one in needs_help(made)} == {"bob": 0.5, "dee": 0.0}
+    more = replace(made, more_time=frozenset({("bob", "02_b"), ("dee", "01_a"), ("dee", "02_b")}))
+    assert needs_help(more) == []
+
+
 def test_a_lesson_that_few_handed_in_counts_for_those_who_did() -> None:
     works = [work(name, [outcome("first", "failed")], lesson="01_a") for name in ("ann", "bob", "cid")]
     works += [work("ann", [outcome("first")], lesson="02_b"), refused("bob", "02_b", "the file is empty")]
@@ -136,6 +147,15 @@ def test_canvas_keeps_what_is_the_teachers_and_scales(tmp_path: Path) -> None:
     assert [row[-1] for row in rows[3:]] == ["41", "0", "", ""]
     assert made.data.startswith(b"\xef\xbb\xbf") and b"\r\n" in made.data
     assert made.unmatched == ("eve",) and made.filled == 2 and "scaled from 33" in made.notes[0]
+
+
+def test_canvas_keeps_whom_a_teacher_has_excused(tmp_path: Path) -> None:
+    export = tmp_path / "c.csv"
+    export.write_text(CANVAS.replace("CS 1,,9,80", "CS 1,EX,9,80"))
+    made = grade_file(systems()["Canvas"], export, GRADES, [Person("ada")], TITLES)
+    assert [row[-1] for row in _rows(made.data)[3:]] == ["EX", "0", "", ""]
+    assert made.filled == 1 and "02_tensor_hooks: excused in the LMS, and left so: ada" in made.notes
+    assert made.unmatched == ("eve",)
 
 
 @pytest.mark.parametrize("plugin", [CanvasExport, MoodleExport])
