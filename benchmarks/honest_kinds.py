@@ -7,11 +7,12 @@ take apart is handed in as it is.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 from dataclasses import replace
 
 from benchmarks.honest_draft import Draft, Helped, helped, is_definition, statements
-from nbproof.sandbox.cell_names import ALWAYS_THERE, names_in
+from nbproof.authoring.build import names_in
 
 __all__ = ["KINDS"]
 
@@ -175,7 +176,7 @@ def _file(draft: Draft, path: str, text: str) -> None:
 
 def _stands_alone(found: Helped) -> bool:
     """Whether the helper needs nothing of the notebook, so that it can move to a file."""
-    return names_in(found.helper).later <= names_in(_IMPORTS).binds | ALWAYS_THERE
+    return names_in(found.helper)[0] <= names_in(_IMPORTS)[1] | set(dir(builtins))
 
 
 def _helper_in_file(path: str, cell: str) -> Kind:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 import shutil
+import symtable
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -38,10 +39,24 @@ from nbproof.errors import LessonError
 from nbproof.gradebook.writer import create_tables
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
-from nbproof.sandbox.cell_names import names_in
 from nbproof.text import counted
 
-__all__ = ["LIMITS", "build", "derive", "notebook_of"]
+__all__ = ["LIMITS", "build", "derive", "names_in", "notebook_of"]
+
+
+def names_in(source: str) -> tuple[set[str], set[str]]:
+    """The global names that a cell needs, in its functions as well, and those that it binds."""
+    needs: set[str] = set()
+    binds: set[str] = set()
+    for statement in python_in(source).body:
+        tables = [symtable.symtable(ast.unparse(statement), "<cell>", "exec")]
+        bound = {one.get_name() for one in tables[0].get_symbols() if one.is_assigned() or one.is_imported()}
+        for table in tables:  # which grows meanwhile
+            tables += table.get_children()
+            used = {one.get_name() for one in table.get_symbols() if one.is_referenced() and one.is_global()}
+            needs |= used - binds - bound
+        binds |= bound
+    return needs, binds
 
 
 def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: bool = False) -> nbformat.NotebookNode:
@@ -68,12 +83,12 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
             {**dict(cell.metadata), **_nbgrader(cell, cell.kind is CellKind.TEST and not (two_lines and cell.call))}
         )
         if node.cell_type == "code":
-            names = names_in(cell.source)
-            uses = cell.kind is CellKind.SHOW and learners & (names.now | names.later)
+            needs, binds = names_in(cell.source)
+            uses = cell.kind is CellKind.SHOW and learners & needs
             if uses:
                 # What it shows breaks with a wrong answer, of which the check has told by then: Run All goes on.
                 node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
-            learners = learners | names.binds if uses else learners - names.binds
+            learners = learners | binds if uses else learners - binds
             if cell.kind is CellKind.ANSWER:
                 learners |= {
                     one.name for one in python_in(cell.source).body if isinstance(one, ast.FunctionDef | ast.ClassDef)

@@ -46,34 +46,6 @@ class ProbePart:
                 found.add(node.attr)
         return frozenset(found)
 
-    @cached_property
-    def reads(self) -> frozenset[str]:
-        """The names of a learner's that a probe does read: ``nb.answer``, ``nb.list("answer")``. All of :attr:`asks` if
-        that cannot be told, because a name is made while it runs, or ``nb`` is handed to what is defined elsewhere."""
-        found, tree = set(), self._tree
-        poison = [node for node in _nodes_in(tree) if {name.lower() for name in _defined_in(node)} == {"poison"}]
-        texts = self.asks - {
-            part.value for node in poison for part in _nodes_in(node) if isinstance(part, ast.Constant)
-        }
-        own = {node.name for node in _nodes_in(tree) if isinstance(node, ast.FunctionDef)}
-        for node in _nodes_in(tree):
-            if isinstance(node, ast.Attribute) and _is_notebook(node.value):
-                found.add(node.attr)
-            if not isinstance(node, ast.Call):
-                continue
-            if isinstance(node.func, ast.Attribute) and _is_notebook(node.func.value):
-                first = node.args[0] if node.args else None
-                if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                    found.add(first.value)
-                else:
-                    # `nb.function(name)`: any text of the test's may be the name, but of what is NaN meanwhile.
-                    found |= texts
-            elif any(_is_notebook(one) for one in (*node.args, *(keyword.value for keyword in node.keywords))):
-                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                if called not in own:
-                    return self.asks
-        return frozenset(found)
-
 
 def _nodes_in(node: ast.AST) -> list[ast.AST]:
     """As :func:`ast.walk`, less what has no parts (such as ``Load()``), and several times as fast: a lesson has 100,000."""
@@ -86,10 +58,6 @@ def _nodes_in(node: ast.AST) -> list[ast.AST]:
             elif isinstance(value, ast.AST) and value._fields:
                 found.append(value)
     return found
-
-
-def _is_notebook(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "nb"
 
 
 def probe_part(source: str) -> ProbePart:

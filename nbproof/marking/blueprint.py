@@ -27,7 +27,6 @@ from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
 from nbproof.recover.answers import Answers as Rebuilt
 from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.released import Handout
-from nbproof.sandbox.cell_names import CellNames, names_in
 
 __all__ = [
     "OWN",
@@ -110,18 +109,6 @@ class Blueprint:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
         return Handout.of(self.lesson, self.notebook, tests)
-
-    @cached_property
-    def names(self) -> dict[int, CellNames]:
-        """By place among the released cells: the names of those that hold code and are nobody's to answer."""
-        kinds = (CellKind.SETUP, CellKind.SHOW, CellKind.TEST)
-        return {place: names_in(one.source) for place, one in enumerate(self.handout.cells) if one.kind in kinds}
-
-    @cached_property
-    def given(self) -> frozenset[str]:
-        """What setup cells define or import: everybody mentions it, and nobody works on it."""
-        setup = [names for place, names in self.names.items() if self.handout.cells[place].kind is CellKind.SETUP]
-        return frozenset(name for names in setup for name in names.defines)
 
     def shows(self, place: int) -> bool:
         """Whether the released cell there shows something, and is graded by nobody."""

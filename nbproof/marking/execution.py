@@ -1,51 +1,53 @@
-"""Run a submission's cells in workers, once from top to bottom, whatever is lost on the way.
+"""Run a submission's cells in workers, from top to bottom, and ask each check once, whatever is lost on the way.
 
-What workers bring is kept and judged when the last of them has ended: no request, no pause and no restart depends on
-whether a check passed. A step that is lost is not tried again; the next fork takes the steps before it over and goes on
-behind it. So nobody is asked twice.
+All of it is done twice. First a process runs the cells, and is asked the checks that learners have: its outputs are taken,
+and what it was told every learner knows. Then, when that process has ended, a fresh one runs the cells once more and is
+asked what is hidden, each check at its test cell: so variables are as they are there, and nobody takes its outputs.
 
-What a worker answers is taken into the forms that marking works with: learner code may have made up every word of it.
+What workers bring is judged when the last of them has ended: no request, no pause and no restart depends on whether a
+check passed. A step that is lost is not tried again; the next fork takes the steps before it over and goes on behind it.
+So nobody is asked twice. What a worker answers is taken into the forms that marking works with: learner code may have
+made up every word of it.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.checks.test_cells import ProbePart
 from nbproof.marking.blueprint import Blueprint, Rebuilt
 from nbproof.marking.judge import Brought, Judge
-from nbproof.marking.program import Step
+from nbproof.marking.plain import hidden_run, plain_run, shown_of
+from nbproof.marking.results import CellRun
 from nbproof.marking.verdicts import Progress, says_out_of_memory
+from nbproof.recover.pieces import is_code
 from nbproof.sandbox import wire
-from nbproof.sandbox.cell_names import CellNames
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
+from nbproof.sandbox.outputs import Outputs
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.text import printable, readable
 from nbproof.values.results import ProbeError
 
-__all__ = ["Execution", "brought_by", "error_told", "names_told"]
+__all__ = ["Execution"]
+
+_Step = tuple[CellKind, str]
+"""(kind, name): setup, answer and test with their grade_id; show and own with a name made from their place."""
+
+_MOST_KEPT = 128 << 20
+"""Bytes of evidence that are kept of one submission until it is judged. Answers to all exercises of a lesson bring one."""
+_ROOM = 100_000
+"""Bytes that a plain test cell may print, whatever was printed before."""
+_NOT_DEFINED = re.compile(r"['`](\w+)['`] is not defined")
+_MARKED = (CellKind.ANSWER, CellKind.TEST)
 
 
-def names_told(answer: dict[str, Any], cells: int, edited: int) -> tuple[list[CellNames], list[str]]:
-    """What it says of the names of ``cells`` texts, and what was added to ``edited`` ones. Raises WorkerLost for another form."""
-    told, added = answer["names"], answer["added"]
-    if len(told) != cells or len(added) != edited or not all(isinstance(text, str) for text in added):
-        raise WorkerLost("protocol", "it answered what was not asked")
-    found = []
-    for one in told:
-        if not (isinstance(one, list) and len(one) == 7 and all(isinstance(part, list) for part in one[:6])):
-            raise WorkerLost("protocol", "it answered what was not asked")
-        parts = (frozenset(name for name in part if isinstance(name, str)) for part in one[:6])
-        binds, now, later, defines, changes, lasting = parts
-        found.append(CellNames(binds, now, later, defines, changes, lasting, bool(one[6])))
-    return found, added
-
-
-def brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes) -> Brought:
+def _brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes) -> Brought:
     """What a probe brought: evidence, still packed, or trouble. Raises WireError for trouble of another form."""
     trouble, printed = answer.get("trouble"), readable(answer["printed"][:5_000])
     if trouble is None:
@@ -56,7 +58,7 @@ def brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes) ->
     return Brought(check, seed, b"", ProbeError(kind, message, line, inside), printed)
 
 
-def error_told(error: object) -> str:
+def _error_told(error: object) -> str:
     """The error that ended a cell, on one line; empty if there is none, or it has another form."""
     if not (isinstance(error, list) and len(error) == 2):
         return ""
@@ -64,12 +66,33 @@ def error_told(error: object) -> str:
     return printable(f"{kind}: {message.splitlines()[0]}" if message.strip() else kind)
 
 
-_MOST_KEPT = 128 << 20
-"""Bytes of evidence that are kept of one submission until it is judged. Answers to all exercises of a lesson bring one."""
+def _steps(blueprint: Blueprint, rebuilt: Rebuilt, all_of_it: bool) -> dict[_Step, str]:
+    """What runs, in the notebook's order, with its text: setup cells, answers, tests, and all cells of the learner's own.
+
+    Of the instructor's cells that only show something none; with ``all_of_it`` every one that the learner has not changed.
+    """
+    own: dict[tuple[int, bool], dict[_Step, str]] = {}
+    changed = {one.place for one in rebuilt.own}
+    for number, one in enumerate(rebuilt.own):
+        if one.source.strip():
+            # Of a setup cell that was changed the instructor's own text runs behind the learner's, and counts.
+            side = own.setdefault((one.after, one.place is None), {})
+            side[CellKind.OWN, f"own {number}"] = one.source
+    texts = {CellKind.SETUP: blueprint.setup, CellKind.ANSWER: rebuilt.answers}
+    found = dict(own.get((-1, True), {}))
+    for place, cell in enumerate(blueprint.handout.cells):
+        found |= own.get((place, False), {})
+        if cell.kind is not CellKind.SHOW and is_code(cell):
+            found[cell.kind, cell.name] = texts.get(cell.kind, {}).get(cell.name, "")
+        elif cell.kind is CellKind.SHOW and all_of_it and place not in changed:
+            found[cell.kind, f"shown {place}"] = cell.source
+        found |= own.get((place, True), {})
+    last = max((at for at, (kind, _) in enumerate(found) if kind in _MARKED), default=-1)
+    return dict(list(found.items())[: last + 1])
 
 
 class Execution:
-    """One run of a submission's cells. Those who derive from it say what becomes of answers and tests."""
+    """One run of a submission's cells, and what it has brought."""
 
     def __init__(
         self,
@@ -78,76 +101,76 @@ class Execution:
         judge: Judge,
         rebuilt: Rebuilt,
         files: dict[str, bytes],
-        exercises: Mapping[str, Progress],
+        all_of_it: bool,
     ) -> None:
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
         self.limits = engine.limits
-        self.exercises = exercises
-        self.order: Sequence[Step] = ()
-        self.texts: Mapping[str, str] = {}
-        """Of steps that show something, or are the learner's own."""
-        self.touched: Collection[str] = ()
-        self.harmful: set[str] = set()
-        """Steps that took a process with them while nobody was asked anything: later forks do without."""
-        self.own_seconds = self.limits.submission_seconds / 3
-        """What is left for all cells that nobody marks."""
-        self.spent = dict.fromkeys(exercises, 0.0)
-        """Seconds of each exercise in this run."""
+        self.texts = _steps(blueprint, rebuilt, all_of_it)
+        self.order = list(self.texts)
+        self.exercises = {name: Progress(name) for name in blueprint.exercises}
+        self.runs: dict[str, CellRun] = {}
+        """What running each TODO cell has left behind."""
+        self.own = tuple(one for number, one in enumerate(rebuilt.own) if (CellKind.OWN, f"own {number}") in self.texts)
+        """The learner's own cells that run."""
         self.peak = self.seconds = 0.0
-        self.until = 0.0
-        self.intact = True
-        """Whether the first worker has run everything so far, and no exercise has filled its memory."""
+        self.misses_something = False
+        """Whether nothing hidden has been asked, because everything is to run: a name was not there."""
+        self._all_of_it = all_of_it
+        self._missing: set[str] = set()
+        """Names that were not there."""
+        self._outputs = Outputs(self.limits.output_bytes + 1_000)
+        self._secrets = tuple(line for test in blueprint.plain.values() for line in test.secrets)
+        self._harmful: set[str] = set()
+        """Steps that took a process with them while nobody was asked anything: later forks do without."""
+        self._showing = True
+        """Whether no process has been sent a line that learners do not have."""
+        self._until = 0.0
+        self._own_seconds = 0.0
+        """What is left for all cells that nobody marks."""
+        self._spent: dict[str, float] = {}
+        """Seconds of each exercise."""
 
-    def prepare(self, worker: Worker) -> None:
-        """Decide what runs, in a fresh worker."""
+    def _misses_something(self) -> bool:
+        """Whether a name that was not there stands in a cell that has not run: one that shows something.
 
-    def prepare_without(self) -> None:
-        """Decide what runs, after :meth:`prepare` has lost the worker."""
-
-    def answer(self, worker: Worker, exercise: Progress) -> None:
-        """Run a TODO cell."""
-        raise NotImplementedError
-
-    def test(self, worker: Worker, exercise: Progress, name: str) -> None:
-        """Ask what a test cell asks."""
-        raise NotImplementedError
-
-    def finish(self, worker: Worker) -> None:
-        """Everything has run, in the one worker that is still there."""
+        Known before anything hidden has been asked, and before anything is judged: whoever wants another run can have it,
+        and learns nothing by it.
+        """
+        if self._all_of_it or not self._missing or self.seconds > self.limits.submission_seconds / 3:
+            return False
+        shown = "\n".join(cell.source for cell in self.blueprint.handout.cells if cell.kind is CellKind.SHOW)
+        return "import *" in shown or bool(self._missing & set(re.findall(r"\w+", shown)))
 
     def run(self) -> None:
         """Run everything. Whatever the learner's code does ends in a loss that is noted."""
+        self._run_all()
+        for name, exercise in self.exercises.items():
+            exercise.seconds += self._spent[name]
+        self.misses_something = self._misses_something()
+        wanted = self._waiting()
+        if wanted and not self.misses_something:
+            self._showing = False
+            self.order = self.order[: 1 + max(at for at, (_, name) in enumerate(self.order) if name in wanted)]
+            self._run_all()
+
+    def _run_all(self) -> None:
         self.engine.wait_until_ready()
         start = time.monotonic()
-        self.until = start + self.limits.submission_seconds
-        position = -1
+        self._until = start + self.limits.submission_seconds
+        self._own_seconds = self.limits.submission_seconds / 3
+        self._spent = dict.fromkeys(self.exercises, 0.0)
+        position = 0
         while position < len(self.order):
             with self.engine.worker(self.files) as worker:
                 try:
-                    position = self._in(worker, position)
+                    if self._catch_up(worker, position):
+                        position = self._go_on(worker, position)
                 finally:
                     self.peak = max(self.peak, worker.peak_mb)
-            if time.monotonic() > self.until:
+            if time.monotonic() > self._until:
                 self._give_up(position)
                 break
-            # Whoever comes now is another one.
-            self.intact = False
-        self.seconds = time.monotonic() - start
-
-    def _in(self, worker: Worker, position: int) -> int:
-        if position < 0:
-            try:
-                self.prepare(worker)
-            except WorkerLost:
-                self.prepare_without()
-                return 0
-            position = 0
-        if not self._catch_up(worker, position):
-            return position
-        position = self._go_on(worker, position)
-        if position == len(self.order) and self.intact:
-            self.finish(worker)
-        return position
+        self.seconds += time.monotonic() - start
 
     def _catch_up(self, worker: Worker, position: int) -> bool:
         """Bring a fresh fork to ``position``: all cells before, without those that did harm.
@@ -155,32 +178,31 @@ class Execution:
         False if one of those ends the process this time: another fork goes without it.
         """
         for place, (kind, name) in enumerate(self.order[:position]):
-            if name in self.harmful:
-                continue
-            self.allow(worker, self.limits.exercise_seconds)
+            self._allow(worker, self.limits.exercise_seconds)
             try:
-                if kind is CellKind.SETUP:
-                    self.execute(worker, self.blueprint.setup[name])
-                elif kind in (CellKind.OWN, CellKind.SHOW):
-                    self._aside(worker, name)
-                elif kind is CellKind.ANSWER and self.exercises[name].is_harmless():
-                    self.execute(worker, self.rebuilt.answers[name])
-                elif kind is CellKind.TEST and self._is_harmless_and_plain(name):
-                    # Cells below may need what it has defined.
-                    self.execute(worker, self.blueprint.tests[name].shown_source)
+                self._again(worker, kind, name)
             except WorkerLost:
                 # That it can be run once does not mean that it can be run again: no exercise loses anything by that.
-                self.harmful |= self._suspects(place) or {name} if kind is CellKind.SETUP else {name}
+                self._harmful |= self._suspects(place) or {name} if kind is CellKind.SETUP else {name}
                 return False
         return True
 
-    def _is_harmless_and_plain(self, test: str) -> bool:
-        exercise = self.exercises[self.blueprint.tests[test].exercise]
-        return test in self.blueprint.plain and exercise.is_harmless()
+    def _again(self, worker: Worker, kind: CellKind, name: str) -> None:
+        """Run a step that is not asked for, if it does no harm: cells below may need what it defines."""
+        exercise = self._exercise_of(kind, name)
+        if name in self._harmful or (exercise is not None and not exercise.is_harmless()):
+            return
+        if exercise is None:
+            self._aside(worker, kind, name)
+        elif kind is CellKind.ANSWER:
+            answer = self._execute(worker, self.rebuilt.answers[name])
+            exercise.out_of_memory = says_out_of_memory(_error_told(answer.get("error")))
+        elif name in self.blueprint.plain:
+            self._execute(worker, self.blueprint.tests[name].shown_source)
 
     def _suspects(self, place: int) -> set[str]:
         """Which of the learner's steps may be why a setup cell was lost: all that nobody marks, else the last answer."""
-        before = [(kind, name) for kind, name in self.order[:place] if name not in self.harmful]
+        before = [(kind, name) for kind, name in self.order[:place] if name not in self._harmful]
         own = {name for kind, name in before if kind in (CellKind.OWN, CellKind.SHOW)}
         answers = [name for kind, name in before if kind is CellKind.ANSWER and self.exercises[name].is_harmless()]
         return own or set(answers[-1:])
@@ -194,33 +216,40 @@ class Execution:
                 # What fills the memory stays in it: the next exercise gets a fork of its own.
                 return position
             exercise = self._exercise_of(kind, name)
-            start = time.monotonic()
             try:
-                if kind is CellKind.SETUP:
-                    self.allow(worker, self.limits.exercise_seconds)
-                    if name not in self.harmful:
-                        self.execute(worker, self.blueprint.setup[name])
-                elif exercise is None:
-                    self._aside(worker, name)
-                else:
-                    self.allow(worker, self.limits.exercise_seconds - self.spent[exercise.id])
-                    if kind is CellKind.ANSWER:
-                        self.answer(worker, exercise)
-                    else:
-                        self.test(worker, exercise, name)
+                with self._timed(worker, exercise):
+                    self._step(worker, kind, name)
             except WorkerLost as loss:
-                self.intact = False
                 return self._after(loss, position)
-            finally:
-                if exercise is not None:
-                    self.spent[exercise.id] += time.monotonic() - start
-            if exercise is not None and exercise.out_of_memory:
-                full, self.intact = True, False
+            full = full or (exercise is not None and exercise.out_of_memory)
             position += 1
         return position
 
-    def _exercise_of(self, kind: str, name: str) -> Progress | None:
-        if kind not in (CellKind.ANSWER, CellKind.TEST):
+    @contextmanager
+    def _timed(self, worker: Worker, exercise: Progress | None) -> Iterator[None]:
+        """Whatever an exercise is asked takes of its time."""
+        spent = self._spent[exercise.id] if exercise is not None else 0.0
+        self._allow(worker, self.limits.exercise_seconds - spent)
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            if exercise is not None:
+                self._spent[exercise.id] += time.monotonic() - start
+
+    def _step(self, worker: Worker, kind: CellKind, name: str) -> None:
+        exercise = self._exercise_of(kind, name)
+        if exercise is None or not (self._showing or name in self._waiting()):
+            self._again(worker, kind, name)
+        elif not self._showing:
+            self._ask_hidden(worker, name)
+        elif kind is CellKind.ANSWER:
+            self._answer(worker, exercise)
+        else:
+            self._test(worker, exercise, name)
+
+    def _exercise_of(self, kind: CellKind, name: str) -> Progress | None:
+        if kind not in _MARKED:
             return None
         return self.exercises[name if kind is CellKind.ANSWER else self.blueprint.tests[name].exercise]
 
@@ -232,13 +261,13 @@ class Execution:
             exercise.loss = loss
             return self._behind(position + 1, exercise.id)
         if kind is not CellKind.SETUP:
-            self.harmful.add(name)
+            self._harmful.add(name)
             return position + 1
         # The instructor's cell does no harm: what ran before it does. It is not asked again, it pays.
         suspects = self._suspects(position)
         for one in suspects & self.exercises.keys():
             self.exercises[one].loss = loss
-        self.harmful |= suspects or {name}
+        self._harmful |= suspects or {name}
         return position
 
     def _behind(self, position: int, lost: str) -> int:
@@ -252,42 +281,89 @@ class Execution:
 
     def _give_up(self, position: int) -> None:
         """The submission's time is over: whatever was not reached timed out."""
-        for kind, name in self.order[max(position, 0) :]:
+        waiting = self._waiting()
+        for kind, name in self.order[position:]:
             exercise = self._exercise_of(kind, name)
-            if exercise is not None and exercise.loss is None and (kind is CellKind.ANSWER or self.is_asked(name)):
+            if exercise is None or exercise.loss is not None:
+                continue
+            if name in waiting or (self._showing and (kind is CellKind.ANSWER or self._is_asked(name))):
                 exercise.loss = WorkerLost("timeout", "the submission's time was over")
 
-    def is_asked(self, test: str) -> bool:
-        """Whether there is anything to be asked: not of a TODO cell as it was handed out, nor of what waits for a person."""
+    def _is_asked(self, test: str) -> bool:
+        """Whether there is anything to be asked: not of what waits for a person, nor of a TODO cell as it was handed out,
+        unless there are cells of the learner's own, which may hold its answer."""
         exercise = self.blueprint.tests[test].exercise
         if self.rebuilt.waits(self.blueprint, exercise):
             return False
-        return (
-            test in self.blueprint.plain
-            or exercise in self.touched
-            or not self.rebuilt.is_untouched(self.blueprint, exercise)
-        )
+        untouched = self.rebuilt.is_untouched(self.blueprint, exercise)
+        return test in self.blueprint.plain or bool(self.own) or not untouched
+
+    def _waiting(self) -> list[str]:
+        """The test cells of which hidden checks have yet to be asked, of exercises that have lost nothing so far."""
+        tests = {name: self.blueprint.tests[name] for kind, name in self.order if kind is CellKind.TEST}
+        return [
+            name
+            for name, test in tests.items()
+            if test.hides and self._is_asked(name) and self.exercises[test.exercise].has_to_be_asked(name)
+        ]
 
     # What a worker is asked.
 
-    def allow(self, worker: Worker, seconds: float) -> None:
+    def _allow(self, worker: Worker, seconds: float) -> None:
         """What comes next may take so long, and no longer than the submission may."""
-        worker.deadline = min(time.monotonic() + seconds, self.until)
+        worker.deadline = min(time.monotonic() + seconds, self._until)
 
-    def execute(self, worker: Worker, source: str, number: int = 1, **more: int) -> dict[str, Any]:
+    def _execute(self, worker: Worker, source: str, number: int = 1, **more: int) -> dict[str, Any]:
         """Run a text as a notebook would."""
         answer, _ = worker.request({"op": "cell", "source": source, "count": number, **more}, {"outputs": list})
         return answer
 
-    def define(self, worker: Worker, name: str) -> None:
-        """As a notebook would, have a test cell's names there for the cells below it. Nothing is tested."""
+    def _answer(self, worker: Worker, exercise: Progress) -> None:
+        """Run a TODO cell and take its outputs."""
+        number = len(self.runs) + len(self.blueprint.setup) + 1
+        answer = self._execute(worker, self.rebuilt.answers[exercise.id], number)
+        run = CellRun(self._outputs.clean(answer["outputs"], number), _error_told(answer.get("error")))
+        self.runs[exercise.id] = run = shown_of(run, self._secrets)
+        exercise.error, exercise.out_of_memory = run.error, says_out_of_memory(run.error)
+        self._note_missing(run.error)
+
+    def _test(self, worker: Worker, exercise: Progress, name: str) -> None:
+        """Ask the checks that learners have; of a plain test cell, run the lines that they have."""
         test = self.blueprint.tests[name]
         if test.plain is not None:
-            self.execute(worker, test.shown_source)
-            return
-        worker.request({"op": "define", "test": name, "source": test.shown.source}, {"defined": bool})
+            number = len(self.runs) + len(self.blueprint.setup) + 1
+            answer = self._execute(worker, test.shown_source, number, room=_ROOM)
+            shown = () if test.hides else self._outputs.clean(answer["outputs"], number)
+            exercise.plain[name] = ran = plain_run(test.plain, test.points, answer, shown)
+            exercise.out_of_memory = exercise.out_of_memory or says_out_of_memory(ran.sentence)
+            self.runs[name] = shown_of(CellRun(ran.outputs), self._secrets)
+        elif self._is_asked(name):
+            self._probe(worker, exercise, name, test.shown, test.shown.checks)
+            for reply in exercise.replies.get(name, ()):
+                if reply.trouble is not None and reply.trouble.kind in ("NameError", "Unanswered"):
+                    self._note_missing(reply.trouble.message)
 
-    def probe(self, worker: Worker, exercise: Progress, name: str, part: ProbePart, checks: Collection[str]) -> None:
+    def _note_missing(self, said: str) -> None:
+        found = _NOT_DEFINED.search(said)
+        if found:
+            self._missing.add(found[1])
+
+    def _ask_hidden(self, worker: Worker, name: str) -> None:
+        """Ask the hidden checks of a test cell; a plain one runs whole, and its score is what counts."""
+        test, start = self.blueprint.tests[name], time.monotonic()
+        exercise = self.exercises[test.exercise]
+        try:
+            if test.plain is None:
+                self._probe(worker, exercise, name, test.probe, test.hidden_checks)
+            else:
+                answer = self._execute(worker, test.source, room=_ROOM)
+                exercise.plain[name] = hidden_run(exercise.plain.get(name), test.points, answer)
+        finally:
+            # Of a few digits, as everything that hidden lines could be told by.
+            exercise.seconds += round(time.monotonic() - start, 1)
+        exercise.asked_all.add(name)
+
+    def _probe(self, worker: Worker, exercise: Progress, name: str, part: ProbePart, checks: Collection[str]) -> None:
         """Ask all cases of these checks of a test cell, one after another, and keep what is brought."""
         known = False
         for check, seed in self.judge.plan(name):
@@ -298,7 +374,7 @@ class Execution:
                 known, request["source"] = True, part.source
             answer, payload = worker.request(request, {"printed": str})
             try:
-                brought = brought_by(check, seed, answer, payload)
+                brought = _brought_by(check, seed, answer, payload)
             except wire.WireError as error:
                 raise WorkerLost("protocol", str(error)) from None
             exercise.replies.setdefault(name, []).append(brought)
@@ -307,15 +383,20 @@ class Execution:
             if brought.trouble is not None and says_out_of_memory(brought.trouble.message):
                 exercise.out_of_memory = True
 
-    def _aside(self, worker: Worker, name: str) -> None:
-        """Run a cell that nobody marks, within the time that is left for all of them."""
-        if name in self.harmful or self.own_seconds <= 0:
+    def _aside(self, worker: Worker, kind: CellKind, name: str) -> None:
+        """Run a cell that nobody marks; all but the instructor's setup within the time that is left for all of them."""
+        if kind is CellKind.SETUP:
+            self._execute(worker, self.texts[kind, name])
+            return
+        if self._own_seconds <= 0:
             return
         start = time.monotonic()
-        self.allow(worker, min(self.limits.exercise_seconds, self.own_seconds))
+        self._allow(worker, min(self.limits.exercise_seconds, self._own_seconds))
         try:
-            answer = self.execute(worker, self.texts[name])
+            answer = self._execute(worker, self.texts[kind, name])
         finally:
-            self.own_seconds -= time.monotonic() - start
-        if says_out_of_memory(error_told(answer.get("error"))):
-            self.harmful.add(name)
+            self._own_seconds -= time.monotonic() - start
+        error = _error_told(answer.get("error"))
+        self._note_missing(error)
+        if says_out_of_memory(error):
+            self._harmful.add(name)

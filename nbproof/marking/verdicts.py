@@ -97,6 +97,10 @@ class Progress:
         """Whether its cell may run again, for the exercises after it."""
         return self.loss is None and not self.out_of_memory
 
+    def has_to_be_asked(self, test: str) -> bool:
+        """Whether something of this test cell is left to be asked, and nothing was lost so far."""
+        return self.loss is None and test not in self.asked_all
+
     @property
     def kept_bytes(self) -> int:
         """The size of what was brought and waits for the judge."""

@@ -1,7 +1,7 @@
 """The texts of one submission that may be answers, each with the released cells around it, and the learner's own cells.
 
-Those are new code cells, and released cells that they have changed. They run while grading, in their order, if an answer
-rests on them (:mod:`nbproof.marking.program`).
+Those are new code cells, and released cells that they have changed. They run while grading, in their order
+(:mod:`nbproof.marking.execution`).
 
 Tokens are made of texts that need not be Python: whatever is wrong with one, no sign is lost. Python's ``tokenize`` gives up
 where an answer does not parse, as half of the wrong ones do. Every pattern is linear.

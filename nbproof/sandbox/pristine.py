@@ -19,7 +19,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["AsSeen", "Pristine"]
+__all__ = ["Pristine"]
 
 _ENGINE = ("nbproof.sandbox", "nbproof.marking", "nbproof.recover")
 
@@ -61,47 +61,6 @@ class Pristine:
                 function.__defaults__ = defaults
 
 
-class AsSeen:
-    """The modules and classes that a notebook's variables lead to, as they are now.
-
-    An answer further down may put another function in their place, of its own or of a library's classes, and only while a
-    check calls it: no text shows that. Then what is asked at the end would be asked of something else.
-    """
-
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        values = list(dict.values(namespace))
-        modules = {id(value): value for value in values if type(value) is types.ModuleType}
-        found = [value if issubclass(type(value), type) else type(value) for value in values]
-        for module in modules.values():
-            found += [value for value in list(vars(module).values()) if issubclass(type(value), type)]
-        classes = {id(one): one for each in found for one in _MRO(each) if not _FLAGS(one) & _BUILT_IN}
-        self._was = [(vars(one), dict(vars(one))) for one in modules.values()]
-        self._was += [(_VARS(one), dict(_VARS(one))) for one in classes.values()]
-
-    def is_as_it_was(self) -> bool:
-        """Whether all of them hold what they held, but for what happens by itself: a counter, a module imported late."""
-        try:
-            return all(self._is_as(now, before) for now, before in self._was)
-        except RuntimeError:  # a thread of the learner's is at work on one of them
-            return False
-
-    def _is_as(self, now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-        if len(now) == len(before) and all(map(operator.is_, now.values(), before.values())):
-            return True
-        ours = now.get("__module__") == "__main__"
-        for key, value in dict(now).items():
-            was = before.get(key, self)
-            if was is value or type(value) is types.ModuleType:
-                continue
-            if ours or type(value) is not int or type(was) is not int:
-                return False
-        return before.keys() <= now.keys()
-
-
-_MRO, _FLAGS, _VARS = (type.__dict__[name].__get__ for name in ("__mro__", "__flags__", "__dict__"))
-"""As the interpreter has them, whatever a learner's metaclass says."""
-_BUILT_IN = 1 << 8
-"""Of a class's flags: nobody can set its attributes (``Py_TPFLAGS_IMMUTABLETYPE``)."""
 _OWN = frozenset({"__dict__", "__weakref__", "__abstractmethods__", "_abc_impl", "__doc__"})
 """Attributes of a class that are not ours to set."""
 

@@ -26,10 +26,9 @@ from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.released import Handout
 from nbproof.recover.search import found_in
 from nbproof.sandbox import wire
-from nbproof.sandbox.cell_names import additions, names_in
 from nbproof.sandbox.evidence_wire import packed
 from nbproof.sandbox.launch import CPU_KIND
-from nbproof.sandbox.pristine import AsSeen, Pristine
+from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
 from nbproof.values import leaf
 from nbproof.values.results import ProbeResult
@@ -60,7 +59,7 @@ def serve(channel: socket.socket) -> None:
     # A learner's os.fork() makes a second process that runs on, out of the cell and to here. It is nobody to answer.
     os.register_at_fork(after_in_child=channel.close)
     tasks: dict[str, dict[str, type[Check]]] = {}
-    operations = {"cell": _cell, "probe": _probe, "define": _define, "names": _names, "keep": _keep, "back": _back}
+    operations = {"cell": _cell, "probe": _probe}
     while True:
         try:
             header, given = wire.receive(channel)
@@ -132,19 +131,6 @@ def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
     return {"found": {}, "damaged": told}, b""
 
 
-def _names(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
-    """What cells bind and need, and what was added to edited ones. Asked before any of them has run."""
-    found = [names_in(source) for source in header["cells"]]
-    return {
-        "names": [
-            [sorted(part) for part in (one.binds, one.now, one.later, one.defines, one.changes, one.lasting)]
-            + [one.anything]
-            for one in found
-        ],
-        "added": [additions(source, original) for source, original in header["edited"]],
-    }, b""
-
-
 def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
     """Run a cell as a notebook would."""
     assert _shell is not None
@@ -182,47 +168,6 @@ def _learn(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     tasks[name] = {key: value for key, value in apart.items() if isinstance(value, type) and issubclass(value, Check)}
     # As in a notebook the cell's names stay, but none of them takes the place of a learner's (nbproof/checks/test_cells.py).
     namespace.update({key: value for key, value in apart.items() if key not in namespace})
-
-
-_kept: dict[str, tuple[dict[str, Any], AsSeen]] = {}
-
-
-def _keep(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
-    """Note the variables as they are at a test cell, for the checks of it that are asked later."""
-    assert _shell is not None
-    _kept[header["test"]] = (dict(_shell.user_ns), AsSeen(_shell.user_ns))
-    return {"kept": True}, b""
-
-
-def _back(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
-    """Have the variables as they were there. In the same dict, in which the learner's functions look names up.
-
-    It is never empty meanwhile: a thread or a trace function of the learner's may be looking. Not if a class or a
-    module has been changed since: that cannot be taken back.
-    """
-    assert _shell is not None
-    if header["test"] not in _kept:
-        return {"back": False}, b""
-    (kept, seen), namespace = _kept.pop(header["test"]), _shell.user_ns
-    if not seen.is_as_it_was():
-        return {"back": False}, b""
-    dict.update(namespace, kept)
-    for name in [name for name in dict.keys(namespace) if name not in kept]:
-        dict.pop(namespace, name, None)
-    return {"back": True}, b""
-
-
-def _define(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
-    """The names of a test cell that is not to be run. That a learner broke what it needs is no matter here."""
-    assert _pristine is not None
-    try:
-        _pristine.restore()
-        _learn(header, tasks)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
-        return {"defined": False}, b""
-    return {"defined": True}, b""
 
 
 def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:

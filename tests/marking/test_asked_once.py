@@ -11,10 +11,10 @@ from typing import Any
 import nbformat
 import pytest
 
-from nbproof.cells import CellKind
 from nbproof.display.words import ENGLISH
-from nbproof.marking import submission
+from nbproof.marking import execution
 from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.execution import Execution
 from nbproof.marking.judge import Judge
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
@@ -32,7 +32,7 @@ ALL = sum(POINTS.values())
 
 @pytest.fixture(scope="module")
 def blueprint(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> Blueprint:
-    """The small lesson with a setup cell in front of its second exercise."""
+    """The small lesson with a setup cell in front of its second exercise, and one that shows something in front of all."""
     notebook = nbformat.read(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", as_version=4)
     names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
     setup = nbformat.v4.new_code_cell("import torch.nn.functional as F", id="setup-again")
@@ -41,6 +41,7 @@ def blueprint(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> B
         "grade_id": "setup_again",
     }
     notebook.cells.insert(names.index("second"), setup)
+    notebook.cells.insert(names.index("first"), nbformat.v4.new_code_cell("shown = 2\nprint(shown)", id="shown"))
     source = tmp_path_factory.mktemp("setups") / f"{LESSON}.ipynb"
     nbformat.write(notebook, source)
     return read_blueprint(source, course_config(small_lesson))
@@ -168,13 +169,11 @@ def test_a_second_run_is_decided_before_anything_is_judged_and_asks_nothing_hidd
         return decide(self, *rest)
 
     monkeypatch.setattr(Judge, "verdict", verdict)
-    # Nobody can see that the own cell matters: without it the answer raises, with it, in the second run, it is right.
-    tries = "def first(x):\n    import os\n    return x * int(os.environ['FACTOR'])"
-    own = OwnCell("import os as o2\n[o2.environ.__setitem__('FACTOR', '2')]", 2)
-    assert graded({"first": tries}, own).score == ALL
+    # The cell that shows something does not run; with it, in the second run, the answer is right.
+    assert graded({"first": "def first(x):\n    return x * shown"}).score == ALL
     hidden = [one for one in requests if one[2] == "Shapes"]
     assert len(hidden) == len(set(hidden)) == 2 * len(POINTS)
-    assert [one[0] for one in requests].count("names") == 2
+    assert requests.count(("probe", "test_first", "Values", "7001")) == 2
     assert len(judged) == len(set(judged))
 
 
@@ -189,26 +188,27 @@ for place in places:
 os.environ["CARRIED"] = "seen"
 def first(x):
     if carried: return x * 2
-    raise NameError("name 'other' is not defined")
+    raise NameError("name 'shown' is not defined")
 """
 
 
 def test_nothing_is_carried_from_one_run_to_the_next(
     graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
 ) -> None:
-    verdict = graded({"first": CARRIES}, OwnCell("unrelated = 1", 2))
-    assert [one[0] for one in requests].count("names") == 2
+    verdict = graded({"first": CARRIES})
+    assert requests.count(("probe", "test_first", "Values", "7001")) == 2
     assert "CARRIED []" in str(verdict.runs["first"].outputs)
     assert verdict.exercises[0].score == 0
 
 
-def test_what_is_hidden_is_asked_when_all_cells_have_run(
+def test_what_is_hidden_is_asked_of_a_process_whose_outputs_nobody_takes(
     graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
 ) -> None:
     graded({})
-    first_hidden = next(place for place, one in enumerate(requests) if one[2] == "Shapes")
-    assert not [one for one in requests[first_hidden:] if one[0] == "cell"]
-    assert ("back", "test_first", "", "") in requests
+    asked = [check or op for op, _, check, _ in requests]
+    seen = ["cell", "Values", "Values"]
+    hidden = ["cell", "Shapes", "Shapes"]
+    assert asked == ["cell", *seen, "cell", *seen, *seen, "cell", *hidden, "cell", *hidden, *hidden]
 
 
 STATEFUL = {
@@ -217,36 +217,40 @@ STATEFUL = {
     "second": "factors.clear()\nfactors.append(3)\ndef second(x):\n    return x * factors[0]",
     "third": "factors[0] = 4\ndef third(x):\n    return x * factors[0]",
 }
-
-
-# The same by another name: that it works on somebody's list shows only in the name that it reads.
-BY_ALIAS = {
-    **STATEFUL,
-    "second": "mine = factors\nmine[0] = 3\ndef second(x):\n    return x * mine[0]",
-    "third": "own = factors\nown[0] = 4\ndef third(x):\n    return x * own[0]",
+STATES = {
+    "by its name": STATEFUL,
+    # That it works on somebody's list shows only in the name that it reads.
+    "by another name": {
+        **STATEFUL,
+        "second": "mine = factors\nmine[0] = 3\ndef second(x):\n    return x * mine[0]",
+        "third": "own = factors\nown[0] = 4\ndef third(x):\n    return x * own[0]",
+    },
+    "bound anew": {
+        "first": "factor = [2]\ndef first(x):\n    return x * factor[0]",
+        "second": "factor = [3]\ndef second(x):\n    return x * factor[0]",
+        "third": "factor = [4]\ndef third(x):\n    return x * factor[0]",
+    },
+    "deleted": {"second": f"del first\n{RIGHT['second']}"},
+    "a pool of threads": {
+        "first": "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
+        "pool.submit(abs, 1).result()\ndef first(x):\n    return pool.submit(lambda: x * 2).result()",
+    },
+    "a program that runs": {
+        "first": "import subprocess\nruns = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "def first(x):\n    runs.stdin.write(b'2'); runs.stdin.flush()\n    return x * int(runs.stdout.read(1))",
+    },
+    "a generator that is used up": {
+        "first": "twos = iter([2] * 9)\ndef first(x):\n    return x * next(twos)",
+        "second": f"list(twos)\n{RIGHT['second']}",
+    },
 }
 
 
-@pytest.mark.parametrize("answers", [STATEFUL, BY_ALIAS], ids=["by its name", "by another name"])
-def test_where_a_later_cell_spoils_an_earlier_answer_hidden_checks_see_it_as_it_was(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], answers: dict[str, str]
+@pytest.mark.parametrize("what", STATES)
+def test_hidden_checks_see_what_an_answer_has_left_as_it_was(
+    graded: Callable[..., SubmissionVerdict], what: str
 ) -> None:
-    assert graded(answers).score == ALL
-    assert not [one for one in requests if one[0] == "back"]
-
-
-REBOUND = {
-    "first": "factor = [2]\ndef first(x):\n    return x * factor[0]",
-    "second": "factor = [3]\ndef second(x):\n    return x * factor[0]",
-    "third": "factor = [4]\ndef third(x):\n    return x * factor[0]",
-}
-
-
-def test_where_a_name_is_only_bound_anew_the_variables_are_put_back(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
-) -> None:
-    assert graded(REBOUND).score == ALL
-    assert ("back", "test_first", "", "") in requests
+    assert graded(STATES[what]).score == ALL
 
 
 CHANGED_BELOW = {
@@ -280,15 +284,12 @@ def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(
     assert [one.score for one in verdict.exercises] == list(POINTS.values())
 
 
-@pytest.mark.parametrize("apart", [True, False], ids=["same process", "fresh process"])
 def test_a_loss_in_a_hidden_check_costs_its_exercise_only(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], apart: bool
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
 ) -> None:
     # Only the hidden check asks for a table.
     ends = "import os\ndef second(x):\n    if x.dim() > 1: os._exit(5)\n    return x * 3"
-    answers = {"second": ends, **({} if apart else {"third": f"globals()\n{RIGHT['third']}"})}
-    verdict = graded(answers)
-    assert [one.status for one in verdict.exercises] == ["passed", "killed", "passed"]
+    assert [one.status for one in graded({"second": ends}).exercises] == ["passed", "killed", "passed"]
     asked = [one for one in requests if one[0] == "probe"]
     assert len(asked) == len(set(asked))
 
@@ -329,14 +330,15 @@ def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(
     graded: Callable[..., SubmissionVerdict], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     added: list[float] = []
-    ask = submission.ask_hidden
+    ask = Execution._ask_hidden
 
-    def noting(run: Any, worker: Any, exercise: Progress, name: str) -> None:
+    def noting(run: Execution, worker: Worker, name: str) -> None:
+        exercise = run.exercises[run.blueprint.tests[name].exercise]
         before = exercise.seconds
-        ask(run, worker, exercise, name)
-        added.append(exercise.seconds - before)
+        ask(run, worker, name)
+        added.append(round(exercise.seconds - before, 9))
 
-    monkeypatch.setattr(submission, "ask_hidden", noting)
+    monkeypatch.setattr(Execution, "_ask_hidden", noting)
     verdict = graded({})
     assert len(added) == len(POINTS)
     assert added == [round(seconds, 1) for seconds in added]
@@ -347,20 +349,12 @@ def test_hidden_checks_of_all_test_cells_share_what_is_left_of_their_exercises_t
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, allowed = [0.0], list[float]()
-    tests = {name: SimpleNamespace(hides=True, exercise="first") for name in ("test_one", "test_two")}
-    run: Any = SimpleNamespace(
-        program=SimpleNamespace(apart=True),
-        may_miss_something=lambda: False,
-        order=[(CellKind.TEST, name) for name in tests],
-        blueprint=SimpleNamespace(tests=tests, plain={}),
-        is_asked=lambda name: True,
-        exercises={"first": Progress("first")},
-        limits=SimpleNamespace(exercise_seconds=30.0),
-        spent={"first": 10.0},
-        allow=lambda worker, seconds: allowed.append(seconds),
-    )
-    worker: Any = SimpleNamespace(request=lambda *asked: ({"back": True}, b""))
-    monkeypatch.setattr(submission, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr(submission, "ask_hidden", lambda *asked: now.append(now.pop() + 7.0))
-    submission._Shown.finish(run, worker)
+    run: Any = object.__new__(Execution)
+    run.limits, run._spent, run._until = SimpleNamespace(exercise_seconds=30.0), {"first": 10.0}, 1000.0
+    monkeypatch.setattr(execution, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    worker: Any = SimpleNamespace()
+    for _ in range(2):
+        with run._timed(worker, Progress("first")):
+            allowed.append(worker.deadline - now[0])
+            now[0] += 7.0
     assert allowed == [20.0, 13.0]

@@ -1,4 +1,4 @@
-"""What passes in Run All passes in grading: the learner's own cells run where answers rest on them, and cannot do harm."""
+"""What passes in Run All passes in grading: the learner's own cells run in their order, and cannot do harm."""
 
 from __future__ import annotations
 
@@ -189,12 +189,14 @@ def test_a_file_can_be_run_in_the_setup_cell(graded: Callable[..., SubmissionVer
     assert verdict.score == ALL
 
 
-def test_a_wrong_value_is_no_reason_to_run_what_nobody_needs(graded: Callable[..., SubmissionVerdict]) -> None:
-    verdict = graded({"first": "def first(x):\n    return x * 7"}, ("above first", "unrelated = 1"))
-    assert (verdict.score, verdict.own) == (ALL - POINTS["first"], ())
+def test_all_own_cells_run_in_their_order(graded: Callable[..., SubmissionVerdict]) -> None:
+    cells = [("above first", f"open('traces', 'a').write('{n}')") for n in range(3)]
+    seen = "def second(x):\n    return x * (3 if open('traces').read() == '012' else 99)"
+    verdict = graded({"second": seen}, *cells)
+    assert (verdict.score, len(verdict.own)) == (ALL, 3)
 
 
-def test_an_error_is_a_reason_but_costs_no_other_exercise(graded: Callable[..., SubmissionVerdict]) -> None:
+def test_an_own_cell_without_end_costs_no_exercise_its_marks(graded: Callable[..., SubmissionVerdict]) -> None:
     verdict = graded(
         {"third": "def third(x):\n    return open('no such file')"}, ("above first", "while True:\n    pass")
     )
@@ -208,19 +210,6 @@ def test_whoever_uses_a_missing_package_hears_of_it(graded: Callable[..., Submis
     first = verdict.exercises[0]
     assert (first.status, first.score) == ("error", 0)
     assert "No module named 'no_such_package'" in ENGLISH.outcome(first)
-
-
-UNNEEDED = {
-    "writes a file": "open('traces', 'a').write('x')\nunrelated = 1",
-    "draws": "import matplotlib.pyplot as plt\nplt.plot([1])",
-}
-
-
-@pytest.mark.parametrize("name", UNNEEDED)
-def test_what_nobody_needs_does_not_run(graded: Callable[..., SubmissionVerdict], name: str) -> None:
-    verdict = graded({"first": HELPED}, ("above first", HELPER), ("above first", UNNEEDED[name]))
-    assert [one.source for one in verdict.own] == [HELPER]
-    assert verdict.score == ALL
 
 
 HARM = {
