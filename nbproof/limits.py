@@ -1,9 +1,14 @@
-"""What a submission may use while it is graded. Set in nbgrader_config.py, as ``c.GradingLimits.memory_mb = 2048``."""
+"""What a submission may use while it is graded. Set in nbgrader_config.py, as ``c.GradingLimits.memory_mb = 2048``.
+
+A lesson that needs more, or less, has limits of its own: ``c.GradingLimits.of_lesson = {"06_capstones": {"memory_mb": 4096}}``.
+"""
 
 from __future__ import annotations
 
-from traitlets import Float, Int
+from traitlets import Dict, Float, Int, TraitError
 from traitlets.config import Configurable
+
+from nbproof.errors import UsageError
 
 __all__ = ["GradingLimits"]
 
@@ -26,6 +31,28 @@ class GradingLimits(Configurable):  # type: ignore[misc]
     disk_mb = Int(64, min=1, help="the private scratch folder, in memory").tag(config=True)
     notebook_mb = Int(64, min=1, help="size of a submitted notebook").tag(config=True)
     attachment_mb = Int(16, min=0, help="a submission's own data files together").tag(config=True)
+
+    of_lesson = Dict(help="lesson -> limits of its own; what is not named there is as for all").tag(config=True)
+
+    def for_lesson(self, lesson: str) -> GradingLimits:
+        """What holds for a lesson. Raises UsageError if its own limits are none."""
+        shared = {name: getattr(self, name) for name in self.traits(config=True) if name != "of_lesson"}
+        own = self.of_lesson.get(lesson, {})
+        try:
+            if unknown := sorted(set(own) - set(shared)):
+                raise TraitError(f"no limit is called {unknown[0]!r}")
+            return GradingLimits(**{**shared, **own})
+        except (TraitError, TypeError) as error:
+            raise UsageError(
+                f"the limits of {lesson} cannot be used: {error}",
+                "c.GradingLimits.of_lesson in nbgrader_config.py",
+                f"choose from: {', '.join(sorted(shared))}",
+            ) from None
+
+    def widest(self) -> GradingLimits:
+        """The most memory and the most processes that any lesson allows, for whoever makes room for all."""
+        each = [self, *map(self.for_lesson, self.of_lesson)]
+        return GradingLimits(memory_mb=max(one.memory_mb for one in each), processes=max(one.processes for one in each))
 
     def sentence(self) -> str:
         """The limits in one sentence, for learners."""

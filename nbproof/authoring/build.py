@@ -65,7 +65,7 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     ``two_lines``: its check cells name their checks, which the course's package holds. Without it they hold them.
     """
     prose = prose_of(lesson)
-    said = (limits or GradingLimits()).sentence()
+    said = (limits or GradingLimits()).for_lesson(lesson.slug).sentence()
     seen: set[str] = set()
     cells = []
     first = two_lines and bool(the_course().package)

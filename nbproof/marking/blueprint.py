@@ -152,17 +152,15 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
         learner, resources = preprocessor(parent=None, config=config).preprocess(learner, resources)
     shown = {name_of(cell): cell.source for cell in learner.cells}
     stubs = {name: shown[name] for kind, name in order if kind is CellKind.ANSWER}
+    test_cells = {}
+    for name, text in tests.items():
+        exercise = exercise_of(name, answers) or nearest[name]
+        test_cells[name] = _test_cell(name, points[name], whole(text), whole(shown[name]), exercise, config)
+    limits = GradingLimits(config=config).for_lesson(source.stem)
+    beside = read_attachments(source.parent, source, limits.attachment_mb << 20)
     return Blueprint(
-        source.stem, learner, tuple(order), setup, stubs,
-        {
-            name: _test_cell(
-                name, points[name], whole(text), whole(shown[name]), exercise_of(name, answers) or nearest[name], config
-            )
-            for name, text in tests.items()
-        },
-        questions_in(instructor, learner),
-        read_attachments(source.parent, source, GradingLimits(config=config).attachment_mb << 20),
-    )  # fmt: skip
+        source.stem, learner, tuple(order), setup, stubs, test_cells, questions_in(instructor, learner), beside
+    )
 
 
 def _test_cell(name: str, points: float, source: str, shown: str, exercise: str, config: Config) -> TestCell:

@@ -104,7 +104,7 @@ class Execution:
         all_of_it: bool,
     ) -> None:
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
-        self.limits = engine.limits
+        self.limits = engine.limits.for_lesson(blueprint.lesson)
         self.texts = _steps(blueprint, rebuilt, all_of_it)
         self.order = list(self.texts)
         self.exercises = {name: Progress(name) for name in blueprint.exercises}
@@ -161,7 +161,7 @@ class Execution:
         self._spent = dict.fromkeys(self.exercises, 0.0)
         position = 0
         while position < len(self.order):
-            with self.engine.worker(self.files) as worker:
+            with self.engine.worker(self.files, self.limits) as worker:
                 try:
                     if self._catch_up(worker, position):
                         position = self._go_on(worker, position)

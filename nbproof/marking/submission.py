@@ -37,7 +37,7 @@ def mark(
         run.run()
         seconds, peak = seconds + run.seconds, max(peak, run.peak)
     _judge(blueprint, judge, rebuilt, run.exercises)
-    verdicts = Verdicts(blueprint, judge, rebuilt, engine.limits)
+    verdicts = Verdicts(blueprint, judge, rebuilt, run.limits)
     tested = {test.exercise for test in blueprint.tests.values()}
     return SubmissionVerdict(
         learner,

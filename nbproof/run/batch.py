@@ -16,7 +16,7 @@ from pathlib import Path
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from nbproof.errors import CourseError
+from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.reader import read_marks
@@ -70,7 +70,10 @@ def grade_class(
     limits = GradingLimits(config=config)
     state = RunState(root, seed)
     made = pool or partial(local_pool, isolation=isolation, workers=workers, launched=launched)
-    states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
+    _refuse_unknown(limits, root)
+    states = {
+        name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits.for_lesson(name)) for name in lessons
+    }
     try:
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
@@ -110,3 +113,13 @@ def register_lessons(states: Mapping[str, LessonState], state: RunState, writer:
             register(config, lesson)
             state.registered[lesson] = one.registered
             state.save()
+
+
+def _refuse_unknown(limits: GradingLimits, root: Path) -> None:
+    for name in limits.of_lesson:
+        if not (root / "source" / name).is_dir():
+            raise UsageError(
+                f"limits for {name}, which is no lesson here",
+                "c.GradingLimits.of_lesson in nbgrader_config.py",
+                "name it like its folder in source/",
+            )

@@ -129,7 +129,7 @@ class ClassRun:
                 self._problems[key] = Ungraded(one.problem)
                 continue
             entry = self._journal.read(*key)
-            handed_in = handed_in_digest(one, self.state.key, self.limits)
+            handed_in = handed_in_digest(one, self.state.key, self.limits.for_lesson(one.key.lesson))
             asked = force or self._is_owed(key, entry)
             job = plan(one, handed_in, entry, self.lessons[one.lesson].source, asked)
             if job is not None:
@@ -182,7 +182,7 @@ class ClassRun:
         one = job.submission
         if one.lesson in self.references.unfit:
             raise Damaged("its lesson's reference answers fail")
-        hand_in = read_hand_in(one.key, one.path, self.limits)
+        hand_in = read_hand_in(one.key, one.path, self.limits.for_lesson(one.key.lesson))
         # Folders that are synchronised change while a run goes on.
         self._marked[one.key] = digest_of_bytes(hand_in, self.state.key)
         return hand_in

@@ -117,7 +117,8 @@ def local_pool(
     from nbproof.sandbox.engine import Engine
     from nbproof.sandbox.machine import room_here
 
-    fit = room_here().fit(limits.processes, limits.memory_mb, workers)
+    most = limits.widest()
+    fit = room_here().fit(most.processes, most.memory_mb, workers)
     threads = ThreadPoolExecutor(fit.workers)
     with Engine(limits, isolation, launched, fit.processes) as engine:
         mark = Marker(engine, blueprints, seed).mark

@@ -46,8 +46,9 @@ class Engine:
         processes: int | None = None,
     ) -> None:
         self.limits = limits or GradingLimits()
-        self._processes = processes or room_here().fit(self.limits.processes, self.limits.memory_mb, 1).processes
-        """What the machine leaves to one submission; at most what the limits say."""
+        most = self.limits.widest()
+        self._processes = processes or room_here().fit(most.processes, most.memory_mb, 1).processes
+        """What the machine leaves to one submission; at most what the limits of some lesson say."""
         self._restarts = 0
         self.isolation = isolation or isolation_or_refuse().level
         self._lock = threading.Lock()
@@ -132,23 +133,27 @@ class Engine:
                 one.event.set()
 
     @contextlib.contextmanager
-    def worker(self, files: dict[str, bytes]) -> Iterator[Worker]:
+    def worker(self, files: dict[str, bytes], limits: GradingLimits | None = None) -> Iterator[Worker]:
         """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends.
+
+        ``limits``: those of its lesson; none: those of all.
 
         Waits if the machine has no room for another process just now. Raises EngineFailed if it never has, and
         if the zygote ends meanwhile; the next call starts another one.
         """
-        with self.forked("worker", Worker, files) as worker:
+        with self.forked("worker", Worker, files, limits) as worker:
             yield worker
 
     @contextlib.contextmanager
-    def forked(self, role: str, kind: type[_W], files: dict[str, bytes], **other: int) -> Iterator[_W]:
+    def forked(
+        self, role: str, kind: type[_W], files: dict[str, bytes], limits: GradingLimits | None = None, **other: int
+    ) -> Iterator[_W]:
         """A sealed fork of any role: ``worker``, in which learner code runs, or ``judge``. ``other``: limits of its own."""
         deadline = time.monotonic() + _ROOM_SECONDS
         while True:
             with contextlib.ExitStack() as stack:
                 try:
-                    worker = stack.enter_context(self._forked_once(role, kind, files, other))
+                    worker = stack.enter_context(self._forked_once(role, kind, files, limits or self.limits, other))
                 except NoRoom as full:
                     if time.monotonic() > deadline:
                         raise EngineFailed(
@@ -163,14 +168,14 @@ class Engine:
 
     @contextlib.contextmanager
     def _forked_once(
-        self, role: str, kind: type[_W], files: dict[str, bytes], other: Mapping[str, int]
+        self, role: str, kind: type[_W], files: dict[str, bytes], limits: GradingLimits, other: Mapping[str, int]
     ) -> Iterator[_W]:
         self.wait_until_ready()
         try:
             ours, theirs = socket.socketpair()
         except OSError as error:
             raise NoRoom(error.strerror) from None
-        limits, ended = self.limits, Ended()
+        ended = Ended()
         with self._lock:
             self._next += 1
             number = self._next
@@ -185,7 +190,7 @@ class Engine:
             "role": role,
             "limits": {
                 "memory": limits.memory_mb << 20,
-                "processes": self._processes,
+                "processes": min(self._processes, limits.processes),
                 "files": limits.open_files,
                 "disk": limits.disk_mb << 20,
                 "seconds": int(limits.submission_seconds) + 10,

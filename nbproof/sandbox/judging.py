@@ -12,6 +12,7 @@ import time
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
+from nbproof.limits import GradingLimits
 from nbproof.sandbox.exceptions import EngineLost, WorkerLost
 from nbproof.sandbox.worker_handle import Worker
 
@@ -86,7 +87,9 @@ _W = TypeVar("_W", bound=Worker)
 class Forks(Protocol):
     """What makes sealed forks: :class:`nbproof.sandbox.engine.Engine`."""
 
-    def forked(self, role: str, kind: type[_W], files: dict[str, bytes], **other: int) -> AbstractContextManager[_W]:
+    def forked(
+        self, role: str, kind: type[_W], files: dict[str, bytes], limits: GradingLimits | None = None, **other: int
+    ) -> AbstractContextManager[_W]:
         """A sealed fork of this role; killed when the block ends."""
         ...
 
@@ -107,7 +110,7 @@ class JudgeProcess:
         limits = {"memory": _ROOM_MB << 20, "disk": 1 << 20, "seconds": 10**6}
         if self._worker is None:
             held = contextlib.ExitStack()
-            self._worker = held.enter_context(self._engine.forked("judge", _JudgeWorker, {}, **limits))
+            self._worker = held.enter_context(self._engine.forked("judge", _JudgeWorker, {}, None, **limits))
             self._held = held
             self.generation += 1
 

@@ -13,6 +13,7 @@ import torch
 from nbproof.authoring.lesson import Candidate, Exercise
 from nbproof.checks.test_cells import probe_part
 from nbproof.display.words import ENGLISH
+from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge
@@ -119,6 +120,23 @@ def test_a_time_bomb_costs_the_exercise_it_hits_and_no_other(engine: Engine, blu
     slow = "import time\ntime.sleep(1)\n" + RIGHT["second"]
     verdict = _mark(engine, blueprint, {"first": bomb, "second": slow, "third": RIGHT["third"]})
     assert [exercise.status for exercise in verdict.exercises] == ["passed", "killed", "passed"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("lesson", "status"), [(LESSON, "timeout"), ("another", "passed")])
+def test_a_lesson_may_have_limits_of_its_own(engine: Engine, blueprint: Blueprint, lesson: str, status: str) -> None:
+    slow = "import time\ntime.sleep(2.5)\n" + RIGHT["second"]
+    with limited(engine, exercise_seconds=30, memory_mb=512, of_lesson={lesson: {"exercise_seconds": 1.5}}):
+        verdict = _mark(engine, blueprint, {**RIGHT, "second": slow})
+    second = verdict.exercises[1]
+    assert second.status == status
+    assert ("1.5 seconds" in ENGLISH.outcome(second)) == (status == "timeout")
+
+
+@pytest.mark.parametrize("own", [{"memory": 4096}, {"memory_mb": "much"}, {"memory_mb": 1}, 7])
+def test_limits_that_are_none_are_named(own: object) -> None:
+    with pytest.raises(UsageError, match="the limits of 06 cannot be used"):
+        GradingLimits(of_lesson={"06": own}).for_lesson("06")
 
 
 @pytest.mark.filterwarnings("ignore")

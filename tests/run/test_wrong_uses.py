@@ -16,7 +16,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError
 
-from nbproof.errors import CourseError
+from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.run import class_run
 from nbproof.run.batch import grade_class
@@ -36,6 +36,13 @@ ROOT = Path(__file__).parent.parent.parent
 
 def _grade(course: Path, pool: PoolMaker) -> GradedClass:
     return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+
+
+def test_limits_of_a_lesson_that_is_not_there_are_named(course: Path, pool: PoolMaker) -> None:
+    with (course / "nbgrader_config.py").open("a") as config:
+        config.write('\nc.GradingLimits.of_lesson = {"6_capstones": {"memory_mb": 4096}}\n')
+    with pytest.raises(UsageError, match="limits for 6_capstones, which is no lesson here"):
+        _grade(course, pool)
 
 
 def test_one_run_at_a_time_and_no_stale_lock(tmp_path: Path) -> None:
