@@ -114,11 +114,15 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
 def _no_records() -> Iterator[None]:
     """Drop log records. Not by ``logging.disable``: that makes hundreds of loggers forget what they know, each time."""
     usual = logging.Logger.callHandlers
-    logging.Logger.callHandlers = lambda logger, record: None  # type: ignore[method-assign]
+    logging.Logger.callHandlers = _dropped  # type: ignore[method-assign]
     try:
         yield
     finally:
         logging.Logger.callHandlers = usual  # type: ignore[method-assign]
+
+
+def _dropped(self: logging.Logger, record: logging.LogRecord) -> None:
+    """In the place of what hands a record to those who write it."""
 
 
 @contextlib.contextmanager
