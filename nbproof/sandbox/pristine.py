@@ -38,28 +38,48 @@ class Pristine:
             if isinstance(value, type) and value.__module__ == name
         }
         self._classes = {one: {key: value for key, value in vars(one).items() if key not in _OWN} for one in classes}
+        self._looks = {one: _Look(vars(one)) for one in (*self._modules.values(), *classes)}
         functions = [value for content in self._contents.values() for value in content.values()]
         functions += [value for content in self._classes.values() for value in content.values()]
-        self._code = {one: (one.__code__, one.__defaults__) for one in functions if isinstance(one, types.FunctionType)}
+        self._functions = list(dict.fromkeys(one for one in functions if isinstance(one, types.FunctionType)))
+        self._code = list(map(_code_of, self._functions))
+        self._defaults = list(map(_defaults_of, self._functions))
 
     def restore(self) -> None:
-        """Put back whatever was changed, added or removed since."""
+        """Put back whatever was changed, added or removed since. It comes before each probe: nothing is looked at one by one."""
         for name, module in self._modules.items():
             sys.modules[name] = module
-            _put_back(vars(module), self._contents[name])
+            if not self._looks[module].is_of(vars(module)):
+                _put_back(vars(module), self._contents[name])
         for one, content in self._classes.items():
             now = vars(one)
+            if self._looks[one].is_of(now):
+                continue
             for key in now.keys() - content.keys() - _OWN:
                 type.__delattr__(one, key)
             if not _holds(now, content):
                 for key, value in content.items():
                     type.__setattr__(one, key, value)
-        for function, (code, defaults) in self._code.items():
-            if function.__code__ is not code:
+        if not all(map(operator.is_, map(_code_of, self._functions), self._code)):
+            for function, code in zip(self._functions, self._code, strict=True):
                 function.__code__ = code
-            if function.__defaults__ is not defaults:
+        if not all(map(operator.is_, map(_defaults_of, self._functions), self._defaults)):
+            for function, defaults in zip(self._functions, self._defaults, strict=True):
                 function.__defaults__ = defaults
 
+
+class _Look:
+    """The names and values of a namespace, in their order: what has the same was not touched, and that is soon said."""
+
+    def __init__(self, namespace: Mapping[str, Any]) -> None:
+        self._names, self._values = list(namespace), list(namespace.values())
+
+    def is_of(self, now: Mapping[str, Any]) -> bool:
+        """Whether a namespace has the very same."""
+        return list(now) == self._names and all(map(operator.is_, now.values(), self._values))
+
+
+_code_of, _defaults_of = operator.attrgetter("__code__"), operator.attrgetter("__defaults__")
 
 _OWN = frozenset({"__dict__", "__weakref__", "__abstractmethods__", "_abc_impl", "__doc__"})
 """Attributes of a class that are not ours to set."""
