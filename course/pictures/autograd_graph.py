@@ -7,7 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import torch
-from torch.autograd.graph import get_gradient_edge
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.path import Path
 
 from course.pictures.canvas import INK, ORANGE, PAPER, QUIET, Picture, in_own_style
 from course.pictures.graph import Graph, GraphBox, Route, graph_of
@@ -49,45 +51,44 @@ def draw_autograd_graph(
         raise ValueError("this tensor has no autograd graph: nothing that it was computed from requires a gradient")
     graph = graph_of(output, names or {})
     if gradients is not False:
-        _write_gradients(graph, output, dict(names or {}), {} if gradients is True else dict(gradients))
+        caught = {} if gradients is True else gradients
+        _write_gradients(graph, {**(names or {}), "output": output}, caught)
     graph.lay_out()
     left, right = graph.ends
-    kinds = [kind for kind in _BADGES if any(kind in box.badges for box in graph.boxes)]
-    middle = (left + right) / 2
-    half = max((right - left) / 2 + 0.35, 2.45 if kinds else 0.0, 0.06 * len(title or "") + 0.2)
-    below, above = 0.1 + graph.height / 2 + (0.1 + 0.25 * len(kinds) if kinds else 0.05), graph.height / 2 + 0.15
-    high = below + graph.pitch * (len(graph.rows) - 1) + above + (0.3 if title else 0.0)
-    heading = title or "Autograd graph"
-    alt = f"{heading}. Gradients run from the output to the leaves: {listed(graph.in_words(), 40)}"
+    handles = [
+        Line2D([], [], linestyle="none", marker=marker, markersize=9, color=colour, label=says)
+        for kind, (marker, colour, says) in _BADGES.items()
+        if any(kind in box.badges for box in graph.boxes)
+    ]
+    half = max((right - left) / 2 + 0.35, 2.45 if handles else 0.0, 0.06 * len(title or "") + 0.2)
+    foot = 0.1 + (0.1 + 0.25 * len(handles) if handles else 0.05)
+    high = foot + graph.tall + 0.15 + (0.3 if title else 0.0)
+    alt = f"{title or 'Autograd graph'}. Gradients run from the output to the leaves: {listed(graph.in_words(), 40)}"
     picture = Picture(2 * half, high, alt)
-    axes = picture.sheet(0, 0, 2 * half, high, middle - half, -below)
+    axes = picture.sheet(0, 0, 2 * half, high, (left + right) / 2 - half, -foot - graph.height / 2)
     paint_graph(axes, graph)
-    for place, kind in enumerate(kinds):
-        y = -below + 0.17 + 0.25 * (len(kinds) - 1 - place)
-        _paint_badge(axes, kind, middle - half + 0.3, y, 1)
-        axes.text(middle - half + 0.48, y, _BADGES[kind][2], va="center", fontsize=8.5, color=INK)
+    if handles:
+        picture.key(1, 0.15, 0.05, handles)
     if title:
-        axes.text(middle, high - below - 0.2, title, ha="center", va="center", fontsize=11, weight="bold", color=INK)
+        picture.write(half, high - 0.2, title, ha="center", fontsize=11, weight="bold")
     return picture
 
 
 def _write_gradients(
-    graph: Graph, output: torch.Tensor, names: dict[str, torch.Tensor], caught: dict[str, torch.Tensor | None]
+    graph: Graph, names: Mapping[str, torch.Tensor], caught: Mapping[str, torch.Tensor | None]
 ) -> None:
-    boxes = {box.node: box for box in graph.boxes}
     for box in graph.boxes:
         if box.leaf:
             box.gradient = f"grad {in_short(box.node.variable.grad)}"
-    for name, tensor in {**names, "output": output}.items():
-        box_of = boxes.get(get_gradient_edge(tensor).node) if tensor.requires_grad else None
+    for name, tensor in names.items():
+        box_of = graph.box_of(tensor)
         if box_of is None:
             continue
         if name in caught:
             box_of.gradient = f"grad {in_short(caught[name])}"
-        elif not box_of.gradient:
-            kept = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+        elif tensor.retains_grad and not box_of.gradient:
             # Several names may stand for one tensor: what one of them tells, another does not take back.
-            box_of.gradient = f"grad {in_short(kept)}" if kept is not None or tensor.retains_grad else ""
+            box_of.gradient = f"grad {in_short(tensor.grad)}"
     for box in graph.boxes:
         if box.labels and not box.gradient:
             box.gradient = _NOT_KEPT
@@ -115,68 +116,54 @@ def paint_graph(axes: Any, graph: Graph, glowing: GraphBox | None = None) -> Non
 
 def _paint_edge(axes: Any, graph: Graph, route: Route) -> None:
     """An arrow the way the gradient runs: from the consumer up to what it used."""
-    from matplotlib.patches import FancyArrowPatch
-    from matplotlib.path import Path
-
     points = [(box.x, box.row * graph.pitch) for box in route.boxes]
-    # Fanning out at the consumer keeps the arrows of one box apart.
-    first, last = route.boxes[0], route.boxes[-1]
-    shift = max(-0.35, min(0.35, (points[1][0] - points[0][0]) * 0.25)) * min(1.0, first.width)
-    points[0] = (points[0][0] + shift, points[0][1] + graph.height / 2)
-    shift = max(-0.35, min(0.35, (points[-2][0] - points[-1][0]) * 0.25)) * min(1.0, last.width)
-    points[-1] = (points[-1][0] + shift, points[-1][1] - graph.height / 2 - 0.02)
-    vertices, codes = [points[0]], [Path.MOVETO]
+    start = _fanned(points[0], points[1], route.boxes[0].width, graph.height / 2)
+    end = _fanned(points[-1], points[-2], route.boxes[-1].width, -graph.height / 2 - 0.02)
+    points = [start, *points[1:-1], end]
+    vertices, codes = [start], [Path.MOVETO]
     for (x0, y0), (x1, y1) in pairwise(points):
         bend = (y1 - y0) * 0.5
         vertices += [(x0, y0 + bend), (x1, y1 - bend), (x1, y1)]
         codes += [Path.CURVE4] * 3
-    style: dict[str, Any] = {
-        "arrowstyle": "-|>",
-        "mutation_scale": 11,
-        "linewidth": 2.4 if route.marked else 1.3,
-        "color": ORANGE if route.marked else _LINE,
-        "shrinkA": 0,
-        "shrinkB": 0,
-    }
-    axes.add_patch(FancyArrowPatch(path=Path(vertices, codes), zorder=1, **style))
+    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 11, "shrinkA": 0, "shrinkB": 0, "zorder": 1}
+    style |= {"linewidth": 2.4, "color": ORANGE} if route.marked else {"linewidth": 1.3, "color": _LINE}
+    axes.add_patch(FancyArrowPatch(path=Path(vertices, codes), **style))
     if route.times > 1:
         x, y = (points[0][0] + points[1][0]) / 2 + 0.08, (points[0][1] + points[1][1]) / 2
         axes.text(x, y, f"×{route.times}", fontsize=9, color=INK, va="center")
 
 
-def _paint_box(axes: Any, graph: Graph, box: GraphBox, glowing: bool) -> None:
-    from matplotlib.patches import FancyBboxPatch
+def _fanned(box: tuple[float, float], towards: tuple[float, float], width: float, edge: float) -> tuple[float, float]:
+    """Where an arrow leaves a box: a little to the side that it goes to, which keeps the arrows of one box apart."""
+    shift = max(-0.35, min(0.35, (towards[0] - box[0]) * 0.25))
+    return box[0] + shift * min(1.0, width), box[1] + edge
 
+
+def _paint_box(axes: Any, graph: Graph, box: GraphBox, glowing: bool) -> None:
     y, high = box.row * graph.pitch, graph.height
-    paint = _GLOW if glowing else _LEAF if box.leaf else _OUTPUT if box.row == 0 else _OPERATION
-    shape = "round,pad=0,rounding_size=0.2" if box.leaf else "round,pad=0,rounding_size=0.05"
-    axes.add_patch(
-        FancyBboxPatch(
-            (box.x - box.width / 2, y - high / 2),
-            box.width,
-            high,
-            boxstyle=shape,
-            facecolor=paint,
-            edgecolor=ORANGE if glowing else INK,
-            linewidth=2.4 if glowing else 1.2,
-            zorder=2,
-        )
-    )
-    lines = [(box.label, 9.0, "bold"), (box.operation, 8.0, "normal"), (box.gradient, 8.5, "bold")]
+    look: dict[str, Any] = {"facecolor": _OUTPUT if box.row == 0 else _OPERATION, "edgecolor": INK, "linewidth": 1.2}
+    if box.leaf:
+        look["facecolor"] = _LEAF
+    if glowing:
+        look = {"facecolor": _GLOW, "edgecolor": ORANGE, "linewidth": 2.4}
+    shape = f"round,pad=0,rounding_size={0.2 if box.leaf else 0.05}"
+    corner = (box.x - box.width / 2, y - high / 2)
+    axes.add_patch(FancyBboxPatch(corner, box.width, high, boxstyle=shape, zorder=2, **look))
+    flow = ("normal", QUIET) if box.gradient == _NOT_KEPT else ("bold", _FLOW)
+    lines = [(box.label, 9.0, "bold", INK), (box.operation, 8.0, "normal", INK), (box.gradient, 8.5, *flow)]
     lines = [line for line in lines if line[0]]
     step = 0.2 if len(lines) < 3 else 0.21
-    for place, (text, size, weight) in enumerate(lines):
-        at = y + step * ((len(lines) - 1) / 2 - place) + (0.01 if len(lines) > 1 else 0.0)
-        colour = INK if text != box.gradient else QUIET if text == _NOT_KEPT else _FLOW
-        weight = "normal" if text == _NOT_KEPT else weight
-        axes.text(box.x, at, text, ha="center", va="center", fontsize=size, weight=weight, color=colour, zorder=3)
+    top = y + step * (len(lines) - 1) / 2 + (0.01 if len(lines) > 1 else 0.0)
+    for place, (text, size, weight, colour) in enumerate(lines):
+        style = {"fontsize": size, "weight": weight, "color": colour, "ha": "center", "va": "center", "zorder": 3}
+        axes.text(box.x, top - step * place, text, **style)
     # The gradient comes in at the bottom edge; .grad of a leaf is written behind the top edge.
-    edge = box.x + box.width / 2
     incoming = [kind for kind in ("hook", "retain") if kind in box.badges]
+    edge = box.x + box.width / 2 - 0.02
     for place, kind in enumerate(incoming):
-        _paint_badge(axes, kind, edge - 0.02 - 0.25 * place, y - high / 2 - 0.03, box.badges[kind])
+        _paint_badge(axes, kind, edge - 0.25 * place, y - high / 2 - 0.03, box.badges[kind])
     if "post" in box.badges:
-        _paint_badge(axes, "post", edge - 0.02, y + high / 2, box.badges["post"])
+        _paint_badge(axes, "post", edge, y + high / 2, box.badges["post"])
 
 
 def _paint_badge(axes: Any, kind: str, x: float, y: float, count: int) -> None:
@@ -184,6 +171,5 @@ def _paint_badge(axes: Any, kind: str, x: float, y: float, count: int) -> None:
     size = {"o": 13.5, "s": 12.5, "D": 10.5}[marker]
     axes.plot([x], [y], marker=marker, markersize=size, color=colour, markeredgecolor=PAPER, zorder=4)
     if count > 1:
-        axes.text(
-            x, y - 0.005, str(count), ha="center", va="center", color="white", fontsize=8, weight="bold", zorder=5
-        )
+        style = {"color": "white", "fontsize": 8, "weight": "bold", "ha": "center", "va": "center", "zorder": 5}
+        axes.text(x, y - 0.005, str(count), **style)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from course.pictures.canvas import Picture
 
 __all__ = ["Beside", "beside"]
 
 
+@dataclass(frozen=True, repr=False)
 class Beside:
     """What a notebook shows for :func:`beside`: pictures in a row, below each other where the page is narrow."""
 
-    def __init__(self, pictures: tuple[Picture, ...], texts: tuple[str, ...]) -> None:
-        self.pictures = pictures
-        self.texts = texts
+    pictures: tuple[Picture, ...]
+    texts: tuple[str, ...]
 
     def _repr_html_(self) -> str:
         images = "".join(

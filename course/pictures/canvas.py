@@ -19,6 +19,9 @@ from typing import Any, ParamSpec, TypeVar
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.image import BboxImage
+from matplotlib.patches import Rectangle
+from matplotlib.transforms import Bbox, TransformedBbox
 
 __all__ = [
     "BLUE",
@@ -30,7 +33,9 @@ __all__ = [
     "QUIET",
     "RED",
     "WIRE",
+    "Box",
     "Picture",
+    "empty_picture",
     "in_own_style",
     "own_style",
 ]
@@ -44,8 +49,11 @@ QUIET, WIRE, FAINT = "#55606c", "#6b7683", "#e4e7ea"
 BLUE, ORANGE, RED = "#1f5fa8", "#b8500a", "#b3261e"
 MONO = "DejaVu Sans Mono"
 
+# CSS pixels that an inch is shown with; the file has half as many again, for sharp text on any screen.
 _PIXELS = 96
-"""CSS pixels that an inch is shown with; the file has half as many again, for sharp text on any screen."""
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, width and height, in inches."""
 
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
@@ -96,24 +104,30 @@ class Picture(Figure):  # type: ignore[misc]
         artist.set_transform(self.dpi_scale_trans)
         return self.add_artist(artist)
 
-    def shade(self, values: Any, box: tuple[float, float, float, float], **style: Any) -> Any:
-        """An array of numbers or colours as an image in a box (left, bottom, width, height, in inches), framed.
+    def key(self, columns: int, left: float = 0.1, bottom: float = 0.05, handles: Any = None) -> None:
+        """What stands for what, in the lower left corner: of these artists, or of all in the axes that have a label."""
+        wide, high = self.get_size_inches()
+        corner = left / wide, bottom / high
+        style = {
+            "frameon": False,
+            "fontsize": 8.5,
+            "labelcolor": INK,
+            "borderpad": 0.2,
+            "handletextpad": 0.5,
+            "handleheight": 1.0,
+        }
+        self.legend(handles=handles, loc="lower left", bbox_to_anchor=corner, ncols=columns, columnspacing=1.4, **style)
 
-        What is NaN is crossed out.
-        """
-        from matplotlib.image import BboxImage
-        from matplotlib.patches import Rectangle
-        from matplotlib.transforms import Bbox, TransformedBbox
-
-        crossed = style.pop("crossed", INK)
-        limits = style.pop("limits", None)
+    def shade(
+        self, values: Any, box: Box, limits: tuple[float, float] | None = None, crossed: str = INK, **style: Any
+    ) -> BboxImage:
+        """An array of colours, or of numbers between ``limits``, as an image in a box, framed. What is NaN is crossed out."""
         if limits is not None and not bool((values == values).all()):
             self.put(Rectangle(box[:2], *box[2:], facecolor=PAPER, edgecolor=crossed, hatch="xxxx", lw=0, zorder=0))
         place = TransformedBbox(Bbox.from_bounds(*box), self.dpi_scale_trans)
         image = BboxImage(place, **{"interpolation": "nearest", "zorder": 1, **style})
         image.set_data(values)
-        if limits is not None:
-            image.set_clim(*limits)
+        image.set_clim(limits)
         self.add_artist(image)
         self.put(Rectangle(box[:2], *box[2:], fill=False, edgecolor=WIRE, linewidth=0.7, zorder=2))
         return image
@@ -168,6 +182,14 @@ class Picture(Figure):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return self.alt or super().__repr__()
+
+
+def empty_picture(title: str, words: str) -> Picture:
+    """A picture for where there is nothing to be drawn: the words instead."""
+    picture = Picture(5.6, 1.0, f"{title}. {words}")
+    picture.titled(title)
+    picture.write(0.15, 0.35, words, fontsize=10)
+    return picture
 
 
 @contextlib.contextmanager

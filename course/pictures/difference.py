@@ -6,6 +6,8 @@ first place that differs is drawn, which is the place that the check's sentence 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from course.pictures.canvas import Picture
@@ -18,8 +20,8 @@ from nbproof.values.place import HIDDEN, Place, is_single, place_of, plainly, wo
 
 __all__ = ["difference_html", "draw_difference", "draw_place"]
 
+# Elements of the largest tensor that is drawn.
 _MOST = 300_000
-"""Elements of the largest tensor that is drawn."""
 
 
 def draw_difference(got: object, wanted: object, title: str | None = None) -> Picture:
@@ -29,7 +31,7 @@ def draw_difference(got: object, wanted: object, title: str | None = None) -> Pi
     With ``wanted`` None only the answer is drawn. Raises ValueError for what cannot be drawn.
     """
     place = place_of(got, wanted)
-    made = None if place is None else _drawn(place, title)
+    made = None if place is None else _drawn(place, title or place.where)
     if made is None:
         raise ValueError("there is nothing to be seen in a picture here")
     return made
@@ -45,8 +47,13 @@ def difference_html(got: object, wanted: object) -> str:
         if wanted is not None and is_same(plain, wanted):
             return ""
         place = place_of(plain, wanted)
-        picture = _drawn(place, None) if place is not None and worth_drawing(place) else None
-        return "" if picture is None else _small_image(picture)
+        picture = _drawn(place, place.where) if place is not None and worth_drawing(place) else None
+        if picture is None:
+            return ""
+        # In few bytes, because graded notebooks drop a panel that is too long: much text is less sharp. With fewer
+        # colours than these the shades of a large tensor leave none for the words.
+        png = picture.png(colours=32, scale=1.0 if len(picture.texts) > 30 else 1.5)
+        return picture.image(png, style="display:block")
     except Exception:  # a picture is a help; nothing that a learner hands in may cost them the panel
         return ""
 
@@ -54,21 +61,21 @@ def difference_html(got: object, wanted: object) -> str:
 def draw_place(place: Place) -> Picture | None:
     """A picture of a place that was noted earlier; None where there is nothing to be seen. Never raises."""
     try:
-        return _drawn(place, None)
+        return _drawn(place, place.where)
     except Exception:  # as above
         return None
 
 
-def _drawn(place: Place, title: str | None) -> Picture | None:
-    got, hidden, title = place.got, place.wanted is HIDDEN, title or place.where
+def _drawn(place: Place, title: str) -> Picture | None:
+    got, hidden = place.got, place.wanted is HIDDEN
     wanted = None if hidden else snapshot(plainly(place.wanted))
     if isinstance(wanted, Unreadable) or isinstance(got, Unreadable):
         return None
-    numbers = _as_tensor(got), None if hidden else _as_tensor(wanted)
-    if numbers[0] is not None and (hidden or numbers[1] is not None):
-        return _tensors(place, numbers[0], numbers[1], title)
+    yours, target = _as_tensor(got), None if hidden else _as_tensor(wanted)
+    if yours is not None and (hidden or target is not None):
+        return _tensors(place, yours, target, title)
     if isinstance(got, TensorRecord) or (isinstance(wanted, TensorRecord) and not isinstance(got, list)):
-        got, wanted = in_words(got, 40), None if hidden else in_words(wanted, 40)
+        got, wanted = in_words(got, 40), in_words(wanted, 40)
     return draw_orders(_as_words(got), None if hidden else _as_words(wanted), title)
 
 
@@ -77,9 +84,7 @@ def _as_words(side: Evidence) -> list[str]:
         return side.splitlines() if "\n" in side else [side]
     if isinstance(side, dict):
         return [f"{key}: {_word(value)}" for key, value in side.items()]
-    if isinstance(side, list):
-        return [_word(item) for item in side]
-    return [_word(side)]
+    return [_word(item) for item in side] if isinstance(side, list) else [_word(side)]
 
 
 def _word(item: Evidence) -> str:
@@ -97,9 +102,8 @@ def _as_tensor(side: Evidence) -> torch.Tensor | None:
     if isinstance(side, TensorRecord):
         return torch.as_tensor(side.tensor())
     plain = side if isinstance(side, list) else [side]
-    if plain and all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in plain):
-        return torch.tensor(side, dtype=torch.float64)
-    return None
+    numbers = bool(plain) and all(type(item) in (int, float) for item in plain)
+    return torch.tensor(side, dtype=torch.float64) if numbers else None
 
 
 def _tensors(place: Place, got: torch.Tensor, wanted: torch.Tensor | None, title: str) -> Picture | None:
@@ -111,49 +115,37 @@ def _tensors(place: Place, got: torch.Tensor, wanted: torch.Tensor | None, title
         return draw_grids(grids, title, "")
     grids.append(Grid("wanted", wanted, listed=listed))
     if got.shape != wanted.shape:
-        words = f"{len(got)} items, wanted {len(wanted)}" if listed else f"shape {_s(got)}, wanted {_s(wanted)}"
-        return draw_grids(grids, title, words)
+        words = f"shape {tuple(got.shape)}, wanted {tuple(wanted.shape)}"
+        return draw_grids(grids, title, f"{len(got)} items, wanted {len(wanted)}" if listed else words)
+    kinds = [str(one.dtype).removeprefix("torch.") for one in (got, wanted)]
     if got.dtype != wanted.dtype:
-        return draw_grids(grids, title, f"dtype {_d(got)}, wanted {_d(wanted)}")
-    bad, size = _apart(got, wanted, place.tolerance or tolerance_of(_d(wanted)))
-    grids = [Grid(grid.label, grid.values, bad, listed=listed) for grid in grids]
-    grids.append(Grid("difference", size, bad, difference=True))
+        return draw_grids(grids, title, f"dtype {kinds[0]}, wanted {kinds[1]}")
+    bad, size = _apart(got, wanted, place.tolerance or tolerance_of(kinds[1]))
+    grids = [replace(grid, bad=bad) for grid in (*grids, Grid("difference", size, difference=True))]
+    return draw_grids(grids, title, _summed_up(got, wanted, bad, size))
+
+
+def _summed_up(got: torch.Tensor, wanted: torch.Tensor, bad: torch.Tensor, size: torch.Tensor) -> str:
+    """``2 of 600 differ, most at [5, 6]: -2 for 0``."""
     wrong = int(bad.sum())
     words = f"{wrong} of {bad.numel()} differ" if wrong else "no difference"
-    if wrong and bad.numel() > 8:
-        worst = int(torch.where(bad, size.abs().nan_to_num(torch.inf), -1.0).argmax())
-        words += f", most at {[int(one) for one in torch.unravel_index(torch.tensor(worst), bad.shape)]}"
-        words += f": {cell_text(got.flatten()[worst])} for {cell_text(wanted.flatten()[worst])}"
-    return draw_grids(grids, title, words)
+    if not wrong or bad.numel() <= 8:
+        return words
+    worst = torch.where(bad, size.abs().nan_to_num(torch.inf), -1.0).argmax()
+    at = [int(one) for one in torch.unravel_index(worst, bad.shape)]
+    return f"{words}, most at {at}: {cell_text(got.flatten()[worst])} for {cell_text(wanted.flatten()[worst])}"
 
 
 def _apart(
     got: torch.Tensor, wanted: torch.Tensor, tolerance: tuple[float, float]
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Which elements differ by the rule of the comparison, and by how much (NaN where that is no number)."""
+    bad = got != wanted
     if got.dtype == torch.bool:
-        return got != wanted, torch.where(got != wanted, torch.nan, 0.0)
+        return bad, torch.where(bad, torch.nan, 0.0)
     if got.is_floating_point() or got.is_complex():
         bad = torch.isclose(got, wanted, rtol=tolerance[0], atol=tolerance[1]).logical_not()
+        apart = got - wanted
     else:
-        bad = got != wanted
-        got, wanted = got.double(), wanted.double()
-    apart = got - wanted
+        apart = got.double() - wanted.double()
     return bad, torch.where(got == wanted, 0.0, apart.abs() if apart.is_complex() else apart)
-
-
-def _s(tensor: torch.Tensor) -> str:
-    return str(tuple(tensor.shape))
-
-
-def _d(tensor: torch.Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
-
-
-def _small_image(picture: Picture) -> str:
-    """The picture in few bytes, because graded notebooks drop a panel that is too long: much text is less sharp.
-
-    With fewer colours than these the shades of a large tensor leave none for the words.
-    """
-    png = picture.png(colours=32, scale=1.0 if len(picture.texts) > 30 else 1.5)
-    return picture.image(png, style="display:block")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 
 import torch
 from matplotlib.patches import Rectangle
 
-from course.pictures.canvas import RED, Picture, in_own_style
+from course.pictures.canvas import RED, Picture, empty_picture, in_own_style
 from course.pictures.words import cut, listed
 
 __all__ = ["draw_digits"]
@@ -32,11 +33,12 @@ def draw_digits(
     if len(captions) != len(images):
         raise ValueError(f"{len(images)} pictures and {len(captions)} captions, wanted one caption for each picture")
     title = title or "Samples"
+    if not captions:
+        return empty_picture(title, "No picture.")
     words = [" ".join(caption.split()) + (" (marked)" if n in marked else "") for n, caption in enumerate(captions)]
-    columns, rows = min(10, max(1, len(images))), -(-len(images) // 10)
-    row = _SIDE + 0.12 + _LINE * max((caption.count("\n") + 1 for caption in captions), default=1)
-    wide = max(7.6, 0.15 + columns * (_SIDE + _GAP))
-    picture = Picture(wide, 0.5 + max(1, rows) * row, f"{title}. {listed(words) if words else 'No picture.'}")
+    row = _SIDE + 0.12 + _LINE * max(caption.count("\n") + 1 for caption in captions)
+    wide = max(7.6, 0.15 + min(10, len(images)) * (_SIDE + _GAP))
+    picture = Picture(wide, 0.5 + math.ceil(len(images) / 10) * row, f"{title}. {listed(words)}")
     tall = picture.titled(title)
     for n, (image, caption) in enumerate(zip(images, captions, strict=True)):
         left, top = 0.15 + n % 10 * (_SIDE + _GAP), tall - 0.5 - n // 10 * row

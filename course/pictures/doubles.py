@@ -6,16 +6,17 @@ import contextlib
 import copy
 import dataclasses
 import random
-import sys
 import types
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
+import numpy
 import torch
 from torch import nn
 from torch.nn.parameter import UninitializedBuffer
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 __all__ = ["double_of", "quietly", "spare_copy", "tensors_in"]
 
@@ -26,20 +27,14 @@ def double_of(model: nn.Module) -> nn.Module:
     Hooks that PyTorch itself has put there, which make lazy modules or ``weight_norm`` work, stay.
     What cannot be copied (a lock, an open file) is shared.
     """
-    memo: dict[int, Any] = {}
-    doubles: list[tuple[nn.Module, nn.Module]] = []
     try:
-        double = copy.deepcopy(model, memo)
+        double = copy.deepcopy(model)
     except Exception:
         # Part by part: a model that keeps a tensor of its last graph, say, cannot be copied as a whole.
-        memo = {}
-        for module in model.modules():
-            shell = type(module).__new__(type(module))
-            memo[id(module)] = shell
-            doubles.append((module, shell))
-        for module, shell in doubles:
-            for key, value in vars(module).items():
-                shell.__dict__[key] = _copy_of(value, memo)
+        modules = [*model.modules()]
+        memo: dict[int, Any] = {id(module): type(module).__new__(type(module)) for module in modules}
+        for module in modules:
+            memo[id(module)].__dict__.update({key: _copy_of(value, memo) for key, value in vars(module).items()})
         double = memo[id(model)]
     for module in double.modules():
         _drop_hooks(module)
@@ -77,44 +72,33 @@ def _drop_hooks(module: nn.Module) -> None:
 @contextlib.contextmanager
 def quietly() -> Iterator[None]:
     """No warnings, gradients on, and all random generators as they were before."""
-    numpy = sys.modules.get("numpy")
-    drawn, drawn_by_numpy = random.getstate(), numpy.random.get_state() if numpy else None
+    drawn, drawn_by_numpy = random.getstate(), numpy.random.get_state()
     devices = range(torch.cuda.device_count())
     try:
         with (
-            warnings.catch_warnings(),
+            warnings.catch_warnings(action="ignore"),
             torch.random.fork_rng(devices),
             torch.inference_mode(False),
             torch.enable_grad(),
         ):
-            warnings.simplefilter("ignore")
             yield
     finally:
         random.setstate(drawn)
-        if numpy:
-            numpy.random.set_state(drawn_by_numpy)
+        numpy.random.set_state(drawn_by_numpy)
 
 
 def spare_copy(value: Any) -> Any:
     """An input, apart from the caller's: a non-leaf, so that a model may even change it in place."""
-    if isinstance(value, torch.Tensor):
-        own = value.detach().clone()
-        return own.requires_grad_().clone() if value.requires_grad else own
-    if isinstance(value, dict):
-        return {key: spare_copy(one) for key, one in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(spare_copy(one) for one in value)
-    return value
+
+    def spare(tensor: torch.Tensor) -> torch.Tensor:
+        own = tensor.detach().clone()
+        return own.requires_grad_().clone() if tensor.requires_grad else own
+
+    return tree_map_only(torch.Tensor, spare, value)
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
     """The tensors in an input or output, in order."""
-    if isinstance(value, torch.Tensor):
-        return [value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = vars(value)
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [tensor for item in value for tensor in tensors_in(item)]
-    return []
+    return [one for one in tree_leaves(value) if isinstance(one, torch.Tensor)]

@@ -7,18 +7,21 @@ without its finer points).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 import torch
 from torch.autograd.graph import get_gradient_edge
 
-__all__ = ["Graph", "GraphBox", "Route", "graph_of"]
+__all__ = ["Graph", "GraphBox", "Route", "graph_of", "uses_behind"]
 
+# Inches: of a box with two lines of text; a third makes it _LINE higher.
 _HEIGHT, _LINE = 0.5, 0.19
-"""Inches: of a box with two lines of text; a third makes it _LINE higher."""
 _GAP, _BETWEEN = 0.26, 0.36
 _BEND_WIDTH = 0.12
 
@@ -49,6 +52,12 @@ class GraphBox:
     def label(self) -> str:
         return " = ".join(self.labels)
 
+    def in_words(self) -> str:
+        """``h (2,), MulBackward0, tensor hook × 2, grad 6``."""
+        words = {"hook": "tensor hook", "retain": "retain_grad", "post": "post-accumulate hook"}
+        hooks = [words[kind] + (f" × {count}" if count > 1 else "") for kind, count in self.badges.items()]
+        return ", ".join(part for part in (self.label, self.operation, *hooks, self.gradient) if part)
+
     @property
     def width(self) -> float:
         if self.node is None:
@@ -72,6 +81,11 @@ class Graph:
 
     rows: list[list[GraphBox]]
     routes: list[Route]
+    box_of_node: dict[Any, GraphBox]
+
+    def box_of(self, tensor: torch.Tensor) -> GraphBox | None:
+        """The box of the node that a tensor's gradient comes to; None for a tensor that is no part of this graph."""
+        return self.box_of_node.get(get_gradient_edge(tensor).node) if tensor.requires_grad else None
 
     @property
     def boxes(self) -> list[GraphBox]:
@@ -89,6 +103,11 @@ class Graph:
         return self.height + (_BETWEEN if len(self.rows) <= 12 else 0.7 * _BETWEEN)
 
     @property
+    def tall(self) -> float:
+        """Of all rows."""
+        return self.height + self.pitch * (len(self.rows) - 1)
+
+    @property
     def ends(self) -> tuple[float, float]:
         """Left and right end."""
         boxes = [box for row in self.rows for box in row]
@@ -100,103 +119,83 @@ class Graph:
             _spread(row, [0.0] * len(row))
         for _ in range(6):
             for row in self.rows[1:]:
-                row.sort(key=lambda box: _mean(box.below, box.x))
-                _spread(row, [_mean(box.below, box.x) for box in row])
+                row.sort(key=lambda box: _mean(box, box.below))
+                _spread(row, [_mean(box, box.below) for box in row])
             for row in self.rows[-2::-1]:
-                row.sort(key=lambda box: _mean(box.above, box.x))
-                _spread(row, [_mean(box.above, box.x) for box in row])
+                row.sort(key=lambda box: _mean(box, box.above))
+                _spread(row, [_mean(box, box.above) for box in row])
         for row in self.rows:
-            _spread(row, [_mean(box.below + box.above, box.x) for box in row])
+            _spread(row, [_mean(box, box.below + box.above) for box in row])
 
     def in_words(self) -> list[str]:
         """One sentence a box: what it is, what hangs there, and where the gradient goes on to."""
-        told = []
         goes_on: dict[int, list[str]] = {}
         for route in self.routes:
-            first, last = route.boxes[0], route.boxes[-1]
-            text = last.label or last.operation
-            goes_on.setdefault(id(first), []).append(text + (f" ({route.times} times)" if route.times > 1 else ""))
-        words = {"hook": "tensor hook", "retain": "retain_grad", "post": "post-accumulate hook"}
-        for box in self.boxes:
-            text = f"{box.label}, {box.operation}" if box.label else box.operation
-            for kind, count in box.badges.items():
-                text += f", {words[kind]}" + (f" × {count}" if count > 1 else "")
-            text += f", {box.gradient}" if box.gradient else ""
-            onward = goes_on.get(id(box))
-            told.append(text + (f" → {', '.join(onward)}" if onward else ""))
-        return told
+            text = route.boxes[-1].label or route.boxes[-1].operation
+            more = f" ({route.times} times)" if route.times > 1 else ""
+            goes_on.setdefault(id(route.boxes[0]), []).append(text + more)
+        onward = {box: f" → {', '.join(texts)}" for box, texts in goes_on.items()}
+        return [box.in_words() + onward.get(id(box), "") for box in self.boxes]
 
 
 def graph_of(output: torch.Tensor, names: Mapping[str, torch.Tensor]) -> Graph:
     """The graph behind ``output``, with names, shapes and hooks on the boxes; not laid out yet."""
-    boxes, times = _walk(output)
-    found = {box.node: box for box in boxes}
-    _name(found, output, dict(names))
-    for consumer, used in times:
-        boxes[used].row = max(boxes[used].row, boxes[consumer].row + 1)
-    rows: list[list[GraphBox]] = [[] for _ in range(max(box.row for box in boxes) + 1)]
-    for box in boxes:
+    uses = uses_behind([output])
+    consumers: TopologicalSorter[Any] = TopologicalSorter(dict.fromkeys(uses, ()))
+    for node in uses:
+        for used in uses[node]:
+            consumers.add(used, node)
+    boxes = {node: GraphBox(node) for node in consumers.static_order()}
+    for node, box in boxes.items():
+        for used in uses[node]:
+            boxes[used].row = max(boxes[used].row, box.row + 1)
+    rows: list[list[GraphBox]] = [[] for _ in range(max(box.row for box in boxes.values()) + 1)]
+    for box in boxes.values():
         rows[box.row].append(box)
     routes = []
-    for (consumer, used), count in times.items():
-        route = [boxes[consumer]]
-        for number in range(boxes[consumer].row + 1, boxes[used].row):
-            bend = GraphBox(row=number)
-            rows[number].append(bend)
-            route.append(bend)
-        route.append(boxes[used])
-        for low, high in pairwise(route):
-            low.above.append(high)
-            high.below.append(low)
-        routes.append(Route(route, count))
-    return Graph(rows, routes)
+    for node, box in boxes.items():
+        for used, times in Counter(uses[node]).items():
+            bends = [GraphBox(row=number) for number in range(box.row + 1, boxes[used].row)]
+            for bend in bends:
+                rows[bend.row].append(bend)
+            routes.append(Route([box, *bends, boxes[used]], times))
+            for low, high in pairwise(routes[-1].boxes):
+                low.above.append(high)
+                high.below.append(low)
+    graph = Graph(rows, routes, boxes)
+    _name(graph, output, dict(names))
+    return graph
 
 
-def _walk(output: torch.Tensor) -> tuple[list[GraphBox], dict[tuple[int, int], int]]:
-    """The boxes, consumers before what they use, and how often each (consumer, used) pair occurs."""
-    root = get_gradient_edge(output).node
-    boxes: dict[Any, GraphBox] = {}
-    finished: list[GraphBox] = []
-    stack: list[tuple[Any, bool]] = [(root, False)]
-    while stack:
-        node, done = stack.pop()
-        if done:
-            finished.append(boxes[node])
-        elif node not in boxes:
-            boxes[node] = GraphBox(node)
-            stack.append((node, True))
-            stack += [(used, False) for used, _ in node.next_functions if used is not None and used not in boxes]
-    order = finished[::-1]
-    number = {box.node: index for index, box in enumerate(order)}
-    times: dict[tuple[int, int], int] = {}
-    for box in order:
-        for used, _ in box.node.next_functions:
-            if used is not None:
-                pair = number[box.node], number[used]
-                times[pair] = times.get(pair, 0) + 1
-    return order, times
+def uses_behind(outputs: Iterable[torch.Tensor]) -> dict[Any, list[Any]]:
+    """Every node of the graph behind these tensors, with the nodes that it uses, as often as it does."""
+    uses: dict[Any, list[Any]] = {}
+    waiting = [get_gradient_edge(one).node for one in outputs]
+    while waiting:
+        node = waiting.pop()
+        if node not in uses:
+            uses[node] = [used for used, _ in node.next_functions if used is not None]
+            waiting += reversed(uses[node])
+    return uses
 
 
-def _name(boxes: dict[Any, GraphBox], output: torch.Tensor, names: dict[str, torch.Tensor]) -> None:
+def _name(graph: Graph, output: torch.Tensor, names: dict[str, torch.Tensor]) -> None:
     """Write names, shapes and hooks on the boxes."""
     if not any(tensor is output for tensor in names.values()):
-        names = {**names, "output": output}
-    seen: set[int] = set()
+        names["output"] = output
+    counted: set[int] = set()
     for name, tensor in names.items():
-        box = boxes.get(get_gradient_edge(tensor).node) if tensor.requires_grad else None
-        if box is None:
-            continue
-        box.labels.append(f"{name} {tuple(tensor.shape)}")
-        if id(tensor) not in seen:
-            _count_hooks(box, tensor)
-        seen.add(id(tensor))
-    for node, box in boxes.items():
-        variable = getattr(node, "variable", None)
-        if variable is not None:
-            box.leaf = True
-            if not box.labels:
-                box.labels.append(f"leaf {tuple(variable.shape)}")
-                _count_hooks(box, variable)
+        box = graph.box_of(tensor)
+        if box is not None:
+            box.labels.append(f"{name} {tuple(tensor.shape)}")
+            if id(tensor) not in counted:
+                _count_hooks(box, tensor)
+            counted.add(id(tensor))
+    for node, box in graph.box_of_node.items():
+        box.leaf = hasattr(node, "variable")
+        if box.leaf and not box.labels:
+            box.labels.append(f"leaf {tuple(node.variable.shape)}")
+            _count_hooks(box, node.variable)
 
 
 def _count_hooks(box: GraphBox, tensor: torch.Tensor) -> None:
@@ -205,13 +204,12 @@ def _count_hooks(box: GraphBox, tensor: torch.Tensor) -> None:
         "retain": int(tensor.retains_grad),
         "post": len(getattr(tensor, "_post_accumulate_grad_hooks", None) or {}),
     }
-    for kind, count in found.items():
-        if count:
-            box.badges[kind] = box.badges.get(kind, 0) + count
+    box.badges.update(+(Counter(box.badges) + Counter(found)))
 
 
-def _mean(boxes: list[GraphBox], otherwise: float) -> float:
-    return sum(box.x for box in boxes) / len(boxes) if boxes else otherwise
+def _mean(box: GraphBox, others: list[GraphBox]) -> float:
+    """The middle of the others; where there are none, the box's own place."""
+    return fmean(other.x for other in others or [box])
 
 
 def _spread(row: list[GraphBox], wishes: list[float]) -> None:

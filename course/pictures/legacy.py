@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from dataclasses import dataclass
 from typing import Any
 
 import torch
+from matplotlib.lines import Line2D
 from torch import nn
-from torch.autograd.graph import get_gradient_edge
 
 from course.pictures.autograd_graph import in_short, paint_graph
 from course.pictures.canvas import INK, ORANGE, QUIET, RED, Picture, in_own_style
@@ -18,9 +19,8 @@ from course.pictures.words import cut, in_brief
 
 __all__ = ["draw_legacy_comparison", "reported_grad_input"]
 
-_METHODS = {True: "register_backward_hook (deprecated)", False: "register_full_backward_hook"}
+# Boxes of a graph; a larger one is told in words.
 _MOST = 24
-"""Boxes of a graph; a larger one is told in words."""
 
 
 @in_own_style
@@ -31,25 +31,23 @@ def draw_legacy_comparison(model: nn.Module, *inputs: torch.Tensor, title: str |
     Floating-point inputs require a gradient there. Of more than four elements the norm is drawn.
     """
     heading = title or f"Two backward hooks on {type(model).__name__}"
-    sides = [_Side(model, inputs, legacy) for legacy in (True, False)]
+    sides = [_side(model, inputs, legacy) for legacy in (True, False)]
+    graphs = [side.graph for side in sides if side.graph]
     widths = [max(3.9, side.width + 0.4) for side in sides]
-    high = max(side.height for side in sides) + 1.35
+    high = max((graph.tall for graph in graphs), default=0.0) + 1.35
     alt = f"{heading}. " + " ".join(f"{' '.join(side.words)}." for side in sides)
     picture = Picture(sum(widths), high, alt)
     picture.write(0.2, high - 0.22, heading, fontsize=11.5, weight="bold")
-    for number, side in enumerate(sides):
-        left = sum(widths[:number])
+    for side, width, left in zip(sides, widths, (0.0, widths[0]), strict=True):
         picture.write(left + 0.2, high - 0.52, side.words[0], fontsize=9.5, weight="bold")
         picture.write(left + 0.2, high - 0.74, side.words[1], weight="bold", color=RED if side.error else ORANGE)
         below = "\n".join(textwrap.wrap(side.words[2], 52)[:2])
         picture.write(left + 0.2, high - 0.86, below, fontsize=8.5, color=QUIET, va="top", linespacing=1.4)
-        if side.graph is not None:
-            start, floor = (sum(side.graph.ends) - widths[number]) / 2, -side.graph.height / 2 - 0.15
-            axes = picture.sheet(left, 0, widths[number], high - 1.1, start, floor)
-            paint_graph(axes, side.graph, side.graph.rows[0][0] if side.legacy else None)
-    if any(side.graph for side in sides):
-        from matplotlib.lines import Line2D
-
+        if side.graph:
+            start, floor = (sum(side.graph.ends) - width) / 2, -side.graph.height / 2 - 0.15
+            axes = picture.sheet(left, 0, width, high - 1.1, start, floor)
+            paint_graph(axes, side.graph, side.graph.rows[0][0] if side is sides[0] else None)
+    if graphs:
         edge = [widths[0]] * 2, [0.04 * high, high - 1.3]
         picture.put(Line2D(*edge, color=INK, linewidth=0.8, linestyle=(0, (4, 3))))
     return picture
@@ -95,47 +93,43 @@ def _run(double: nn.Module, inputs: list[Any], backward: bool) -> torch.Tensor:
     return tensors[0]
 
 
+@dataclass(frozen=True)
 class _Side:
     """One of the two hooks: what it reported, in words, and the graph with these numbers in it."""
 
-    def __init__(self, model: nn.Module, inputs: tuple[Any, ...], legacy: bool) -> None:
-        self.legacy = legacy
-        self.graph: Graph | None = None
-        self.error = False
-        try:
-            reported = reported_grad_input(model, *inputs, legacy=legacy)
-            graph, output, names = _plain_graph(model, inputs)
-        except Exception as error:  # whatever the learner's module raises is what there is to be shown
-            self.error = True
-            self.words = (_METHODS[legacy], "the run raises an error, so there is no gradient:", in_brief(error))
-            return
-        told = cut(", ".join(in_short(one) for one in reported), 40) + ("," if len(reported) == 1 else "")
-        last = graph.rows[0][0].operation
-        what = f"gradients of its last operation, {last}" if legacy else f"gradients of its inputs: {', '.join(names)}"
-        self.words = (_METHODS[legacy], f"grad_input = ({told})", what)
-        if len(graph.boxes) > _MOST:
-            self.words = (*self.words[:2], f"{what} (a graph of {len(graph.boxes)} boxes)")
-            return
-        if legacy:
-            _label_last(graph, output, reported)
-        else:
-            _label_inputs(graph, reported, names)
-        graph.lay_out()
-        self.graph = graph
+    words: tuple[str, str, str]
+    graph: Graph | None = None
+    error: bool = False
 
     @property
     def width(self) -> float:
-        return 0.0 if self.graph is None else self.graph.ends[1] - self.graph.ends[0]
-
-    @property
-    def height(self) -> float:
-        if self.graph is None:
-            return 0.0
-        return self.graph.pitch * (len(self.graph.rows) - 1) + self.graph.height
+        left, right = self.graph.ends if self.graph else (0.0, 0.0)
+        return right - left
 
 
-def _plain_graph(model: nn.Module, inputs: tuple[Any, ...]) -> tuple[Graph, torch.Tensor, dict[str, torch.Tensor]]:
-    """The graph of a run without any hook, its output, and the names of the inputs that require a gradient."""
+def _side(model: nn.Module, inputs: tuple[Any, ...], legacy: bool) -> _Side:
+    method = "register_backward_hook (deprecated)" if legacy else "register_full_backward_hook"
+    try:
+        reported = reported_grad_input(model, *inputs, legacy=legacy)
+        graph, names = _plain_graph(model, inputs)
+    except Exception as error:  # whatever the learner's module raises is what there is to be shown
+        return _Side((method, "the run raises an error, so there is no gradient:", in_brief(error)), error=True)
+    told = cut(", ".join(map(in_short, reported)), 40) + ("," if len(reported) == 1 else "")
+    last = graph.rows[0][0].operation
+    what = f"gradients of its last operation, {last}" if legacy else f"gradients of its inputs: {', '.join(names)}"
+    if len(graph.boxes) > _MOST:
+        what += f" (a graph of {len(graph.boxes)} boxes)"
+        return _Side((method, f"grad_input = ({told})", what))
+    if legacy:
+        _label_last(graph, reported)
+    else:
+        _label_inputs(graph, reported, names)
+    graph.lay_out()
+    return _Side((method, f"grad_input = ({told})", what), graph)
+
+
+def _plain_graph(model: nn.Module, inputs: tuple[Any, ...]) -> tuple[Graph, dict[str, torch.Tensor]]:
+    """The graph of a run without any hook, and the names of the inputs that require a gradient."""
     double, own = double_of(model), _own(inputs)
     with quietly():
         output = _run(double, own, backward=False)
@@ -149,28 +143,22 @@ def _plain_graph(model: nn.Module, inputs: tuple[Any, ...]) -> tuple[Graph, torc
         value = getattr(box.node, "variable", None)
         if value is not None and value.numel() == 1 and len(box.labels) == 1:
             box.labels = [f"{box.labels[0].split(' (')[0]} = {in_short(value)}"]
-    return graph, output, names
+    return graph, names
 
 
 def _input_names(model: nn.Module, count: int) -> list[str]:
     """``x1``, ``x2``: what forward calls its arguments."""
-    try:
-        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        names = [one.name for one in inspect.signature(model.forward).parameters.values() if one.kind in kinds]
-    except (TypeError, ValueError):
-        names = []
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [one.name for one in inspect.signature(model.forward).parameters.values() if one.kind in kinds]
     return [names[at] if at < len(names) else f"input {at}" for at in range(count)]
 
 
-def _label_last(graph: Graph, output: torch.Tensor, reported: tuple[torch.Tensor | None, ...]) -> None:
+def _label_last(graph: Graph, reported: tuple[torch.Tensor | None, ...]) -> None:
     """The legacy hook hangs on the last operation, and reports one gradient for each of that operation's inputs."""
-    carried: dict[Any, list[str]] = {}
-    for number, ((used, _), gradient) in enumerate(
-        zip(get_gradient_edge(output).node.next_functions, reported, strict=False)
-    ):
-        if used is not None:
-            carried.setdefault(used, []).append(f"[{number}]: {in_short(gradient)}")
     root = graph.rows[0][0]
+    carried: dict[Any, list[str]] = {}
+    for number, ((used, _), gradient) in enumerate(zip(root.node.next_functions, reported, strict=False)):
+        carried.setdefault(used, []).append(f"[{number}]: {in_short(gradient)}")
     for route in graph.routes:
         if route.boxes[0] is root:
             route.marked = True
@@ -179,9 +167,8 @@ def _label_last(graph: Graph, output: torch.Tensor, reported: tuple[torch.Tensor
 
 def _label_inputs(graph: Graph, reported: tuple[torch.Tensor | None, ...], names: dict[str, torch.Tensor]) -> None:
     """The full hook reports one gradient for each positional input of the module."""
-    boxes = {box.node: box for box in graph.boxes}
     gradients = [one for one in reported if one is not None]
     for number, (tensor, gradient) in enumerate(zip(names.values(), gradients, strict=False)):
-        box = boxes.get(get_gradient_edge(tensor).node)
+        box = graph.box_of(tensor)
         if box is not None:
             box.gradient = f"[{number}]: {in_short(gradient)}"

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
-import time
+import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import PatchCollection
 from matplotlib.colors import same_color
-from matplotlib.figure import Figure
 from matplotlib.image import BboxImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
@@ -30,12 +29,9 @@ from tests.pictures.gallery import texts
 
 def framed(picture: Any) -> int:
     """How many cells have the thick red frame."""
-    count = 0
-    for collection in picture.findobj(PolyCollection):
-        widths = collection.get_linewidths()
-        edges = collection.get_edgecolors()
-        count += sum(same_color(edge, RED) and wide > 1.5 for edge, wide in zip(edges, widths, strict=True))
-    return count
+    looks = [(one.get_edgecolors(), one.get_linewidths()) for one in picture.findobj(PatchCollection)]
+    cells = [cell for edges, widths in looks for cell in zip(edges, widths, strict=True)]
+    return sum(same_color(edge, RED) and wide > 1.5 for edge, wide in cells)
 
 
 def shades(picture: Any) -> list[Any]:
@@ -44,20 +40,10 @@ def shades(picture: Any) -> list[Any]:
 
 
 def alt_of(page: str) -> str:
-    """The alt text of the one image in a piece of HTML."""
-    found: list[str] = []
-
-    class Reader(HTMLParser):
-        def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-            assert tag == "img"
-            found.append(str(dict(attributes)["alt"]))
-
-        def handle_data(self, data: str) -> None:
-            raise AssertionError(f"text outside of the image: {data!r}")
-
-    Reader().feed(page)
-    assert len(found) == 1
-    return found[0]
+    """The alt text of a piece of HTML that is one image and nothing else."""
+    found = re.fullmatch(r'<img alt="([^"<>]*)" [^<>]*>', page)
+    assert found, page[:300]
+    return html.unescape(found[1])
 
 
 def test_small_tensors_are_written_out_and_what_differs_is_framed() -> None:
@@ -81,9 +67,25 @@ def test_the_rule_is_that_of_the_comparison() -> None:
     assert difference_html(near, torch.ones(3)) == ""
 
 
-def test_values_that_look_alike_show_their_difference() -> None:
-    said = texts(draw_difference(torch.tensor([1.0001, 2.0]), torch.tensor([1.0, 2.0])))
-    assert "+0.0001" in said
+@pytest.mark.parametrize(
+    ("got", "wanted", "words"),
+    [
+        (torch.tensor([1.0001, 2.0]), torch.tensor([1.0, 2.0]), {"+0.0001"}),
+        (torch.tensor([True, False]), torch.tensor([True, True]), {"≠"}),
+        (torch.tensor([1 + 1j]), torch.tensor([1 - 1j]), {"1+1j", "1-1j", "+2"}),
+        (3.0, 4.0, {"3", "4", "-1"}),
+        ({"grads": {1: torch.ones(2)}}, {"grads": {1: torch.zeros(2)}}, {"grads[1]"}),
+        ({"seen": {"a": 1, "b": 2}}, {"seen": {"a": 1, "c": 2}}, {"a: 1", "b: 2", "c: 2"}),
+        (["a"], ["a", "b", "c"], {"the first difference is at 1: yours ends there, 2 items missing"}),
+        (["a", "b"], ["a"], {"the first difference is at 1: 1 item too many"}),
+        ([], ["a"], {"the first difference is at 0: yours ends there, 1 item missing", "empty"}),
+        ([("enter", "fc")], [["leave", "fc"]], {"the first difference is at 0: enter  fc for leave  fc"}),
+        ("one\ntwo", "one\nthree", {"the first difference is at 1: two for three"}),
+        (["a" * 30 + "b"], ["a" * 30 + "c"], {"…" + "a" * 24 + "b", "…" + "a" * 24 + "c"}),
+    ],
+)
+def test_what_is_written(got: Any, wanted: Any, words: set[str]) -> None:
+    assert words <= set(texts(draw_difference(got, wanted)))
 
 
 def test_large_tensors_are_shaded_on_one_scale_and_the_worst_place_told() -> None:
@@ -103,13 +105,10 @@ def test_the_first_row_is_drawn_on_top() -> None:
     got = torch.zeros(20, 20)
     got[:10] = 1.0
     picture = draw_difference(got, torch.zeros(20, 20))
-    _, _, difference = shades(picture)
+    x, y, wide, high = (96 * part / picture.dpi for part in shades(picture)[2].get_window_extent().frozen().bounds)
     with Image.open(io.BytesIO(picture.png(scale=1.0))) as image:
-        x, y, wide, high = (96 * part for part in difference.get_window_extent().frozen().bounds)
-        x, y, wide, high = x / picture.dpi, y / picture.dpi, wide / picture.dpi, high / picture.dpi
-        above = image.getpixel((int(x + wide / 2), int(image.height - y - 0.75 * high)))
-        below = image.getpixel((int(x + wide / 2), int(image.height - y - 0.25 * high)))
-    assert sum(above) < 250 < 700 < sum(below)
+        above, below = (sum(image.getpixel((x + wide / 2, image.height - y - part * high))) for part in (0.75, 0.25))
+    assert above < 250 < 700 < below
 
 
 def test_one_wrong_element_among_very_many_still_shows() -> None:
@@ -149,12 +148,6 @@ def test_another_shape_or_dtype_is_said_instead_of_a_difference(got: Any, wanted
     assert alt_of(difference_html(got, wanted)) == picture.alt
 
 
-def test_bools_complex_numbers_and_scalars() -> None:
-    assert "≠" in texts(draw_difference(torch.tensor([True, False]), torch.tensor([True, True])))
-    assert {"1+1j", "1-1j", "+2"} <= set(texts(draw_difference(torch.tensor([1 + 1j]), torch.tensor([1 - 1j]))))
-    assert {"3", "4", "-1"} <= set(texts(draw_difference(3.0, 4.0)))
-
-
 # Orders
 
 
@@ -171,21 +164,6 @@ def test_orders_are_two_columns_with_a_line_from_each_word_to_itself() -> None:
     assert framed(picture) == 1, "the first difference"
     assert "the first difference is at 1: b for c" in texts(picture)
     assert picture.alt == "yours: a; b; c. wanted: a; c; b. the first difference is at 1: b for c"
-
-
-@pytest.mark.parametrize(
-    ("got", "wanted", "words"),
-    [
-        (["a"], ["a", "b", "c"], "the first difference is at 1: yours ends there, 2 items missing"),
-        (["a", "b"], ["a"], "the first difference is at 1: 1 item too many"),
-        ([], ["a"], "the first difference is at 0: yours ends there, 1 item missing"),
-        ([("enter", "fc"), ("leave", "fc")], [["leave", "fc"], ["enter", "fc"]],
-         "the first difference is at 0: enter  fc for leave  fc"),
-        ("one\ntwo", "one\nthree", "the first difference is at 1: two for three"),
-    ],
-)  # fmt: skip
-def test_what_is_missing_or_too_much_is_counted(got: Any, wanted: Any, words: str) -> None:
-    assert words in texts(draw_difference(got, wanted))
 
 
 def test_of_words_that_come_twice_each_has_its_own_partner() -> None:
@@ -205,8 +183,6 @@ def test_long_words_are_cut_where_they_begin_to_differ() -> None:
     got, wanted = "a" * 50 + "MINE" + "b" * 50, "a" * 50 + "THEIRS" + "b" * 50
     said = texts(draw_difference([got], [wanted]))
     assert any("MINE" in one for one in said) and any("THEIRS" in one for one in said)
-    said = texts(draw_difference(["a" * 30 + "b"], ["a" * 30 + "c"]))
-    assert "…" + "a" * 24 + "b" in said and "…" + "a" * 24 + "c" in said
 
 
 # Where in nested data
@@ -217,10 +193,6 @@ def test_of_nested_data_the_first_place_that_differs_is_drawn_and_named() -> Non
     wanted = {"answer": [torch.ones(3), torch.tensor([1.0, 1.0, 3.0])], "other": 2.0}
     picture = draw_difference(got, wanted)
     assert texts(picture).count("answer[1]") == 1 and picture.alt.startswith("answer[1]. yours (3,): 1, 1, 1")
-    keyed = draw_difference({"grads": {1: torch.ones(2)}}, {"grads": {1: torch.zeros(2)}})
-    assert "grads[1]" in texts(keyed)
-    other_keys = draw_difference({"seen": {"a": 1, "b": 2}}, {"seen": {"a": 1, "c": 2}})
-    assert {"a: 1", "b: 2", "c: 2"} <= set(texts(other_keys))
 
 
 def test_any_of_is_told_by_its_first_option_and_records_are_tensors() -> None:
@@ -241,13 +213,13 @@ def test_without_a_wanted_value_only_yours_is_drawn() -> None:
 # As HTML
 
 
-@pytest.mark.parametrize(
-    ("got", "wanted"),
-    [
-        (3.0, 4.0), ("a", "b"), (None, torch.ones(3)), (torch.ones(3), 1.0), (True, False),
-        (torch.tensor(1.0), torch.tensor(2.0)), (torch.ones(2), torch.ones(2)), (["a"], ["a"]), ({}, {}),
-    ],
-)  # fmt: skip
+ALIKE = [
+    (3.0, 4.0), ("a", "b"), (None, torch.ones(3)), (torch.ones(3), 1.0), (True, False), (["a"], ["a"]), ({}, {}),
+    (torch.tensor(1.0), torch.tensor(2.0)), (torch.ones(2), torch.ones(2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("got", "wanted"), ALIKE)
 def test_where_a_sentence_says_as_much_there_is_no_image(got: Any, wanted: Any) -> None:
     assert difference_html(got, wanted) == ""
 
@@ -316,46 +288,24 @@ def test_hostile_words_stay_inside_the_alt_text() -> None:
         (torch.randn(64, 3, 7, 7), torch.randn(64, 3, 7, 7)), (torch.randn(150, 150), torch.randn(150, 150)),
     ],
 )  # fmt: skip
-@pytest.mark.slow
-def test_it_is_small_and_fast_enough_for_a_panel(got: Any, wanted: Any) -> None:
-    page = difference_html(got, wanted)
-    assert 0 < len(page) < 15_000, "graded notebooks drop a panel of more than 20 000 letters"
-    # In turns, in one run: how fast the machine is, and what else it does, falls on both.
-    both = [(_seconds(lambda: difference_html(got, wanted)), _seconds(_two_squares)) for _ in range(5)]
-    best, floor = (min(times) for times in zip(*both, strict=True))
-    assert best < 2 * floor, f"{best * 1000:.0f} ms, and a picture of two squares takes {floor * 1000:.0f} ms"
+def test_it_is_small_enough_for_a_panel(got: Any, wanted: Any) -> None:
+    assert 0 < len(difference_html(got, wanted)) < 15_000, "graded notebooks drop a panel of more than 20 000 letters"
+    # Cells and frames all at once, no axes: what makes matplotlib slow is many artists.
+    assert len(draw_difference(got, wanted).findobj()) < 150
 
 
-def _two_squares() -> None:
-    """The least that matplotlib does for two heat maps side by side: some 0.03 s on a quiet machine."""
-    figure = Figure(figsize=(6, 2))
-    for place in (1, 2):
-        axes = figure.add_subplot(1, 2, place)
-        axes.imshow([[0.0, 1.0], [2.0, 3.0]])
-        axes.set_title("a title")
-    figure.savefig(io.BytesIO(), format="png", dpi=100)
-
-
-def _seconds(draw: Callable[[], object]) -> float:
-    start = time.thread_time()  # of the processor: other programs do not count
-    draw()
-    return time.thread_time() - start
-
-
-def test_what_cannot_be_drawn_is_refused_in_words() -> None:
+@pytest.mark.parametrize(("got", "wanted"), [(object(), torch.ones(2)), (3, Matches(lambda got: None, "anything"))])
+def test_what_cannot_be_drawn_is_refused_in_words(got: Any, wanted: Any) -> None:
     with pytest.raises(ValueError, match="nothing to be seen"):
-        draw_difference(object(), torch.ones(2))
-    with pytest.raises(ValueError, match="nothing to be seen"):
-        draw_difference(3, Matches(lambda got: None, "anything"))
+        draw_difference(got, wanted)
 
 
 def test_words_stay_readable_beside_many_shades() -> None:
     wanted = torch.randn(2, 4, 5, 7, generator=torch.Generator().manual_seed(0))
     page = difference_html(wanted.relu(), wanted)
     with Image.open(io.BytesIO(base64.b64decode(page.split("base64,")[1].split('"')[0]))) as image:
-        ink = sum(
-            max(pixel) < 110 and max(pixel) - min(pixel) < 60 for pixel in image.convert("RGB").get_flattened_data()
-        )
+        pixels = image.convert("RGB").get_flattened_data()
+    ink = sum(max(pixel) < 110 and max(pixel) - min(pixel) < 60 for pixel in pixels)
     assert ink > 400, "the pixels of the words have taken the colours of the map"
 
 

@@ -16,12 +16,13 @@ import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from torch import nn
 
 from course.pictures import canvas, memory, timeline
 from course.pictures.canvas import INK, PAPER, Picture, own_style
+from course.pictures.module_tree import draw_module_tree
 from tests import some_by_day
 from tests.pictures.gallery import PICTURES, texts
 
@@ -70,18 +71,10 @@ class Look:
             self.texts = [(text, text.get_window_extent(drawn.get_renderer())) for text in found]
 
 
-def test_it_is_a_matplotlib_figure_with_words_for_those_who_cannot_see_it(picture: Picture) -> None:
-    assert isinstance(picture, Figure)
-    assert len(picture.alt) > 10 and picture.alt == picture.alt.strip()
+def test_it_has_words_fits_a_page_and_is_nothing_that_pyplot_shows_twice(picture: Picture) -> None:
+    assert len(picture.alt) > 10 and picture.alt == picture.alt.strip() == repr(picture)
     assert "\n" not in picture.alt and "<" not in picture.alt.replace("<class", "")
-    assert repr(picture) == picture.alt
-
-
-def test_pyplot_does_not_know_it_so_nothing_is_shown_twice(picture: Picture) -> None:
     assert plt.get_fignums() == []
-
-
-def test_it_fits_a_page(picture: Picture) -> None:
     wide, high = picture.get_size_inches()
     assert wide <= 10.0 and high <= 26.0, "wider than a notebook's page, or longer than anybody scrolls"
 
@@ -112,7 +105,8 @@ def test_every_text_stands_out_from_what_is_behind_it(look: Look) -> None:
         assert contrast(text.get_color(), behind) >= 4.5, f"{text.get_text()!r} on {behind}"
 
 
-def test_lines_stand_out_from_the_paper(picture: Picture) -> None:
+def test_lines_stand_out_from_the_paper_which_is_its_own_whatever_the_page(picture: Picture, look: Look) -> None:
+    assert contrast(tuple(look.ground[1, 1]), PAPER) < 1.05
     lines = [line for line in picture.findobj(Line2D) if line.get_visible() and line.get_linestyle() != "None"]
     lines = [line for line in lines if len(line.get_xdata()) > 1 and (line.axes is None or line in line.axes.lines)]
     for line in lines:
@@ -121,27 +115,17 @@ def test_lines_stand_out_from_the_paper(picture: Picture) -> None:
         assert all(contrast(colour, PAPER) >= 3 for colour in collection.get_colors())
 
 
-def test_the_paper_is_its_own_whatever_the_page(look: Look) -> None:
-    assert contrast(tuple(look.ground[1, 1]), PAPER) < 1.05
-
-
-@pytest.mark.parametrize("name", ["timeline", "graph", "gradient flow", "heat"])
-def test_a_learners_style_does_not_reach_into_the_rendering(name: str) -> None:
-    picture = PICTURES[name]()
+@pytest.mark.parametrize("name", ["timeline", "graph", "gradient flow", "difference, orders", "memory", "tree", "heat"])
+def test_a_learners_style_reaches_neither_into_the_drawing_nor_into_the_rendering(name: str) -> None:
+    torch.manual_seed(0)
     before = dict(matplotlib.rcParams)
+    picture = PICTURES[name]()
     usual = picture.png(scale=0.5)
     assert dict(matplotlib.rcParams) == before
-    with plt.style.context("dark_background"), matplotlib.rc_context({"savefig.bbox": "tight", "font.size": 30}):
-        assert picture.png(scale=0.5) == usual
-
-
-@pytest.mark.parametrize("name", ["timeline", "graph", "gradient flow", "difference, orders", "memory", "tree"])
-def test_a_learners_style_does_not_reach_into_the_drawing(name: str) -> None:
-    torch.manual_seed(0)
-    usual = PICTURES[name]().png(scale=0.5)
-    with plt.style.context("dark_background"), matplotlib.rc_context({"text.color": "red", "lines.linewidth": 9}):
+    own = {"text.color": "red", "lines.linewidth": 9, "savefig.bbox": "tight", "font.size": 30}
+    with plt.style.context("dark_background"), matplotlib.rc_context(own):
         torch.manual_seed(0)
-        assert PICTURES[name]().png(scale=0.5) == usual
+        assert picture.png(scale=0.5) == PICTURES[name]().png(scale=0.5) == usual
 
 
 @pytest.mark.parametrize("name", ["timeline", "heat", "difference, matrix"])
@@ -164,12 +148,7 @@ def test_the_image_carries_the_words_and_nothing_breaks_out_of_them() -> None:
 
 
 def test_names_with_mathematics_or_letters_of_any_script_are_drawn_as_they_are() -> None:
-    from torch import nn
-
-    from course.pictures.module_tree import draw_module_tree
-
-    model = nn.ModuleDict({"$x_1$": nn.ReLU(), "層": nn.ReLU(), "a$": nn.ReLU(), "{}%": nn.ReLU()})
-    picture = draw_module_tree(model)
+    picture = draw_module_tree(nn.ModuleDict({name: nn.ReLU() for name in ("$x_1$", "層", "a$", "{}%")}))
     assert len(picture.png()) > 1000
     assert {"$x_1$:", "層:", "a$:", "{}%:"} <= set(texts(picture))
 
@@ -226,14 +205,8 @@ def test_a_notebook_shows_each_picture_once_and_with_its_words(tmp_path: Path) -
     ]
     # JupyterLab and nbconvert prefer HTML; the PNG is for those that strip images from HTML, and for LaTeX.
     kinds = {"text/html", "image/png", "text/plain"}
-    assert shown == [
-        [],
-        [kinds],
-        [kinds, {"image/png", "text/plain"}],
-        [],
-        [{"text/html", "text/plain"}],
-        [{"text/plain"}],
-    ]
+    plot = {"image/png", "text/plain"}
+    assert shown == [[], [kinds], [kinds, plot], [], [{"text/html", "text/plain"}], [{"text/plain"}]]
     first = notebook.cells[1].outputs[0]
     assert 'alt="the last expression: the tree, root, Linear [weight (2, 3), bias (2,)]"' in first.data["text/html"]
     assert first.metadata["image/png"]["alt"] == first.data["text/plain"]
