@@ -33,44 +33,43 @@ __all__ = [
 ]
 
 
-class _Shared(nn.Module):
+class _Of(nn.Module):
+    """A model of these layers, which runs as the function says that gets it and its input."""
+
+    def __init__(self, run: Callable[[Any, torch.Tensor], Any], **layers: nn.Module) -> None:
+        super().__init__()
+        self.run = run
+        for name, layer in layers.items():
+            self.add_module(name, layer)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.run(self, x)
+
+
+def _shared() -> nn.Module:
     """One layer under two names, in two places, each of which runs."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = nn.Linear(4, 4)
-        self.relu = nn.ReLU()
-        self.body = nn.Sequential(nn.Linear(4, 4), self.relu, self.first)
-        self.head = nn.Linear(4, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.head(self.body(self.relu(self.first(x))))  # type: ignore[no-any-return]
+    first, relu = nn.Linear(4, 4), nn.ReLU()
+    body = nn.Sequential(nn.Linear(4, 4), relu, first)
+    layers = {"first": first, "relu": relu, "body": body, "head": nn.Linear(4, 3)}
+    return _Of(lambda self, x: self.head(self.body(self.relu(self.first(x)))), **layers)
 
 
-class _CalledTwice(nn.Module):
+def _called_twice() -> nn.Module:
     """One layer under one name, which runs twice, each time on another input."""
+    layers = {"enter": nn.Linear(4, 5), "mix": nn.Linear(5, 5), "leave": nn.Linear(5, 3), "tanh": nn.Tanh()}
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.enter, self.mix, self.leave = nn.Linear(4, 5), nn.Linear(5, 5), nn.Linear(5, 3)
-        self.tanh = nn.Tanh()
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def run(self: Any, x: torch.Tensor) -> Any:
         x = self.tanh(self.mix(self.enter(x)))
-        return self.leave(self.tanh(self.mix(x)))  # type: ignore[no-any-return]
+        return self.leave(self.tanh(self.mix(x)))
+
+    return _Of(run, **layers)
 
 
-class _Tied(nn.Module):
+def _tied() -> nn.Module:
     """Two layers, one weight: a decoder that uses the weight of the encoder."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.encoder, self.tanh = nn.Linear(4, 4), nn.Tanh()
-        self.decoder = nn.Linear(4, 4)
-        self.decoder.weight = self.encoder.weight
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.decoder(self.tanh(self.encoder(x)))  # type: ignore[no-any-return]
+    layers = {"encoder": nn.Linear(4, 4), "tanh": nn.Tanh(), "decoder": nn.Linear(4, 4)}
+    layers["decoder"].weight = layers["encoder"].weight
+    return _Of(lambda self, x: self.decoder(self.tanh(self.encoder(x))), **layers)
 
 
 def _partly_frozen() -> nn.Module:
@@ -100,86 +99,56 @@ def _mixed_modes() -> nn.Module:
     return nn.Sequential(nn.Linear(4, 5), nn.ReLU(), block, nn.Linear(5, 3))
 
 
-class _NonePlace(nn.Module):
+def _none_place() -> nn.Module:
     """Places that are registered and hold None: for a module, a parameter and a buffer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.enter, self.relu = nn.Linear(4, 5), nn.ReLU()
-        self.register_module("shortcut", None)
-        self.register_parameter("scale", None)
-        self.register_buffer("mask", None)
-        self.leave = nn.Linear(5, 3, bias=False)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.leave(self.relu(self.enter(x)))  # type: ignore[no-any-return]
+    model = _Of(lambda self, x: self.leave(self.relu(self.enter(x))), enter=nn.Linear(4, 5), relu=nn.ReLU())
+    model.register_module("shortcut", None)
+    model.register_parameter("scale", None)
+    model.register_buffer("mask", None)
+    model.leave = nn.Linear(5, 3, bias=False)
+    return model
 
 
 class Halves(NamedTuple):
-    """What :class:`_Halving` gives."""
+    """What a layer of :func:`_namedtuple` gives."""
 
     left: torch.Tensor
     right: torch.Tensor
 
 
-class _Halving(nn.Module):
-    """A layer whose output is a named tuple."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.mix = nn.Linear(4, 6)
-
-    def forward(self, x: torch.Tensor) -> Halves:
-        return Halves(*self.mix(x).chunk(2, -1))
-
-
-class _NamedTuple(nn.Module):
+def _namedtuple() -> nn.Module:
     """A layer inside gives a named tuple."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.halve, self.tanh, self.head = _Halving(), nn.Tanh(), nn.Linear(3, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def run(self: Any, x: torch.Tensor) -> Any:
         halves = self.halve(x)
-        return self.head(self.tanh(halves.left) * halves.right)  # type: ignore[no-any-return]
+        return self.head(self.tanh(halves.left) * halves.right)
+
+    halve = _Of(lambda self, x: Halves(*self.mix(x).chunk(2, -1)), mix=nn.Linear(4, 6))
+    return _Of(run, halve=halve, tanh=nn.Tanh(), head=nn.Linear(3, 3))
 
 
-class _Naming(nn.Module):
-    """A layer whose output is an ordered dict, as those of torchvision's segmentation nets are."""
+def _dictionary() -> nn.Module:
+    """A layer inside gives an ordered dict, as those of torchvision's segmentation nets do."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.mix = nn.Linear(4, 4)
-
-    def forward(self, x: torch.Tensor) -> OrderedDict[str, torch.Tensor]:
-        return OrderedDict(out=self.mix(x), aux=x * 2)
-
-
-class _Dictionary(nn.Module):
-    """A layer inside gives an ordered dict."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.name, self.head = _Naming(), nn.Linear(4, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def run(self: Any, x: torch.Tensor) -> Any:
         named = self.name(x)
-        return self.head(torch.tanh(named["out"]) + named["aux"])  # type: ignore[no-any-return]
+        return self.head(torch.tanh(named["out"]) + named["aux"])
+
+    naming = _Of(lambda self, x: OrderedDict(out=self.mix(x), aux=x * 2), mix=nn.Linear(4, 4))
+    return _Of(run, name=naming, head=nn.Linear(4, 3))
 
 
-class _LookAlike(nn.Module):
+def _look_alike() -> nn.Module:
     """Names that begin, end, or look like others, at the top and inside."""
+    layers = {"fc": nn.Linear(4, 4), "fc1": nn.Linear(4, 4), "fc10": nn.Linear(4, 4), "relu": nn.ReLU()}
+    block = nn.ModuleDict({"fc": nn.Linear(4, 4), "relu1": nn.ReLU()})
+    my_block = nn.Sequential(OrderedDict(fc=nn.Linear(4, 4), relu=nn.ReLU(), fc1=nn.Linear(4, 3)))
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.fc, self.fc1, self.fc10, self.relu = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4), nn.ReLU()
-        self.block = nn.ModuleDict({"fc": nn.Linear(4, 4), "relu1": nn.ReLU()})
-        self.my_block = nn.Sequential(OrderedDict(fc=nn.Linear(4, 4), relu=nn.ReLU(), fc1=nn.Linear(4, 3)))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def run(self: Any, x: torch.Tensor) -> Any:
         x = self.fc10(self.relu(self.fc1(self.fc(x))))
-        return self.my_block(self.block["relu1"](self.block["fc"](x)))  # type: ignore[no-any-return]
+        return self.my_block(self.block["relu1"](self.block["fc"](x)))
+
+    return _Of(run, **layers, block=block, my_block=my_block)
 
 
 def _plain() -> nn.Module:
@@ -188,30 +157,29 @@ def _plain() -> nn.Module:
 
 @dataclass(frozen=True)
 class AwkwardKind:
-    """One way of not being tidy."""
+    """One way of not being tidy; ``says`` names it in a message, after 'in' or 'for'."""
 
     says: str
-    """In a message, after 'in' or 'for'."""
     build: Callable[[], nn.Module]
     shape: tuple[int, ...] = (2, 4)
     dtype: torch.dtype = torch.float32
 
 
 KINDS: dict[str, AwkwardKind] = {
-    "shared": AwkwardKind("a model with one layer under two names", _Shared),
-    "called_twice": AwkwardKind("a model that calls one layer twice", _CalledTwice),
-    "tied": AwkwardKind("a model with tied weights", _Tied),
+    "shared": AwkwardKind("a model with one layer under two names", _shared),
+    "called_twice": AwkwardKind("a model that calls one layer twice", _called_twice),
+    "tied": AwkwardKind("a model with tied weights", _tied),
     "partly_frozen": AwkwardKind("a model that is frozen in part", _partly_frozen),
     "in_place_behind": AwkwardKind("a model with in-place operations behind its layers", _in_place_behind, (3, 4)),
     "norm_in_eval": AwkwardKind("a model with batch norm in eval mode", _norm_in_eval, (3, 4)),
     "mixed_modes": AwkwardKind("a model whose block is in eval mode", _mixed_modes),
-    "none_place": AwkwardKind("a model with places that hold None", _NonePlace),
+    "none_place": AwkwardKind("a model with places that hold None", _none_place),
     "one_dim": AwkwardKind("a model on an input without a batch", _plain, (4,)),
     "three_dim": AwkwardKind("a model on an input with three dimensions", _plain, (2, 3, 4)),
     "float64": AwkwardKind("a model in float64", lambda: _plain().double(), (2, 4), torch.float64),
-    "namedtuple": AwkwardKind("a model in which a layer gives a named tuple", _NamedTuple),
-    "dictionary": AwkwardKind("a model in which a layer gives a dict", _Dictionary),
-    "look_alike": AwkwardKind("a model with names that look alike", _LookAlike),
+    "namedtuple": AwkwardKind("a model in which a layer gives a named tuple", _namedtuple),
+    "dictionary": AwkwardKind("a model in which a layer gives a dict", _dictionary),
+    "look_alike": AwkwardKind("a model with names that look alike", _look_alike),
     "the_layer": AwkwardKind("a model that is one layer itself", lambda: nn.Linear(4, 3)),
 }
 """What a check calls them, and how they are made."""
@@ -230,13 +198,6 @@ def awkward_models(case: Case, *kinds: str) -> dict[str, tuple[nn.Module, torch.
     return found
 
 
-class _Places(nn.Module):
-    """A layer whose output is whole numbers."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.argsort(-1)
-
-
 def hooked_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
     """A model on which somebody's hook doubles what it is given: ``model(x)`` runs this hook, ``model.forward(x)`` does not."""
 
@@ -252,20 +213,17 @@ def hooked_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
 
 def whole_numbers_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
     """A model in which a layer gives whole numbers, and the next one, an Embedding, looks them up."""
-    model: nn.Module = case.build("whole", lambda: nn.Sequential(nn.Linear(4, 5), _Places(), nn.Embedding(5, 3)))
+
+    def build() -> nn.Module:
+        return nn.Sequential(nn.Linear(4, 5), _Of(lambda self, x: x.argsort(-1)), nn.Embedding(5, 3))
+
+    model: nn.Module = case.build("whole", build)
     return {"a model in which a layer gives whole numbers": (model, case.tensor("x for whole numbers", 2, 4))}
-
-
-class _Positive(nn.Module):
-    """A layer without parameters, which gives true or false."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x > 0
 
 
 def bare_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
     """A model without any parameter to ask for a device or a dtype; it gives true and false."""
-    model = nn.Sequential(nn.Tanh(), _Positive(), nn.Flatten())
+    model = nn.Sequential(nn.Tanh(), _Of(lambda self, x: x > 0), nn.Flatten())
     return {"a model without parameters": (model, case.tensor("x without parameters", 2, 4))}
 
 

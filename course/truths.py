@@ -40,11 +40,7 @@ ANYTHING = Matches(lambda got: None, "anything")
 
 def other_than(value: object) -> Matches:
     """In ``mistakes``: any evidence but ``value``."""
-
-    def test(got: Evidence) -> str | None:
-        return "just this" if is_same(got, value) else None
-
-    return Matches(test, "another value")
+    return Matches(lambda got: "just this" if is_same(got, value) else None, "another value")
 
 
 def such_that(test: Callable[[Any], bool]) -> Matches:
@@ -54,11 +50,7 @@ def such_that(test: Callable[[Any], bool]) -> Matches:
 
 def undisclosed(value: object, says: str) -> Matches:
     """In a truth: just ``value``, which no message may show, because it is the answer. ``says`` tells its form."""
-
-    def test(got: Evidence) -> str | None:
-        return None if is_same(got, value) else in_words(got)
-
-    return Matches(test, says)
+    return Matches(lambda got: None if is_same(got, value) else in_words(got), says)
 
 
 def five_steps() -> tuple[list[Any], float]:
@@ -86,11 +78,8 @@ def five_steps() -> tuple[list[Any], float]:
 
 def as_before(number: int) -> Matches:
     """In a truth: the number of just what should run, as :func:`what_runs` finds it on a fresh model."""
-
-    def test(got: Evidence) -> str | None:
-        return None if is_same(got, number) else "not just that"
-
-    return Matches(test, "just what would run without this call: the same hooks, modules in the same modes")
+    says = "just what would run without this call: the same hooks, modules in the same modes"
+    return Matches(lambda got: None if is_same(got, number) else "not just that", says)
 
 
 def same_both_times(case: Case, one: str, two: str) -> Matches:

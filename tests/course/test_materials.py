@@ -9,7 +9,6 @@ import sys
 import textwrap
 import types
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -17,7 +16,7 @@ from torch import nn
 
 from course import models, vision
 from course.data import digits, jittered, picture
-from course.models import Add, Model, TestNet
+from course.models import Add, Model
 from course.sources import show_source, source_of
 
 
@@ -57,54 +56,38 @@ def test_a_jittered_picture_is_the_same_picture_up_to_a_pixel_away() -> None:
     assert torch.equal(moved.sum((1, 2, 3)), torch.ones(50))
 
 
-@pytest.fixture
-def defined(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The operators that are defined, on a machine where torchvision has not been imported and has defined none."""
-    names: list[str] = []
+CURED = ["torchvision::nms", "torchvision::qnms"]
+BUILDS = {
+    "a CUDA build beside a CPU-only torch": ("0.28.0+cu130", lambda patch: None, CURED),
+    "a CPU build": ("0.28.0+cpu", lambda patch: None, []),
+    "a build that does not say": ("0.28.0", lambda patch: None, []),
+    "none": (None, lambda patch: None, []),
+    "torch has CUDA": ("0.28.0+cu130", lambda patch: patch.setattr(torch.version, "cuda", "13.0"), []),
+    "it is imported": (
+        "0.28.0+cu130",
+        lambda patch: patch.setitem(sys.modules, "torchvision", types.ModuleType("t")),
+        [],
+    ),
+    "defined": ("0.28.0+cu130", lambda patch: setattr(torch.ops.torchvision, "nms", print), []),
+}
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_only_a_cuda_build_beside_a_cpu_torch_gets_its_operators_and_once(
+    build: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version, change, wanted = BUILDS[build]
+    spec = types.SimpleNamespace(origin=str(tmp_path / "__init__.py")) if version else None
+    defined: list[str] = []
+    (tmp_path / "version.py").write_text(f"__version__ = {version!r}\n")
     monkeypatch.delitem(sys.modules, "torchvision", raising=False)
+    monkeypatch.setattr(vision.importlib.util, "find_spec", lambda name: spec)
     monkeypatch.setattr(torch.version, "cuda", None)
     monkeypatch.setattr(torch, "ops", types.SimpleNamespace(torchvision=types.SimpleNamespace()))
-    monkeypatch.setattr(torch.library, "define", lambda name, schema: names.append(name))
-    return names
-
-
-def installed(monkeypatch: pytest.MonkeyPatch, folder: Path, version: str | None) -> None:
-    """As if torchvision with this version were installed; None for no torchvision."""
-    spec = types.SimpleNamespace(origin=str(folder / "__init__.py"))
-    monkeypatch.setattr(vision.importlib.util, "find_spec", lambda name: spec if version else None)
-    (folder / "version.py").write_text(f"__version__ = {version!r}\n")
-
-
-def test_a_cuda_build_beside_a_cpu_torch_gets_its_operators(
-    defined: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    installed(monkeypatch, tmp_path, "0.28.0+cu130")
-    assert vision.make_torchvision_importable()
-    assert defined == ["torchvision::nms", "torchvision::qnms"]
-
-
-@pytest.mark.parametrize("version", ["0.28.0+cpu", "0.28.0", None])
-def test_a_build_that_fits_is_left_alone(
-    version: str | None, defined: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    installed(monkeypatch, tmp_path, version)
-    assert not vision.make_torchvision_importable()
-    assert defined == []
-
-
-@pytest.mark.parametrize("reason", ["torch has CUDA", "torchvision is imported", "the operators are defined"])
-def test_nothing_is_defined_where_that_would_be_too_late_or_twice(
-    reason: str, defined: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    installed(monkeypatch, tmp_path, "0.28.0+cu130")
-    changes: dict[str, Any] = {
-        "torch has CUDA": lambda: monkeypatch.setattr(torch.version, "cuda", "13.0"),
-        "torchvision is imported": lambda: monkeypatch.setitem(sys.modules, "torchvision", types.ModuleType("t")),
-        "the operators are defined": lambda: setattr(torch.ops.torchvision, "nms", print),
-    }
-    changes[reason]()
-    assert not vision.make_torchvision_importable()
-    assert defined == []
+    monkeypatch.setattr(torch.library, "define", lambda name, schema: defined.append(name))
+    change(monkeypatch)
+    assert vision.make_torchvision_importable() == bool(wanted)
+    assert defined == wanted
 
 
 def test_the_cure_waits_for_the_first_import_and_is_applied_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,16 +147,6 @@ def test_what_is_there_for_tools_only_is_left_out() -> None:
                 if True:
                     """One line,  # noqa
                     another line."""''')
-
-
-def test_a_model_reads_as_a_learner_would_write_it() -> None:
-    lines = source_of(TestNet).splitlines()
-    assert lines[1:4] == [
-        '    """A convolution, a ReLU and a linear layer, for one image of shape (1, 3, 8, 8)."""',
-        "",
-        "    def __init__(self) -> None:",
-    ]
-    assert lines[-1] == "        return self.fc(x)"
 
 
 @pytest.mark.parametrize("name", models.__all__)

@@ -75,30 +75,22 @@ def test_anything_and_other_than() -> None:
 SHAPES = {"conv1": (1, 8, 4, 4), "conv10": (1, 2), "fc": (5,)}
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["conv1: torch.Size([1, 8, 4, 4])", "conv10 -> (1, 2)", "fc [5]"],
-        ["layer fc has shape (5,)", "1x2 conv10", "conv1 1 x 8 x 4 x 4"],
-        ["\x1b[31mconv1\x1b[0m (1, 8, 4, 4)", "conv10 (1,2)", "fc 5"],
-    ],
-)
-def test_lines_in_any_order_and_notation_tell_names_and_shapes(lines: list[str]) -> None:
-    assert missing_lines(lines, SHAPES) is None
+GOOD = ["conv1 (1, 8, 4, 4)", "conv10 (1, 2)", "fc (5,)"]
+LINES = [
+    (["conv1: torch.Size([1, 8, 4, 4])", "conv10 -> (1, 2)", "fc [5]"], None),
+    (["layer fc has shape (5,)", "1x2 conv10", "conv1 1 x 8 x 4 x 4"], None),
+    (["\x1b[31mconv1\x1b[0m (1, 8, 4, 4)", "conv10 (1,2)", "fc 5"], None),
+    (None, "not a list of lines"),
+    (GOOD[:1], "1 line"),
+    ([GOOD[0], "conv1 (1, 2)", GOOD[2]], "'conv1 (1, 2)'"),
+    (["conv1 (1, 8, 4)", *GOOD[1:]], "'conv1 (1, 8, 4)'"),
+    ([GOOD[0], GOOD[2], GOOD[2]], "more than one line for 'fc'"),
+    (["model.fc (5,)", GOOD[0], "conv10"], "'conv10'"),
+]
 
 
-@pytest.mark.parametrize(
-    ("lines", "wrong"),
-    [
-        (None, "not a list of lines"),
-        (["conv1 (1, 8, 4, 4)"], "1 line"),
-        (["conv1 (1, 8, 4, 4)", "conv1 (1, 2)", "fc (5,)"], "'conv1 (1, 2)'"),
-        (["conv1 (1, 8, 4)", "conv10 (1, 2)", "fc (5,)"], "'conv1 (1, 8, 4)'"),
-        (["conv1 (1, 8, 4, 4)", "fc (5,)", "fc (5,)"], "more than one line for 'fc'"),
-        (["model.fc (5,)", "conv1 (1, 8, 4, 4)", "conv10"], "'conv10'"),
-    ],
-)
-def test_a_line_that_does_not_tell_is_quoted(lines: object, wrong: str) -> None:
+@pytest.mark.parametrize(("lines", "wrong"), LINES)
+def test_lines_in_any_order_and_notation_tell_names_and_shapes(lines: object, wrong: str | None) -> None:
     assert missing_lines(lines, SHAPES) == wrong
 
 

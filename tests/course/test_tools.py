@@ -6,10 +6,9 @@ import copy
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-import nbformat
 import pytest
 import torch
 from torch import nn
@@ -17,14 +16,11 @@ from torch.utils.flop_counter import FlopCounterMode
 from torchvision.models import resnet18
 
 from course.awkward import awkward_models
-from course.probing import calls_of, hook_counts, single_calls
+from course.probing import calls_of, single_calls
 from nbproof.checks.case import Case
+from tests.course.solved import no_hooks, solutions
 
 pytestmark = pytest.mark.slow
-NOTEBOOK = Path(__file__).parent.parent.parent / "source/05_feature_extraction/05_feature_extraction.ipynb"
-TOOLS = (
-    "feature_extractor", "safe_features", "patch_activation", "untouched_model", "tuple_outputs", "reused_modules", "count_macs",
-)  # fmt: skip
 GIVEN = tuple[nn.Module, torch.Tensor]
 Precision = Callable[[], AbstractContextManager[Any]]
 
@@ -56,10 +52,7 @@ MODELS: dict[str, Callable[[], GIVEN]] = {
     "resnet18 that trains": lambda: (resnet18(weights=None), torch.randn(2, 3, 32, 32)),
     "transformer encoder": encoder,
     "lstm": lambda: (Reader(), torch.randn(2, 5, 8)),
-    "partly frozen": lambda: of_kind("partly_frozen"),
-    "tied": lambda: of_kind("tied"),
-    "called twice": lambda: of_kind("called_twice"),
-    "shared": lambda: of_kind("shared"),
+    **{kind.replace("_", " "): partial(of_kind, kind) for kind in ("partly_frozen", "tied", "called_twice", "shared")},
     "in place": lambda: of_kind("in_place_behind"),
     "mixed modes": lambda: of_kind("mixed_modes"),
 }
@@ -67,13 +60,7 @@ MODELS: dict[str, Callable[[], GIVEN]] = {
 
 @pytest.fixture(scope="module")
 def tools() -> dict[str, Any]:
-    """What the reference solutions define, in a namespace that has run the cells that they rely on."""
-    found: dict[str, Any] = {}
-    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        if grade_id.startswith("setup_") or grade_id in TOOLS:
-            exec(cell.source, found)
-    return found
+    return solutions("05_feature_extraction")
 
 
 @pytest.fixture(params=MODELS)
@@ -99,7 +86,7 @@ def test_features_are_what_the_layers_put_out(tools: dict[str, Any], given: GIVE
     with precision():
         calls = single_calls(copy.deepcopy(model), x)
         features = tools["safe_features"](model, list(calls), x)
-        assert not sum(hook_counts(model).values())
+        assert no_hooks(model)
         kept = [name for name, call in calls.items() if torch.equal(call.output, call.later)]
         extracted = tools["FeatureExt"](model, kept)(x)
     assert list(features) == list(calls)
@@ -120,7 +107,7 @@ def test_every_call_is_recorded_in_order(tools: dict[str, Any], given: GIVEN, pr
     for (_, output), call in zip(calls, wanted, strict=True):
         if isinstance(output, torch.Tensor):
             same(output, call.output)
-    assert not sum(hook_counts(model).values())
+    assert no_hooks(model)
 
 
 def test_a_guest_leaves_no_trace(tools: dict[str, Any], given: GIVEN) -> None:
@@ -135,7 +122,7 @@ def test_a_guest_leaves_no_trace(tools: dict[str, Any], given: GIVEN) -> None:
     assert [module.training for module in model.modules()] == modes
     assert [one.requires_grad for one in model.parameters()] == frozen
     assert all(torch.equal(value, state[key]) for key, value in model.state_dict().items())
-    assert not sum(hook_counts(model).values())
+    assert no_hooks(model)
 
 
 def test_a_patched_layer_puts_out_what_it_put_out_before(
@@ -149,7 +136,7 @@ def test_a_patched_layer_puts_out_what_it_put_out_before(
             kept = single_calls(copy.deepcopy(model), clean)[name].output
             by_hand.get_submodule(name).forward = lambda *args, kept=kept, **kwargs: kept.clone()
             same(tools["patch_activation"](model, name, clean, corrupted).detach(), by_hand(corrupted).detach())
-    assert not sum(hook_counts(model).values())
+    assert no_hooks(model)
 
 
 @pytest.mark.parametrize("model", ["resnet18", "partly frozen", "tied", "called twice", "shared", "lstm"])
@@ -157,13 +144,11 @@ def test_linear_layers_and_convolutions_are_counted_as_torch_counts_them(tools: 
     net, x = MODELS[model]()
     with FlopCounterMode(display=False) as counter:
         net(x)
-    by_torch = sum(
-        count for operator, count in counter.get_flop_counts()["Global"].items() if "lstm" not in str(operator).lower()
-    )
-    if model != "lstm":  # an LSTM multiplies by itself: it counts as 0, as the statement says
-        assert tools["count_macs"](net, x) == by_torch // 2
-    else:
-        assert tools["count_macs"](net, x) == 2 * 5 * 8 * 8 + 2 * 6 * 3
+    counts = counter.get_flop_counts()["Global"].items()
+    by_torch = sum(count for operator, count in counts if "lstm" not in str(operator).lower())
+    # An LSTM multiplies by itself: it counts as 0, as the statement says.
+    wanted = 2 * 5 * 8 * 8 + 2 * 6 * 3 if model == "lstm" else by_torch // 2
+    assert tools["count_macs"](net, x) == wanted
 
 
 def test_outputs_in_parts_are_taken_apart(tools: dict[str, Any]) -> None:
@@ -178,7 +163,7 @@ def test_what_cannot_be_done_is_said(tools: dict[str, Any]) -> None:
     for tool, more in ((tools["safe_features"], (["lstm"], x)), (tools["patch_activation"], ("lstm", x, -x))):
         with pytest.raises(TypeError, match="lstm returned a tuple, not one tensor"):
             tool(model, *more)
-        assert not sum(hook_counts(model).values())
+        assert no_hooks(model)
     twice, x = of_kind("called_twice")
     with pytest.raises(ValueError, match="mix ran 2 times in one call"):
         tools["patch_activation"](twice, "mix", x, -x)
@@ -188,4 +173,4 @@ def test_what_cannot_be_done_is_said(tools: dict[str, Any]) -> None:
     assert tools["safe_features"](never, ["used.spare"], x) == {}
     with pytest.raises(ValueError, match=r"used.spare ran 0 times"):
         tools["patch_activation"](never, "used.spare", x, -x)
-    assert not sum(hook_counts(twice).values()) + sum(hook_counts(never).values())
+    assert no_hooks(twice) and no_hooks(never)

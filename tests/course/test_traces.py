@@ -64,9 +64,12 @@ def test_a_hook_of_any_kind_makes_another_number(kind: str) -> None:
     assert number(HANGS[kind], HANGS[kind]) != number(HANGS[kind])
 
 
-def test_hooks_at_other_places_make_other_numbers() -> None:
+def test_hooks_at_other_places_and_modes_of_modules_make_other_numbers() -> None:
     assert number(HANGS["forward"]) != number(HANGS["forward on another"])
     assert number(HANGS["tensor"]) != number(HANGS["post-accumulate"])
+    assert number(lambda net: net[1][0].eval()) != number()
+    assert number(lambda net: net[0].eval()) != number(lambda net: net[1].eval())
+    assert number(lambda net: net[0].bias.requires_grad_(False)) != number()
 
 
 @pytest.mark.filterwarnings("ignore:Using a non-full backward hook")
@@ -85,28 +88,25 @@ def test_a_deprecated_hook_and_one_for_all_modules_leave_a_trace() -> None:
             handle.remove()
 
 
+def attributes(model: nn.Module) -> list[dict[str, str]]:
+    return [{key: str(value) for key, value in vars(one).items()} for one in model.modules()]
+
+
 def test_what_the_hooks_do_and_the_model_stay_as_they_were() -> None:
     model = build()
     model.register_forward_hook(lambda module, args, output: output * 3)
     model[0].weight.register_hook(lambda grad: grad * 5)
     model[0].register_forward_pre_hook(lambda module, args, kwargs: ((args[0] * 2,), kwargs), with_kwargs=True)
-    before = [{key: str(value) for key, value in vars(one).items()} for one in model.modules()]
+    before = attributes(model)
     passes(model)()
     output, grad = model(CASE.tensor("x", 5, 3)), model[0].weight.grad.clone()
     model.zero_grad()
-    seen = []
-
-    def run() -> None:
-        seen.append(model(CASE.tensor("x", 5, 3)))
-        passes(model)()
-
-    what_runs(model, CASE, run)
-    assert torch.equal(seen[0], output)
+    what_runs(model, CASE, lambda: (passes(model)(), torch.testing.assert_close(model(CASE.tensor("x", 5, 3)), output)))
     assert torch.equal(model[0].weight.grad, grad)
-    assert [{key: str(value) for key, value in vars(one).items()} for one in model.modules()] == before
+    assert attributes(model) == before
     with pytest.raises(ZeroDivisionError):
         what_runs(model, CASE, lambda: 1 // 0)
-    assert [{key: str(value) for key, value in vars(one).items()} for one in model.modules()] == before
+    assert attributes(model) == before
 
 
 def _lies() -> Iterator[tuple[object, str, object]]:
@@ -155,12 +155,6 @@ def test_hooks_may_be_registered_and_removed_meanwhile() -> None:
     for handle in (*handles, first):
         handle.remove()
     assert not model._forward_hooks
-
-
-def test_the_mode_of_each_module_and_frozen_parameters_count() -> None:
-    assert number(lambda net: net[1][0].eval()) != number()
-    assert number(lambda net: net[0].eval()) != number(lambda net: net[1].eval())
-    assert number(lambda net: net[0].bias.requires_grad_(False)) != number()
 
 
 def test_the_same_hooks_twice_whatever_they_are() -> None:
@@ -241,24 +235,17 @@ def outputs(model: nn.Module, x: torch.Tensor) -> list[object]:
     return found
 
 
-def shared_places(model: nn.Module) -> int:
-    return len(list(model.named_modules(remove_duplicate=False))) - len(list(model.modules()))
+def count(named: Callable[..., Any], again: bool = False) -> int:
+    return len(list(named(remove_duplicate=not again)))
 
 
-IS_SO: dict[str, Callable[[nn.Module, torch.Tensor], bool]] = {
-    "shared": lambda model, x: shared_places(model) >= 2,
-    "called_twice": lambda model, x: shared_places(model) == 0 and len(outputs(model, x)) > len(list(model.modules())),
-    "tied": lambda model, x: (
-        shared_places(model) == 0
-        and len(list(model.parameters())) < len(list(model.named_parameters(remove_duplicate=False)))
-    ),
-    "partly_frozen": lambda model, x: (
-        [one.requires_grad for one in model.parameters()] == [False] * 2 + [True] * 3 + [False]
-    ),
-    "in_place_behind": lambda model, x: any(isinstance(one, nn.ReLU) and one.inplace for one in model.modules()),
-    "norm_in_eval": lambda model, x: (
-        model.training and any(isinstance(one, nn.BatchNorm1d) and not one.training for one in model.modules())
-    ),
+IS_SO: dict[str, Callable[[Any, torch.Tensor], bool]] = {
+    "shared": lambda model, x: count(model.named_modules, again=True) - count(model.named_modules) >= 2,
+    "called_twice": lambda model, x: len(outputs(model, x)) > count(model.named_modules, again=True),
+    "tied": lambda model, x: count(model.named_parameters) < count(model.named_parameters, again=True),
+    "partly_frozen": lambda model, x: [one.requires_grad for one in model.parameters()] == [0, 0, 1, 1, 1, 0],
+    "in_place_behind": lambda model, x: model[1].inplace and model[3].inplace,
+    "norm_in_eval": lambda model, x: model.training and not model[1].training,
     "mixed_modes": lambda model, x: [one.training for one in model.children()] == [True, True, False, True],
     "none_place": lambda model, x: None in model._modules.values() and None in model._parameters.values(),
     "one_dim": lambda model, x: x.dim() == 1,
@@ -266,9 +253,7 @@ IS_SO: dict[str, Callable[[nn.Module, torch.Tensor], bool]] = {
     "float64": lambda model, x: {one.dtype for one in (*model.parameters(), model(x))} == {torch.float64},
     "namedtuple": lambda model, x: any(hasattr(one, "_fields") for one in outputs(model, x)),
     "dictionary": lambda model, x: any(isinstance(one, dict) for one in outputs(model, x)),
-    "look_alike": lambda model, x: (
-        {"fc", "fc1", "fc10", "block.fc", "my_block.fc"} <= {n for n, _ in model.named_modules()}
-    ),
+    "look_alike": lambda model, x: {"fc", "fc1", "fc10", "block.fc", "my_block.fc"} <= {*dict(model.named_modules())},
     "the_layer": lambda model, x: isinstance(model, nn.Linear),
 }
 
