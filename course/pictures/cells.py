@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -33,8 +33,15 @@ class Grid:
     bad: torch.Tensor = field(default_factory=lambda: torch.tensor(False))
     listed: bool = False
     difference: bool = False
+    shaped: tuple[int, ...] | None = None  # what this is a slice of
 
-    def slice(self) -> tuple[str, torch.Tensor, torch.Tensor]:
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of a slice: an empty one takes room as well."""
+        rows, columns = self.values.shape
+        return max(1, rows), max(1, columns)
+
+    def slice(self) -> tuple[str, Grid]:
         """Rows and columns: of more than two dimensions the first slice that holds something bad; where it stands."""
         values, place = self.values.detach(), ""
         bad = self.bad.expand(values.shape)
@@ -44,12 +51,15 @@ class Grid:
             leading = tuple(bad.nonzero()[0][:-2].tolist()) if bad.any() else (0,) * (values.dim() - 2)
             place = f"[{', '.join(map(str, leading))}]"
             values, bad = values[leading], bad[leading]
-        return place, torch.atleast_2d(values), torch.atleast_2d(bad)  # type: ignore[no-untyped-call]
+        values, bad = torch.atleast_2d(values), torch.atleast_2d(bad)  # type: ignore[no-untyped-call]
+        return place, replace(self, values=values, bad=bad, shaped=self.values.shape)
 
     @property
     def heading(self) -> str:
         """``yours (2, 3)``; a difference, and what was no tensor, has no shape to tell."""
-        return self.label if self.listed or self.difference else f"{self.label} {tuple(self.values.shape)}"
+        return (
+            self.label if self.listed or self.difference else f"{self.label} {tuple(self.shaped or self.values.shape)}"
+        )
 
     def in_words(self) -> str:
         """``yours (2,): 1, 2``; of many elements the range."""
@@ -93,32 +103,44 @@ def put_frames(picture: Picture, frames: list[Rectangle]) -> None:
 def draw_grids(grids: list[Grid], title: str, words: str) -> Picture:
     """The grids below each other where they are flat, else side by side; ``words`` below sum them up."""
     slices = [grid.slice() for grid in grids]
-    # An empty one takes room as well.
-    shapes = [(max(1, values.shape[0]), max(1, values.shape[1])) for _, values, _ in slices]
-    rows, columns = (max(sizes) for sizes in zip(*shapes, strict=True))
-    flat = rows <= 2 and (columns > 3 or rows == 1)
-    fits = columns <= _MOST_COLUMNS // rows if flat else columns <= 4 and rows <= _MOST_ROWS and rows * columns <= 16
-    boxes = _flat(shapes) if flat else _side_by_side(shapes, fits)
-    places = sorted({place for place, *_ in slices} - {""})
+    views = [view for _, view in slices]
+    flat, fits, boxes = _layout([view.shape for view in views])
+    places = sorted({place for place, _ in slices} - {""})
     if places:
         words = " · ".join(part for part in (f"drawn: slice {' and '.join(places)}", words) if part)
     head, foot = (0.32 if title else 0.1), (0.32 if words else 0.1)
     alt = ". ".join(part for part in (title, *(grid.in_words() for grid in grids), words) if part)
     picture = Picture(_WIDE, head + max(y + high for _, y, _, high in boxes) + foot, alt)
     tall = picture.captioned(cut(title, 60), words)
-    ends = _ends([values for grid, (_, values, _) in zip(grids, slices, strict=True) if not grid.difference])
-    for grid, (_, values, bad), (x, y, wide, high) in zip(grids, slices, boxes, strict=True):
-        top = tall - head - y
-        if flat:
-            picture.write(_LEFT - 0.1, top - high / 2, grid.label, ha="right", fontsize=8.5)
-        else:
-            picture.write(x, top + 0.12, cut(grid.heading, 28), fontsize=8.5)
-        if not values.numel():
-            picture.write(x, top - 0.14, "empty", fontsize=8.5, color=QUIET, style="italic")
-            continue
-        draw = _numbers if fits else _shades
-        draw(picture, Grid(grid.label, values, bad, difference=grid.difference), (x, top - high, wide, high), ends)
+    ends = _ends([view.values for view in views if not view.difference])
+    for view, (x, y, wide, high) in zip(views, boxes, strict=True):
+        _draw_view(picture, view, (x, tall - head - y - high, wide, high), (flat, fits), ends)
     return picture
+
+
+def _layout(shapes: list[tuple[int, int]]) -> tuple[bool, bool, list[Box]]:
+    """Whether the grids are below each other, whether numbers fit, and where the cells stand."""
+    rows, columns = (max(sizes) for sizes in zip(*shapes, strict=True))
+    if rows <= 2 and (columns > 3 or rows == 1):
+        return True, columns <= _MOST_COLUMNS // rows, _flat(shapes)
+    fits = columns <= 4 and rows <= _MOST_ROWS and rows * columns <= 16
+    return False, fits, _side_by_side(shapes, fits)
+
+
+def _draw_view(picture: Picture, view: Grid, box: Box, how: tuple[bool, bool], ends: tuple[float, float]) -> None:
+    """A grid of two dimensions with its heading. ``how``: whether below each other, and whether numbers fit."""
+    flat, fits = how
+    x, y, _, high = box
+    if flat:
+        picture.write(_LEFT - 0.1, y + high / 2, view.label, ha="right", fontsize=8.5)
+    else:
+        picture.write(x, y + high + 0.12, cut(view.heading, 28), fontsize=8.5)
+    if not view.values.numel():
+        picture.write(x, y + high - 0.14, "empty", fontsize=8.5, color=QUIET, style="italic")
+    elif fits:
+        _numbers(picture, view, box)
+    else:
+        _shades(picture, view, box, ends)
 
 
 def _flat(shapes: list[tuple[int, int]]) -> list[Box]:
@@ -142,7 +164,7 @@ def _side_by_side(shapes: list[tuple[int, int]], fits: bool) -> list[Box]:
     return boxes
 
 
-def _numbers(picture: Picture, grid: Grid, box: Box, ends: tuple[float, float]) -> None:
+def _numbers(picture: Picture, grid: Grid, box: Box) -> None:
     """Every element in a cell of its own; what is not as wanted has a thick red frame and bold digits."""
     rows, columns = grid.values.shape
     wide = box[2] / columns

@@ -43,8 +43,7 @@ def draw_module_tree(module: nn.Module, numbers: Mapping[str, int] | None = None
     edge = _MARGIN + (0.12 if numbers else 0)
     tall = -_place(root, edge, 0.0)
     boxes = list(root.walk())
-    looks = {box.look for box in boxes}
-    looks |= {chip.look for box in boxes for row in box.rows for chip in row}
+    looks = set[str]().union(*(box.looks for box in boxes))
     handles = [Patch(**look, label=says) for says, look in _LOOKS.items() if says in looks]
     written = edge + max(
         sum(0.5 + 0.075 * len(str(one.get_label())) for one in handles), len(title or "") * _CHAR * 1.25

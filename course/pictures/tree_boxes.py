@@ -51,6 +51,11 @@ class Box:
         return max(head, *map(_letters, self.rows), 0, *map(len, self.notes))
 
     @property
+    def looks(self) -> set[str]:
+        """Its own, and those of what it holds."""
+        return {self.look, *(chip.look for row in self.rows for chip in row)}
+
+    @property
     def lines(self) -> int:
         return 1 + len(self.rows) + len(self.notes)
 
