@@ -166,6 +166,12 @@ def test_orders_are_two_columns_with_a_line_from_each_word_to_itself() -> None:
     assert picture.alt == "yours: a; b; c. wanted: a; c; b. the first difference is at 1: b for c"
 
 
+def test_what_has_no_partner_stands_in_a_dashed_frame() -> None:
+    left, right = draw_difference(["a", "x"], ["a", "b", "c"]).findobj(PatchCollection)
+    dashed = [[pattern is not None for _, pattern in one.get_linestyles()] for one in (left, right)]
+    assert dashed == [[False, True], [False, True, True]]
+
+
 def test_of_words_that_come_twice_each_has_its_own_partner() -> None:
     picture = draw_difference(["a", "a", "b"], ["a", "b", "a"])
     assert lines(picture) == [(False, False), (True, True), (True, True)]

@@ -72,6 +72,7 @@ def test_keywords_come_to_the_model() -> None:
     events, _ = record_hooks(TwoInputs(), torch.ones(2, 3), scale=2.0)
     assert kinds(events) == really(TwoInputs(), torch.ones(2, 3), scale=2.0)
     assert [event.call for event in events if event.name == "fc" and event.kind == "forward_pre"] == [1, 2]
+    assert [event.call for event in events if event.name == "fc" and event.kind == "backward"] == [2, 1]
     attention = nn.MultiheadAttention(4, 2)
     events, note = record_hooks(attention, **dict.fromkeys(("query", "key", "value"), torch.ones(2, 1, 4)))
     assert note == "" and events[0].kind == "forward_pre"
