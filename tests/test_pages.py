@@ -247,6 +247,7 @@ def test_the_limits_are_those_of_the_engine() -> None:
     text = PAGES["docs/engine.md"].read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| ([\d,]+) \|$", text, re.MULTILINE))
     limits = {name: trait.default_value for name, trait in GradingLimits.class_own_traits(config=True).items()}
+    assert limits.pop("of_lesson") is not None and "`c.GradingLimits.of_lesson = {" in text
     assert {name: float(value.replace(",", "")) for name, value in rows.items()} == limits
 
 
