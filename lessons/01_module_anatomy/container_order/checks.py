@@ -14,7 +14,9 @@ def _linear_steps(case, count):
     return [case.build(f"step{number}", nn.Linear, 3, 3) for number in range(count)]
 
 
-def _through(steps, order, x):
+def _ran(case, count, order, x):
+    """What comes out of so many linear steps of the case in this order. Of no others: that would be an answer."""
+    steps = _linear_steps(case, count)
     return nn.Sequential(*(steps[number] for number in order))(x)
 
 
@@ -84,8 +86,17 @@ class StepsAreRegistered(_OfTheChain):
 class RunsInOrder(_OfTheChain):
     """The input goes through the steps in the given order."""
 
+    numbers = ((2.0, 1.0), (3.0, 10.0), (-1.0, 100.0))
+
     def steps(self):
-        return [_Affine(2.0, 1.0), _Affine(3.0, 10.0), _Affine(-1.0, 100.0)]
+        return [_Affine(*pair) for pair in self.numbers]
+
+    def followed(self, order, x):
+        """What comes out, in numbers."""
+        for number in order:
+            scale, shift = self.numbers[number]
+            x = x * scale + shift
+        return x
 
     def order(self, case):
         return case.shuffled("which", [[2, 0, 1], [1, 2, 0]])[0]
@@ -98,22 +109,22 @@ class RunsInOrder(_OfTheChain):
         return {"output": chain(self.x(case))}
 
     def truth(self, case):
-        return {"output": _through(self.steps(), self.order(case), self.x(case))}
+        return {"output": self.followed(self.order(case), self.x(case))}
 
     def mistakes(self, case):
-        steps, order, x = self.steps(), self.order(case), self.x(case)
+        order, x = self.order(case), self.x(case)
         inverted = sorted(range(3), key=lambda number: order[number])
         several = Matches(lambda found: None if isinstance(found, list) else "one result", "a list")
         return {
             "returns_nothing": {"output": None},
-            "given_order": {"output": _through(steps, range(3), x)},
-            "anatomy_reversed_order": {"output": _through(steps, order[::-1], x)},
-            "anatomy_inverted_order": {"output": _through(steps, inverted, x)},
-            "anatomy_order_of_example": {"output": _through(steps, [1, 0], x)},
-            "returns_too_early": {"output": _through(steps, order[:1], x)},
-            "result_not_passed_on": {"output": AnyOf(_through(steps, order[-1:], x), sum(step(x) for step in steps))},
+            "given_order": {"output": self.followed(range(3), x)},
+            "anatomy_reversed_order": {"output": self.followed(order[::-1], x)},
+            "anatomy_inverted_order": {"output": self.followed(inverted, x)},
+            "anatomy_order_of_example": {"output": self.followed([1, 0], x)},
+            "returns_too_early": {"output": self.followed(order[:1], x)},
+            "result_not_passed_on": {"output": AnyOf(self.followed(order[-1:], x), sum(step(x) for step in self.steps()))},
             "anatomy_all_results": {"output": several},
-            "anatomy_wrong_dtype": {"output": _through(steps, order, x.float())},
+            "anatomy_wrong_dtype": {"output": self.followed(order, x.float())},
         }
 
 
@@ -170,25 +181,25 @@ class AnyOrderTwice(_OfTheChain):
 
     def truth(self, case):
         steps, order = _linear_steps(case, 4), self.order(case)
+        whole = nn.Sequential(*(steps[number] for number in order))
         return {
             "parameters": [f"steps.{i}.{name}" for i in range(4) for name, _ in steps[i].named_parameters()],
             "keeps the steps themselves": True,
             "x after the call": case.tensor("x", 2, 3),
-            "output of the first call": _through(steps, order, case.tensor("x", 2, 3)),
-            "output of the second call": _through(steps, order, case.tensor("another x", 2, 5, 3)),
+            "output of the first call": whole(case.tensor("x", 2, 3)),
+            "output of the second call": whole(case.tensor("another x", 2, 5, 3)),
             "output of another chain": steps[0](case.tensor("x", 2, 3)),
             "order after the calls": order,
             "len(steps) after the calls": 4,
             "values of the parameters": {f"steps.{i}.{name}": p for i in range(4) for name, p in steps[i].named_parameters()},
             "the parameters, one after the other": [p for step in steps for p in step.parameters()],
             "outputs of the steps in the list after the calls": [step(case.tensor("x", 2, 3)) for step in steps],
-            **self.in_eval_mode(nn.ModuleList(steps), lambda x: _through(steps, order, x), steps[1], case),
+            **self.in_eval_mode(nn.ModuleList(steps), whole, steps[1], case),
         }
 
     def mistakes(self, case):
-        steps, wanted = _linear_steps(case, 4), self.truth(case)
-        x, order = case.tensor("x", 2, 3), self.order(case)
-        once = _through(steps, dict.fromkeys(order), x)
+        wanted, x, order = self.truth(case), case.tensor("x", 2, 3), self.order(case)
+        once = _ran(case, 4, dict.fromkeys(order), x)
         moved = Matches(lambda found: None if sorted(found) == sorted(wanted["parameters"]) else "other names", "another order")
         return {
             "registered_in_run_order": {"parameters": moved},
@@ -196,9 +207,9 @@ class AnyOrderTwice(_OfTheChain):
                 "parameters": AnyOf(*([name for name in wanted["parameters"] if left_out not in name] for left_out in ("2", "3")))
             },
             "step_used_once": {"output of the first call": once},
-            "anatomy_order_of_example": {"output of the first call": _through(steps, order[: len(steps)], x)},
+            "anatomy_order_of_example": {"output of the first call": _ran(case, 4, order[:4], x)},
             "anatomy_kept_on_the_class": {
-                "output of the second call": _through(steps, [0], case.tensor("another x", 2, 5, 3))
+                "output of the second call": _ran(case, 1, [0], case.tensor("another x", 2, 5, 3))
             },
         }
 
@@ -232,7 +243,7 @@ class AnySteps(_OfTheChain):
 
     def truth(self, case):
         steps = self.steps(case)
-        found = self.brought(steps, lambda x: _through(steps, self.order(case), x), case)
+        found = self.brought(steps, nn.Sequential(*(steps[number] for number in self.order(case))), case)
         return {**found, **self.by_themselves(nn.ModuleDict({"steps": nn.ModuleList(steps)}), steps, case)}
 
     def probe(self, nb, case):
@@ -289,9 +300,10 @@ class AnySteps(_OfTheChain):
     def mistakes(self, case):
         def in_mode(training):
             steps = [step.train(training) for step in self.steps(case)]
-            return {"output": _through(steps, self.order(case), case.tensor("x", 4, 3))}
+            return {"output": nn.Sequential(*(steps[number] for number in self.order(case)))(case.tensor("x", 4, 3))}
 
-        each_once = _through(list(dict.fromkeys(self.steps(case))), self.order(case), case.tensor("x", 4, 3))
+        kept = list(dict.fromkeys(self.steps(case)))
+        each_once = nn.Sequential(*(kept[number] for number in self.order(case)))(case.tensor("x", 4, 3))
         none = gradients_left({name: nn.Parameter(torch.empty(3, 3)) for name in ("first", "last")}, case)
         return {
             "gradient_cut": AnyOf(*({f"gradient of the {name} step": given} for name, given in none.items())),

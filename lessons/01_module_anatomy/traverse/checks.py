@@ -43,38 +43,24 @@ def _names(case):
     return sorted(case.words("names", 4), reverse=True)  # an inventory is in the model's order, not in the alphabet's
 
 
-def _below(module):
-    """(dotted name, module) of everything below, by the definition: each object once, None is nothing."""
-    found, seen = [], {id(module)}
+def _inventory(modules, parameters, buffers, names=()):
+    """The five entries of a model, from names that are written down, each with its shape behind a colon: A to D are names of the case.
 
-    def visit(one, prefix):
-        for key, child in one._modules.items():
-            if child is not None and id(child) not in seen:
-                seen.add(id(child))
-                found.append((prefix + key, child))
-                visit(child, f"{prefix}{key}.")
+    Of written names, because whatever walks through a model to see what is there would be an answer.
+    """
+    known = dict(zip("ABCD", names))
 
-    visit(module, "")
-    return found
+    def words(text):
+        return [".".join(known.get(part, part) for part in word.split(".")) for word in text.split()]
 
-
-def _direct(module):
-    """The names of what stands directly in it, each object once, under its first name there, wherever else it stands."""
-    found = {}
-    for key, child in module._modules.items():
-        if child is not None:
-            found.setdefault(id(child), key)
-    return list(found.values())
-
-
-def _registered(model, register):
-    """(dotted name, tensor) of everything in this register of the model and below, each object once, None is nothing."""
-    found = {}
-    for name, part in [("", model), *_below(model)]:
-        for key, value in getattr(part, register).items():
-            if value is not None:
-                found.setdefault(id(value), (f"{name}.{key}".lstrip("."), value))
-    return list(found.values())
+    modules, shapes = words(modules), [word.split(":") for word in words(parameters)]
+    return {
+        "children": [name for name in modules if "." not in name],
+        "modules": modules,
+        "leaves": sum(not any(other.startswith(f"{name}.") for other in modules) for name in modules),
+        "parameters": {name: tuple(map(int, sizes.split(",") if sizes else ())) for name, sizes in shapes},
+        "buffers": words(buffers),
+    }
 
 
 def _is_leaf(module):
@@ -107,6 +93,15 @@ class FiveEntries(Check):
     }
 
     bias = True
+    modules = (
+        "A A.C A.C.left A.C.left.0 A.C.left.1 A.C.right A.D "
+        "B B.left B.right B.right.0 B.right.0.0 B.right.1 B.right.1.0 spare spare.left spare.right last"
+    )
+    parameters = (
+        "gain:3 A.C.balance:2 A.C.left.0.weight:5,4 A.C.left.0.bias:5 A.C.left.1.weight:5 A.C.left.1.bias:5 "
+        "B.balance:2 B.left.weight:2,5 B.left.bias:2 spare.balance:2 spare.right.weight:3,2,4 spare.right.bias:3"
+    )
+    buffers = "count A.C.left.1.running_mean A.C.left.1.running_var A.C.left.1.num_batches_tracked"
 
     def model(self, case):
         model = _Nested(_names(case), self.shared(), self.bias)
@@ -123,26 +118,13 @@ class FiveEntries(Check):
         return nb.function("inventory")(self.model(case))
 
     def truth(self, case):
-        # Made here: a truth that takes the model from a method would be an answer for any model.
-        model = _Nested(_names(case), self.shared(), self.bias)
-        self.change(model, case)
-        return self.of(model, _below(model))
-
-    def of(self, model, parts):
-        """What an inventory of the model with these parts should say, by the definitions."""
-        return {
-            "children": _direct(model),
-            "modules": [name for name, _ in parts],
-            "leaves": sum(_is_leaf(part) for _, part in parts),
-            "parameters": {name: tuple(value.shape) for name, value in _registered(model, "_parameters")},
-            "buffers": [name for name, _ in _registered(model, "_buffers")],
-        }
+        return _inventory(self.modules, self.parameters, self.buffers, _names(case))
 
     def mistakes(self, case):
         model, wanted = self.model(case), self.truth(case)
         children, modules, leaves = wanted["children"], wanted["modules"], wanted["leaves"]
         parameters, buffers = wanted["parameters"], wanted["buffers"]
-        below = [part for _, part in _below(model)]
+        below = list(model.modules())[1:]
         kinds = [type(part).__name__ for part in below]
         sizes = {name: prod(shape) for name, shape in parameters.items()}
         containers = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
@@ -233,6 +215,20 @@ class FiveEntries(Check):
 class SharedModule(FiveEntries):
     """A module, a parameter or a buffer that stands at two places counts once, under its first name."""
 
+    modules = FiveEntries.modules.replace("A.D", "A.C.right.0 A.C.right.1").replace("spare ", "B.other spare ") + " box"
+    parameters = FiveEntries.parameters.replace(
+        "A.C.left.1.bias:5", "A.C.right.0.weight:1 A.C.right.1.weight:5 A.C.right.1.bias:5 B.other.weight:5 B.other.bias:5"
+    ) + " last.mirror:2"
+    buffers = FiveEntries.buffers + (
+        " A.C.right.1.running_mean A.C.right.1.running_var A.C.right.1.num_batches_tracked"
+        " B.other.running_var B.other.num_batches_tracked last.echo"
+    )
+
+    def truth(self, case):
+        wanted = super().truth(case)
+        wanted["children"].insert(-1, "apart")  # of the modules it is known under another name
+        return {**wanted, "leaves": wanted["leaves"] - 1}  # what stands in the box is, too
+
     def shared(self):
         return nn.Sequential(nn.PReLU(), nn.BatchNorm1d(5))
 
@@ -252,7 +248,7 @@ class SharedModule(FiveEntries):
         model = self.model(case)
         places = dict(model.named_modules(remove_duplicate=False))
         return {
-            "anatomy_children_by_name": {"children": [name for name, _ in _below(model) if "." not in name]},
+            "anatomy_children_by_name": {"children": [name for name, _ in model.named_modules() if name and "." not in name]},
             "anatomy_leaves_by_name": {"leaves": self.truth(case)["leaves"] + 1},
             "anatomy_memory_for_object": _one_of(
                 parameters=_says(lambda found: "last.mirror" not in found),
@@ -275,6 +271,9 @@ class EmptyAndUnsaved(FiveEntries):
     blame = {"buffers": "unsaved_buffers_missing"}
 
     bias = False
+    modules = FiveEntries.modules + " hull hull.0 shell shell.0 cover cover.0 room bare"
+    parameters = FiveEntries.parameters.replace("A.C.left.0.bias:5 ", "") + " last.factor: last.rows:0,3"
+    buffers = FiveEntries.buffers.replace("count", "count cache") + " last.seen"
 
     def change(self, model, case):
         model.register_buffer("cache", torch.ones(1), persistent=False)
@@ -324,7 +323,25 @@ class OtherModels(FiveEntries):
         "the_layer": "counts_root",
     }
     claims = (*(KINDS[kind].says for kind in kinds), "a model that has changed since the last call")
-    all_kinds = ("shared", "tied", "partly_frozen", "none_place", "look_alike", "the_layer", "mixed_modes")
+    written = {
+        "shared": (
+            "first relu body body.0 head",
+            "first.weight:4,4 first.bias:4 body.0.weight:4,4 body.0.bias:4 head.weight:3,4 head.bias:3",
+        ),
+        "tied": ("encoder tanh decoder", "encoder.weight:4,4 encoder.bias:4 decoder.bias:4"),
+        "partly_frozen": ("0 1 2 3 4", "0.weight:5,4 0.bias:5 2.weight:5,5 2.bias:5 4.weight:3,5 4.bias:3"),
+        "none_place": ("enter relu leave", "enter.weight:5,4 enter.bias:5 leave.weight:3,5"),
+        "look_alike": (
+            "fc fc1 fc10 relu block block.fc block.relu1 my_block my_block.fc my_block.relu my_block.fc1",
+            "fc.weight:4,4 fc.bias:4 fc1.weight:4,4 fc1.bias:4 fc10.weight:4,4 fc10.bias:4 block.fc.weight:4,4 "
+            "block.fc.bias:4 my_block.fc.weight:4,4 my_block.fc.bias:4 my_block.fc1.weight:3,4 my_block.fc1.bias:3",
+        ),
+        "the_layer": ("", "weight:3,4 bias:3"),
+        "mixed_modes": (
+            "0 1 2 2.0 2.1 2.2 2.2.0 2.2.1 3",
+            "0.weight:5,4 0.bias:5 2.0.weight:5,5 2.0.bias:5 2.2.1.weight:5,5 2.2.1.bias:5 3.weight:3,5 3.bias:3",
+        ),
+    }
     blame = {
         **{KINDS[kind].says: hint for kind, hint in kinds.items()},
         **{f"{what} afterwards": "anatomy_changes_the_rest" for what in ("outputs", "names", "attributes")},
@@ -333,7 +350,7 @@ class OtherModels(FiveEntries):
     }
 
     def probe(self, nb, case):
-        models = awkward_models(case, *self.all_kinds)
+        models = awkward_models(case, *self.written)
         found = {says: nb.function("inventory")(model) for says, (model, _) in models.items()}
         changing = self.model(case)
         nb.function("inventory")(changing)
@@ -349,11 +366,11 @@ class OtherModels(FiveEntries):
         model.add_module("arm", arm)
 
     def truth(self, case):
-        models = awkward_models(case, *self.all_kinds)
-        changed = _Nested(_names(case))
-        self.grow(changed)
-        wanted = {says: self.of(model, _below(model)) for says, (model, _) in models.items()}
-        wanted["a model that has changed since the last call"] = self.of(changed, _below(changed))
+        models = awkward_models(case, *self.written)
+        wanted = {KINDS[kind].says: _inventory(*names, "") for kind, names in self.written.items()}
+        grown = " ".join([self.modules, *(f"arm{number * '.0'}" for number in range(7))])
+        changed = _inventory(grown, self.parameters, self.buffers, _names(case))
+        wanted["a model that has changed since the last call"] = changed
         runs = {what: as_before(number) for what, number in self.runs(models, case).items()}
         return {**wanted, **self.afterwards(models, case), **runs}
 

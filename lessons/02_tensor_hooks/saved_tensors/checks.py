@@ -358,13 +358,33 @@ check(
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
+class Sine(torch.autograd.Function):
+    """An operation of one's own, which saves the slope that it computes."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x.cos())
+        return x.sin()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0]
+
+
+class Wave(torch.nn.Module):
+    """A layer with that operation."""
+
+    def forward(self, x):
+        return Sine.apply(x)
+
+
 def deep_net(case):
     """A network of three linear layers in float64, and its input."""
     first, second, third = case.shape("hidden sizes", 3, 5, 30)
 
     def layers():
         linear = [torch.nn.Linear(first, second), torch.nn.Linear(second, third), torch.nn.Linear(third, 2)]
-        return torch.nn.Sequential(linear[0], torch.nn.Tanh(), linear[1], torch.nn.Sigmoid(), linear[2]).double()
+        return torch.nn.Sequential(linear[0], torch.nn.Tanh(), Wave(), linear[1], torch.nn.Sigmoid(), linear[2]).double()
 
     rows = case.integer("hidden rows", 50, 400)
     return case.build("hidden net", layers), case.tensor("hidden x", rows, first, dtype=torch.float64)
@@ -381,8 +401,8 @@ class DeepNet(Check):
 
     def truth(self, case):
         net, x = deep_net(case)
-        # A linear layer saves its input; Tanh and Sigmoid save their output, which is the input of the next one.
-        number = sum(net[:depth](x).nbytes for depth in (0, 2, 4))
+        # A linear layer saves its input. Tanh and Sigmoid save their output, Wave as many slopes as its input has numbers.
+        number = sum(net[:depth](x).nbytes for depth in (0, 2, 2, 3, 5))
         output = net(x)
         upstream = case.tensor("hidden upstream", *output.shape, dtype=output.dtype)
         return {"bytes": number, "0.weight.grad": torch.autograd.grad(output, net[0].weight, upstream)[0]}
@@ -463,12 +483,32 @@ check("saved_tensors", FreesTheMemory)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
+class Squares(torch.autograd.Function):
+    """An operation of one's own, which saves the slope that it computes."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(2 * x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0]
+
+
+class Bowl(torch.nn.Module):
+    """A layer with that operation."""
+
+    def forward(self, x):
+        return Squares.apply(x)
+
+
 def deep_net(case):
-    """Four linear layers, with a ReLU behind each but the last; and an input."""
+    """Four linear layers, with a ReLU or something of one's own behind each but the last; and an input."""
     sizes = case.shape("hidden sizes", 5, 3, 30)
     linear = [case.build(f"hidden layer {number}", torch.nn.Linear, *sizes[number:][:2]) for number in range(4)]
     first, second, third, last = linear
-    net = torch.nn.Sequential(first, torch.nn.ReLU(), second, torch.nn.ReLU(), third, torch.nn.ReLU(), last)
+    net = torch.nn.Sequential(first, torch.nn.ReLU(), second, Bowl(), third, torch.nn.ReLU(), last)
     return net, case.tensor("hidden x", case.integer("hidden rows", 50, 400), sizes[0])
 
 
@@ -493,8 +533,8 @@ class FreesADeepNet(Check):
         places = [f"hidden place {number}" for number in (1, 3, 5)]
         meanwhile = storages_left(case, "hidden: meanwhile", there=places)
         afterwards = storages_left(case, "hidden: afterwards", freed=places)
-        # A linear layer saves its input; ReLU saves its output, which is the input of the next one.
-        number = sum(net[:depth](x).nbytes for depth in (0, 2, 4, 6))
+        # A linear layer saves its input. ReLU saves its output, which is the input of the next one, the Bowl its slopes.
+        number = sum(net[:depth](x).nbytes for depth in (0, 2, 3, 4, 6))
         return {"the output": net(x), "bytes": number, "the trace of memory": [meanwhile, afterwards]}
 
 

@@ -16,16 +16,11 @@ from course.traces import what_runs
 from course.truths import ANYTHING, as_before, other_than
 
 
-def flops_of(model, x):
-    """Torch's own count, below the modules: each operator's multiplications and additions."""
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
-        model(x)
-    return counter.get_total_flops()
-
-
 def macs_of(model, x, examples):
-    """What the first example takes, so many times: the MACs of the whole batch."""
-    return examples * flops_of(model, x[:1]) // 2
+    """The MACs of a batch: so many times what its first example takes, by torch's own count, below the modules."""
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(x[:1])
+    return examples * counter.get_total_flops() // 2  # of each MAC it counts a multiplication and an addition
 
 
 def calls_of(model, x):
@@ -422,7 +417,8 @@ class AnyModel(WholeBatch):
     def truth(self, case):
         wanted = {}
         for number, (says, (model, x)) in enumerate(self.models(case).items()):
-            macs = self.times(case, number, x) * flops_of(model, x) // 2
+            batch = x[None] if x.dim() == 1 else x
+            macs = macs_of(model, batch, self.times(case, number, x) * len(batch))
             wanted[f"MACs of {says}"] = AnyOf(macs, float(macs))
         return wanted
 

@@ -431,7 +431,7 @@ check("feature_extractor", NestedNames, OnResNet, CalledAgain, TwoAtOnce, Traini
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class House(nn.Module):
-    """Layers in a dict, two of them on one input, and a layer outside that has the name of one inside."""
+    """Layers in a dict, two of them on one input, by keyword, and a layer outside that has the name of one inside."""
 
     def __init__(self, floor, room):
         super().__init__()
@@ -443,7 +443,7 @@ class House(nn.Module):
     def forward(self, x):
         floor, room = self.names
         rooms = getattr(self, floor)
-        return getattr(self, room)(rooms[room](x) - rooms[floor](x))
+        return getattr(self, room)(rooms[room](x) - rooms[floor](input=x))
 
 
 class AroundTheHouse(Check):

@@ -385,7 +385,7 @@ class Echo(nn.Module):
 
     def forward(self, x):
         source, wall, ear = (getattr(self, name) for name in self.names)
-        sound = source(x)
+        sound = source(input=x)
         return ear((wall(sound).mul_(4) + sound).mean(2))
 
 

@@ -349,7 +349,7 @@ class Stairs(nn.Module):
         flight, rest = (getattr(self, name) for name in self.names)
         for _ in range(self.times):
             x = flight(flight(x)) * 2
-            x = rest(x)
+            x = rest(input=x)
         return x
 
 

@@ -402,7 +402,7 @@ class Draft(nn.Module):
 
     def forward(self, x):
         first, odd, even, other = self.children()
-        x = first(other(x)).mul_(3)
+        x = first(input=other(x)).mul_(3)
         return (odd(x) if len(x) % 2 else even(x)).sub_(1).relu_()
 
 
