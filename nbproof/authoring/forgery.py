@@ -16,17 +16,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
+from nbproof.authoring.composed import UNKNOWN, Given
 from nbproof.authoring.pieces import Pieces
-from nbproof.authoring.ready_answers import Given, ready_answers
+from nbproof.authoring.ready_answers import ready_answers
 from nbproof.authoring.stand_ins import Answer, NotingCase, brought, copied, idle_answers, redirected
 from nbproof.cells import visible_of
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, listing, seeds_of
-from nbproof.checks.namespace import undisturbed
+from nbproof.checks.namespace import Notebook, undisturbed
 from nbproof.checks.test_cells import probe_part
 from nbproof.values.compare import is_same
 
@@ -185,18 +186,34 @@ def _handed_in(hidden: type[Check], shown: Sequence[type[Check]], solved: Mappin
     if call is None:
         return ""
     wanted = hidden().truth(Case(seed))
-    for name, answer in ready_answers(shown, call):
+    for name, answer in ready_answers(shown, call, _first_return(hidden, seed, solved)):
         if any(is_same(evidence, wanted) for evidence in brought(hidden, answer, Case(seed), solved)):
             return f"{name}, which learners have, passes it as the answer"
     return ""
 
 
 def _first_call(hidden: type[Check], seed: int, solved: Mapping[str, object]) -> Given | None:
-    """What the learner's function is given first; None if it is not called."""
+    """What the learner's function is given first, as it is then; None if it is not called."""
     calls: list[Given] = []
 
     def asked(*given: object, **named: object) -> None:
-        calls.append((given, named))
+        if not calls:
+            calls.append(copied((given, named)))  # before the probe changes it
 
     brought(hidden, asked, Case(seed), solved)
     return calls[0] if calls else None
+
+
+def _first_return(hidden: type[Check], seed: int, solved: Mapping[str, object]) -> object:
+    """What a right answer returns when it is called first; UNKNOWN if there is none."""
+    found: list[object] = []
+
+    def noting(function: Answer, *given: object, **named: object) -> object:
+        returned = function(*given, **named)
+        found.append(copied(returned))
+        return returned
+
+    book = {name: partial(noting, value) if callable(value) else value for name, value in solved.items()}
+    with suppress(Exception, KeyboardInterrupt):
+        hidden().probe(Notebook(book), Case(seed))
+    return found[0] if found else UNKNOWN

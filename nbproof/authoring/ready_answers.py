@@ -8,31 +8,34 @@ called with what is given, and with something for each parameter that is left.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+from nbproof.authoring.composed import UNKNOWN, Given, composed_answers
 from nbproof.authoring.hearsay import narrowed
 from nbproof.authoring.pieces import hashable
 from nbproof.authoring.stand_ins import Answer, copied, redirected
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check
 from nbproof.checks.namespace import undisturbed
+from nbproof.course_file import the_course
 from nbproof.values.evidence import snapshot
 
 __all__ = ["Given", "ready_answers"]
 
-Given = tuple[tuple[Any, ...], dict[str, Any]]
-"""What a call of the learner's function is given."""
 
-
-def ready_answers(tasks: Sequence[type[Check]], call: Given) -> Iterator[tuple[str, Answer]]:
-    """What of these visible checks can be called as the learner's function is called."""
+def ready_answers(
+    tasks: Sequence[type[Check]], call: Given, returned: object = UNKNOWN
+) -> Iterator[tuple[str, Answer]]:
+    """What of these visible checks can be called as the learner's function is called, for which a right one has returned this."""
     yield from _answers(tasks, *call)
+    yield from composed_answers([*_helpers(tasks), *_imported(tasks)], call, returned)
     for task in tasks:
         yield from _retargeted(task, call)
 
@@ -89,6 +92,18 @@ def _inside(name: str, code: CodeType, space: dict[str, Any]) -> Iterator[tuple[
             if _is_function(part) and not part.co_freevars:
                 yield whole, FunctionType(part, space)
             yield from _inside(whole, part, space)
+
+
+def _imported(tasks: Iterable[type[Check]]) -> Iterator[tuple[str, Answer]]:
+    """The functions of those modules of the course from which the visible checks have something."""
+    values = (value for task in tasks for value in task.truth.__globals__.values())
+    names = {
+        value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None) for value in values
+    }
+    for module in sorted(name for name in names if name and name.startswith(f"{the_course().package}.")):
+        for name, value in inspect.getmembers(sys.modules[module], inspect.isfunction):
+            if value.__module__ == module:
+                yield f"{module}.{name}", value
 
 
 _Filler = Callable[[object], object]

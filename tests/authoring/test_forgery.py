@@ -497,3 +497,98 @@ def test_evidence_put_together_of_pieces_is_found(source: str) -> None:
 def test_one_leaf_that_is_no_piece_guards_the_marks(source: str) -> None:
     (guard,) = guards([("test_it", filled(source, MENDED_BY))])
     assert guard.flaw == ""
+
+
+COMPOSED = '''\
+from collections import namedtuple
+
+from nbproof import Check, check
+
+Heard = namedtuple("Heard", ["word", "number", "loud"])
+
+
+def long_ones(words):
+    return [word for word in words if len(word) > 0]
+
+
+def heard_in(words):
+    return [Heard(word, len(word), f"{{word.upper()}}{{word}}"{cut}) for word in words]
+
+
+def loud_ones(words, long):
+    if not isinstance(long, list):
+        raise TypeError("no list")
+    return {{word: f"{{word.upper()}}{{len(words)}}"{cut} for word in long}}
+
+
+def numbered(loud):
+    return [f"{{number}} {{word}}" for number, word in enumerate(loud.values())]{cut}
+
+
+class Loud(Check):
+    """The words are loud."""
+
+    def probe(self, nb, case):
+        return {{"loud": nb.function("loud")(tuple(case.words("x", 2)))}}
+
+    def truth(self, case):
+        return {{}}
+
+
+check("loud", Loud)
+### BEGIN HIDDEN TESTS
+class Unseen(Check):
+    """Other words are loud as well."""
+
+    def probe(self, nb, case):
+        return {{"told": nb.function("loud")(tuple(case.words("y", 3)))}}
+
+    def truth(self, case):
+        words = case.words("y", 3)
+        return {{"told": {wanted}}}
+
+
+check("loud", Unseen)
+### END HIDDEN TESTS
+'''
+COMPOSITIONS = {
+    "one function beside what is given": (
+        "loud_ones of long_ones",
+        '{word: f"{word.upper()}3" for word in words}',
+        "[:1]",
+    ),
+    "a field of records": (
+        "a list of the field 2 of heard_in",
+        '[(word, f"{word.upper()}{word}") for word in words]',
+        "[:1]",
+    ),
+    "those of records by their names": (
+        "a dict of the field 2 of heard_in",
+        '{word: f"{word.upper()}{word}" for word in words}',
+        "[:1]",
+    ),
+    "an item": ("the item 1 of long_ones", "words[1]", None),
+}
+
+
+@pytest.mark.parametrize(("name", "wanted", "_"), COMPOSITIONS.values(), ids=COMPOSITIONS)
+def test_two_visible_functions_put_together_are_no_answer(name: str, wanted: str, _: str | None) -> None:
+    (guard,) = guards([("test_loud", COMPOSED.format(wanted=wanted, cut=""))])
+    assert guard.flaw == f"test_loud/Unseen: {name}, which learners have, passes it as the answer"
+
+
+@pytest.mark.parametrize(("name", "wanted", "cut"), [one for one in COMPOSITIONS.values() if one[2]])
+def test_functions_that_say_less_are_no_answer_when_put_together(name: str, wanted: str, cut: str) -> None:
+    (guard,) = guards([("test_loud", COMPOSED.format(wanted=wanted, cut=cut))])
+    assert guard.flaw == ""
+
+
+def test_a_right_answer_tells_which_compositions_are_worth_a_probe() -> None:
+    def loud(words: tuple[str, ...]) -> dict[str, str]:
+        return {word: f"{word.upper()}{len(words)}" for word in words}
+
+    source = COMPOSED.format(wanted='{word: f"{word.upper()}3" for word in words}', cut="")
+    (guard,) = guards([("test_loud", source)], {"loud": loud})
+    assert guard.flaw == "test_loud/Unseen: loud_ones of long_ones, which learners have, passes it as the answer"
+    (guard,) = guards([("test_loud", source)], {"loud": lambda words: {}})
+    assert guard.flaw == ""

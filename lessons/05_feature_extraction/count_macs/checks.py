@@ -16,11 +16,11 @@ from course.traces import what_runs
 from course.truths import ANYTHING, as_before, other_than
 
 
-def macs_of(model, x, examples):
-    """The MACs of a batch: so many times what its first example takes, by torch's own count, below the modules."""
+def macs_of_one(model, x):
+    """The MACs of the first example of a batch, by torch's own count, below the modules."""
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(x[:1])
-    return examples * counter.get_total_flops() // 2  # of each MAC it counts a multiplication and an addition
+    return counter.get_total_flops() // 2  # of each MAC it counts a multiplication and an addition
 
 
 def calls_of(model, x):
@@ -153,7 +153,7 @@ class WholeBatch(Check):
 
     def macs(self, case):
         """Of the whole batch, of which the truth counts one example."""
-        return macs_of(*self.given(case).values(), self.batch(case))
+        return self.batch(case) * macs_of_one(*self.given(case).values())
 
     def probe(self, nb, case):
         model, x = self.given(case).values()
@@ -245,7 +245,7 @@ class NoHookLeft(WholeBatch):
 
     def truth(self, case):
         model, x = self.given(case).values()
-        macs, before = macs_of(model, x, self.batch(case) - 2), statistics(self.given(case)["model"])
+        macs, before = (self.batch(case) - 2) * macs_of_one(model, x), statistics(self.given(case)["model"])
         runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
         moved, batches = self.given(case)["model"], (x, x[2:])
         for batch in batches:
@@ -339,7 +339,7 @@ class EachCallAfresh(WholeBatch):
 
     def truth(self, case):
         model, x = self.given(case).values()
-        counts = [macs_of(model, one, self.batch(case)) for one in (x, -x)]
+        counts = [self.batch(case) * macs_of_one(model, one) for one in (x, -x)]
         first, second = (AnyOf(macs, float(macs)) for macs in counts)
         return {"count for x": first, "count for -x, after that for x": second}
 
@@ -418,7 +418,7 @@ class AnyModel(WholeBatch):
         wanted = {}
         for number, (says, (model, x)) in enumerate(self.models(case).items()):
             batch = x[None] if x.dim() == 1 else x
-            macs = macs_of(model, batch, self.times(case, number, x) * len(batch))
+            macs = self.times(case, number, x) * len(batch) * macs_of_one(model, batch)
             wanted[f"MACs of {says}"] = AnyOf(macs, float(macs))
         return wanted
 
