@@ -1,7 +1,7 @@
 """What learners have, put together: one function of the visible checks on what another one says of what is given.
 
-Few answers are worth the trouble of a probe. So each composition is told apart here by what it returns for the first
-call: it has to be what a right answer returns, where that is known, and no other composition may have returned it.
+There are many compositions, and a probe takes time. So a composition is tried only if it returns for the first call what
+a right answer returns, where that is known, and if no other one has returned the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nbproof.authoring.stand_ins import Answer, copied
 from nbproof.values.compare import Close, is_same
 from nbproof.values.evidence import Unreadable, snapshot
 
-__all__ = ["UNKNOWN", "Given", "composed_answers"]
+__all__ = ["UNKNOWN", "Given", "composed_answers", "takes_just"]
 
 Given = tuple[tuple[Any, ...], dict[str, Any]]
 """What a call of the learner's function is given."""
@@ -79,11 +79,11 @@ def _once(found: Iterable[_Made]) -> Iterator[_Made]:
 def _places(helper: Answer, given: tuple[Any, ...]) -> Iterator[tuple[int, ...]]:
     """Which of the arguments a function may take, in their order."""
     for number in range(1, len(given) + 1):
-        if _takes_just(helper, number):
+        if takes_just(helper, number):
             yield from combinations(range(len(given)), number)
 
 
-def _takes_just(helper: Answer, number: int) -> bool:
+def takes_just(helper: Answer, number: int) -> bool:
     """Whether it takes so many arguments by their places, and needs each of them."""
     usual = [one for one in signature(helper).parameters.values() if one.default is Parameter.empty]
     return len(usual) == number and all(one.kind <= Parameter.POSITIONAL_OR_KEYWORD for one in usual)
@@ -125,7 +125,7 @@ def _sides(helper: Answer, given: tuple[Any, ...]) -> Iterator[tuple[tuple[int, 
     """What is given beside what somebody has made: nothing, or one of the arguments or all of them, in front or behind."""
     every = tuple(range(len(given)))
     for beside in dict.fromkeys([(), *((place,) for place in every), every]):
-        if _takes_just(helper, 1 + len(beside)):
+        if takes_just(helper, 1 + len(beside)):
             yield beside, ()
             if beside:
                 yield (), beside

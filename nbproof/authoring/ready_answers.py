@@ -2,7 +2,8 @@
 
 A helper as it is, or hung as a hook on what the function is given, or a truth that is told to work on that. It needs no
 helper with the learner's own parameters: any function that stands in the visible checks, inside others as well, can be
-called with what is given, and with something for each parameter that is left.
+called with what is given, and with something for each parameter that is left. Two of them put together are tried as well
+(:mod:`nbproof.authoring.composed`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from itertools import combinations
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from nbproof.authoring.composed import UNKNOWN, Given, composed_answers
+from nbproof.authoring.composed import UNKNOWN, Given, composed_answers, takes_just
 from nbproof.authoring.hearsay import narrowed
 from nbproof.authoring.pieces import hashable
 from nbproof.authoring.stand_ins import Answer, copied, redirected
@@ -45,16 +46,44 @@ def _answers(
 ) -> Iterator[tuple[str, Answer]]:
     first = given[0] if given else None
     kinds = [kind for kind in dir(first) if kind.startswith("register_") and kind.endswith("hook")]
-    for name, helper in _helpers(tasks):
-        if _takes(helper, *given, **named):
-            yield name, helper
-        if kinds and not isinstance(helper, type) and any(_takes(helper, *range(number)) for number in (1, 2, 3)):
-            for kind in kinds:
-                yield f"{name} by {kind}", partial(_hang, helper, kind)
-                if hasattr(first, "__mul__"):
-                    yield f"{name} by {kind}", partial(_hang_apart, helper, kind)
+    helpers = list(_helpers(tasks))
+    yield from ((name, helper) for name, helper in helpers if _takes(helper, *given, **named))
+    hangs = [_hang, _hang_apart] if hasattr(first, "__mul__") else [_hang]
+    for name, hook in _hooks(helpers, len(hangs) > 1) if kinds else ():
+        yield from ((f"{name} by {kind}", partial(hang, hook, kind)) for kind in kinds for hang in hangs)
     for part in _parts(tasks):
         yield from part.answers(len(given) + len(named))
+
+
+def _hooks(helpers: Iterable[tuple[str, Answer]], twice: bool) -> Iterator[tuple[str, Answer]]:
+    """What can be called as a hook is, and if ``twice``, what one makes of what such a one returns.
+
+    That of functions which stand in the text by themselves. Not of modules, on which hooks of many kinds can hang: it would
+    take too long.
+    """
+    able = [
+        (name, helper)
+        for name, helper in helpers
+        if not isinstance(helper, type) and any(_takes(helper, *range(number)) for number in (1, 2, 3))
+    ]
+    yield from able
+    own = [(name, helper) for name, helper in able if twice and _stands_alone(helper)]
+    for name, outer in own:
+        if takes_just(outer, 1):
+            yield from ((f"{name} of {first}", partial(_after, outer, inner)) for first, inner in own)
+
+
+def _stands_alone(helper: Answer) -> bool:
+    """Whether the visible checks define it, neither inside something else nor imported."""
+    return (
+        isinstance(helper, FunctionType)
+        and helper.__name__ == helper.__qualname__
+        and helper.__module__ not in sys.modules
+    )
+
+
+def _after(outer: Answer, inner: Answer, *given: object) -> object:
+    return outer(inner(*given))
 
 
 def _takes(helper: Answer, *given: object, **named: object) -> bool:

@@ -103,6 +103,9 @@ class Bell:
     def register_hook(self, hook):
         self.hooks.append(hook)
 
+    def __mul__(self, times):
+        return self
+
     def ring(self, words):
         return [hook(words) for hook in self.hooks]
 
@@ -224,6 +227,13 @@ AS_ANSWER = {
         "None",
         """at = case.build("x", lambda: case.words("x", 2).__getitem__)
         return {"loud": [at(number).upper() for number in (0, 1)]}""",
+    ),
+    "a hook of two parts": (
+        "louder of longer by register_hook",
+        RUNG,
+        'def longer(word):\n    return word + "!"\n\n\ndef louder(word):\n    return word[:-1].upper()',
+        "None",
+        "return {}",
     ),
     "a hook": ("make_loud by register_hook", RUNG, "make_loud = lambda word: word.upper()", "None", "return {}"),
 }

@@ -133,3 +133,16 @@ def test_calls_are_found_without_a_hook_in_the_order_in_which_they_end() -> None
     assert torch.equal(calls[0].later, calls[0].output.relu())  # what the ReLU has written into it
     assert not sum(hook_counts(model).values())
     assert set(single_calls(Twice(), torch.ones(1, 2))) == {"body.0", "body.1", "body"}
+
+
+def test_calls_are_not_found_where_a_module_gets_its_argument_by_keyword() -> None:
+    class Named(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(2, 2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.layer(input=x)  # type: ignore[no-any-return]
+
+    with pytest.raises(TypeError, match="input"):
+        calls_of(Named(), torch.ones(1, 2))

@@ -16,7 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from torchvision.models import resnet18
 
 from course.awkward import awkward_models
-from course.probing import calls_of, single_calls
+from course.probing import Call
 from nbproof.checks.case import Case
 from tests.course.solved import no_hooks, solutions
 
@@ -56,6 +56,35 @@ MODELS: dict[str, Callable[[], GIVEN]] = {
     "in place": lambda: of_kind("in_place_behind"),
     "mixed modes": lambda: of_kind("mixed_modes"),
 }
+
+
+def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
+    """As in ``course.probing``, of modules that may get any arguments, which the one that learners have does not take."""
+    calls: list[Call] = []
+
+    def listening(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any, **named: Any) -> Any:
+            output = forward(*given, **named)
+            if isinstance(output, torch.Tensor):
+                calls.append(Call(name, None, output.detach().clone(), output.detach(), 0))
+            else:
+                calls.append(Call(name, None, output, output, 0))
+            return output
+
+        return run
+
+    for name, module in model.named_modules():
+        module.forward = listening(name, module.forward)
+    model(x)
+    return calls
+
+
+def single_calls(model: nn.Module, x: torch.Tensor) -> dict[str, Call]:
+    """By name, those of modules inside the model that run once and return one tensor."""
+    calls = calls_of(model, x)
+    names = [call.name for call in calls]
+    alone = [call for call in calls if call.name and names.count(call.name) == 1]
+    return {call.name: call for call in alone if isinstance(call.output, torch.Tensor)}
 
 
 @pytest.fixture(scope="module")
