@@ -19,7 +19,7 @@ from nbproof.authoring.hearsay import narrowed
 from nbproof.authoring.pieces import hashable
 from nbproof.authoring.stand_ins import Answer, copied
 from nbproof.values.compare import Close, is_same
-from nbproof.values.evidence import Unreadable, snapshot
+from nbproof.values.evidence import Evidence, Unreadable, snapshot
 
 __all__ = ["UNKNOWN", "Given", "composed_answers", "takes_just"]
 
@@ -46,7 +46,7 @@ def composed_answers(
 
     ``returned``: what a right answer returns for the first call.
     """
-    if returned is None or (returned is not UNKNOWN and isinstance(snapshot(returned), Unreadable)):
+    if returned is None or (returned is not UNKNOWN and not _is_data(snapshot(returned))):
         return
     given = (*call[0], *call[1].values())
     functions = list({helper: (name, helper) for name, helper in helpers if _is_plain(helper)}.values())
@@ -70,10 +70,18 @@ def _once(found: Iterable[_Made]) -> Iterator[_Made]:
     """Each value once. What is no plain data may be anything, so it is kept."""
     seen = set[Hashable]()
     for made in found:
-        taken = hashable(snapshot(narrowed(made.value)))
-        if taken not in seen or "Unreadable" in str(taken):
+        evidence = snapshot(narrowed(made.value))
+        taken = hashable(evidence)
+        if taken not in seen or not _is_data(evidence):
             seen.add(taken)  # type: ignore[arg-type]
             yield made
+
+
+def _is_data(evidence: Evidence) -> bool:
+    """Whether it holds nothing that is no plain data."""
+    if isinstance(evidence, (dict, list)):
+        return all(map(_is_data, evidence.values() if isinstance(evidence, dict) else evidence))
+    return not isinstance(evidence, Unreadable)
 
 
 def _places(helper: Answer, given: tuple[Any, ...]) -> Iterator[tuple[int, ...]]:

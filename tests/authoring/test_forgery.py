@@ -600,5 +600,6 @@ def test_a_right_answer_tells_which_compositions_are_worth_a_probe() -> None:
     source = COMPOSED.format(wanted='{word: f"{word.upper()}3" for word in words}', cut="")
     (guard,) = guards([("test_loud", source)], {"loud": loud})
     assert guard.flaw == "test_loud/Unseen: loud_ones of long_ones, which learners have, passes it as the answer"
-    (guard,) = guards([("test_loud", source)], {"loud": lambda words: {}})
-    assert guard.flaw == ""
+    for other in ({}, [print]):  # what is no data equals nothing
+        (guard,) = guards([("test_loud", source)], {"loud": lambda words, other=other: other})
+        assert guard.flaw == ""
