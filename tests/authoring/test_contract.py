@@ -197,7 +197,7 @@ FACTS = [
     ("unguarded", "test_unguarded has no hidden check, on which its marks could rest", ""),
     (
         "guarded_by_the_same",
-        "test_guarded_by_the_same/OtherForward: evidence made of the truths that learners have",
+        "test_guarded_by_the_same/OtherForward: evidence put together of what learners have",
         "",
     ),
     (
@@ -245,7 +245,7 @@ CURES = {
         "in unseen/checks.py move what finds them (OtherForward) above the line of the hidden checks"
     ),
     "test_unguarded has no hidden check, on which its marks could rest": GUARD.format("unguarded"),
-    "test_guarded_by_the_same/OtherForward: evidence made of the truths that learners have": GUARD.format(
+    "test_guarded_by_the_same/OtherForward: evidence put together of what learners have": GUARD.format(
         "guarded_by_the_same"
     ),
     "the hidden check test_guarded_by_the_same/OtherForward finds no mutant: nothing shows": (
