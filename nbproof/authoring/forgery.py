@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any
 
 from nbproof.authoring.composed import UNKNOWN, Given
-from nbproof.authoring.pieces import Pieces
+from nbproof.authoring.pieces import Stock
 from nbproof.authoring.ready_answers import ready_answers
 from nbproof.authoring.stand_ins import Answer, NotingCase, brought, copied, idle_answers, redirected
 from nbproof.cells import visible_of
@@ -117,7 +117,7 @@ def _is_forged(
     wanted = cache(lambda seed: hidden().truth(Case(seed)))
     for seed in range(first, first + _SEEDS):
         others = [wanted(seed + number) for number in range(1, 1 + _OTHERS)]
-        pieces = Pieces(wanted(seed), others, hidden.claims)
+        pieces = Stock(wanted(seed), others, hidden.claims)
         for value in _values_at_hand(hidden, half, shown, solved, seed):
             pieces.add(value)
         if not pieces.make_it():

@@ -10,13 +10,13 @@ from nbproof.authoring.hearsay import narrowed
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
 
-__all__ = ["Pieces", "hashable"]
+__all__ = ["Stock", "hashable"]
 
 _Sort = tuple[object, ...]
 """What two leaves have in common that may be equal."""
 
 
-class Pieces:
+class Stock:
     """Values of which evidence for ``wanted`` may be made: those of other sorts than its leaves are left out at once.
 
     ``others``: what the same check wants under other seeds. A plain value that all of them hold can be said without

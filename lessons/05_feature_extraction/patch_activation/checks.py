@@ -393,7 +393,9 @@ class PatchedEcho(Check):
     """The answer is the corrupted run's, with the channels of the clean one in that layer."""
 
     def echo(self, case):
-        model, size = case.build("an echo", Echo, *case.words("places", 3)), case.shape("sounds", 2, 3, 8)
+        source, ear = case.words("places", 2)
+        # Two names of which one begins like the other.
+        model, size = case.build("an echo", Echo, source, f"{source}s", ear), case.shape("sounds", 2, 3, 8)
         channels = case.shuffled("channels of the echo", range(5))
         return (
             model,
