@@ -23,7 +23,7 @@ from nbproof.authoring.headings import heading_of, minutes_of
 from nbproof.authoring.hint_texts import derived_hints
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
 from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind, stub_of, visible_of
-from nbproof.checks.test_cells import CHECK_LINE, needed_by
+from nbproof.checks.check_cells import CHECK_LINE, needed_by
 from nbproof.checks.visible import HIDDEN, NAME
 from nbproof.course_file import the_course
 from nbproof.display.outline import fingerprint
@@ -192,7 +192,7 @@ def in_the_notebook(cell: Cell) -> str:
     lines = [CHECK_LINE, *cell.call.split("\n")]
     if hidden:
         hidden = hidden.partition(END_HIDDEN)[0].strip("\n")
-        brought = needed_by(ast.parse(hidden), visible)
+        brought = needed_by(hidden, visible)
         lines += ["", BEGIN_HIDDEN, *([*brought, ""] if brought else []), HIDDEN, *hidden.split("\n"), END_HIDDEN]
     return "\n".join(lines)
 

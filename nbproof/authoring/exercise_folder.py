@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN
-from nbproof.checks.test_cells import CHECK_LINE
+from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.checks.visible import HIDDEN, import_lines, key_of, the_call
 from nbproof.errors import LessonError
 

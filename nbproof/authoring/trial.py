@@ -142,7 +142,7 @@ def _cell(name: str, source: str) -> str:
 def _test_cell(name: str, source: str) -> str:
     """The same for a test cell. It holds plain Python, and is long: IPython's reading of it would take half the time."""
     try:
-        # A namespace of its own: its names must not take the place of the answer's (nbproof/checks/test_cells.py).
+        # A namespace of its own: its names must not take the place of the answer's (nbproof/checks/check_cells.py).
         exec(_compiled(name, source), dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
     except BaseException as error:
         return f"{name}: {type(error).__name__}: {error}"

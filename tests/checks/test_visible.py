@@ -11,7 +11,7 @@ import pytest
 from nbproof.authoring.derived_files import in_the_notebook
 from nbproof.checks import visible
 from nbproof.checks.check import check, collecting, listing
-from nbproof.checks.test_cells import probe_part
+from nbproof.checks.check_cells import probe_part
 from nbproof.checks.visible import digest_of_visible, whole
 from nbproof.course_file import CourseFile
 from nbproof.errors import CourseError
