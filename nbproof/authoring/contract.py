@@ -21,7 +21,7 @@ from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
 from nbproof.authoring.trial import Trial, Tried, Way
-from nbproof.cells import CellKind, visible_of
+from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.display.help import all_hints, known_hint
 from nbproof.display.words import ENGLISH
@@ -134,7 +134,7 @@ def _trial(
         return Trial(exercise.id, setup, candidate.source, tests, limit=limit, seeds=mutant_seeds, doubted=True)
     if candidate.role != "reference":
         return Trial(exercise.id, setup, candidate.source, tests, limit=limit)
-    released = tuple((name, visible_of(source)) for name, source in tests if visible_of(source) != source)
+    released = tuple((cell.grade_id, cell.visible) for cell in exercise.tests if cell.hidden)
     # What learners could forge is tried beside the reference: that takes longer than any answer does.
     return Trial(exercise.id, setup, candidate.source, tests, released, apart=True, limit=3 * limit)
 
@@ -303,5 +303,5 @@ def _cure_of_hint(shown: str | None, declared: str | None, check: str) -> str:
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:
     """test_id/Check of every check class between the hidden-test markers."""
     for cell in exercise.tests:
-        shown = checks_in(visible_of(cell.source))
+        shown = checks_in(cell.visible)
         yield from (f"{cell.grade_id}/{name}" for name in checks_in(cell.source) if name not in shown)

@@ -11,7 +11,8 @@ read-only           ``locked`` only: definitions that answers and tests rely on;
 no metadata         prose, and code that only shows something; not run while grading
 ==================  =========================================================================
 
-A test cell is two lines, which stand for the checks in the exercise's folder: a :class:`Cell` has their whole text.
+A test cell is two lines, which stand for the checks in the exercise's folder. A :class:`Cell` has what of them learners
+get, what they do not get, and both between nbgrader's marks.
 
 Of all lessons together it says what one must not have because another has it, and which folders are no lessons.
 """
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,9 +30,21 @@ from typing import Any
 import jupytext
 from IPython.core.inputtransformer2 import TransformerManager
 
-from nbproof.authoring.exercise_folder import Candidate, CheckCells, is_left_over, read_candidates, refuse_unexpected
+from nbproof.authoring.exercise_folder import (
+    Candidate,
+    NamedCell,
+    is_left_over,
+    key_called,
+    read_candidates,
+    read_checks,
+    refuse_missing,
+    refuse_unexpected,
+    refuse_unused,
+)
 from nbproof.cells import (
+    BEGIN_HIDDEN,
     BEGIN_SOLUTION,
+    END_HIDDEN,
     END_SOLUTION,
     CellKind,
     exercise_of,
@@ -40,7 +53,9 @@ from nbproof.cells import (
     refuse_markers,
     refuse_unmarkable,
     stub_of,
+    visible_and_hidden,
 )
+from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.errors import LessonError, UsageError
 
 __all__ = [
@@ -70,6 +85,10 @@ class Cell:
     grade_id: str = ""
     points: float = 0.0
     metadata: tuple[tuple[str, Any], ...] = ()
+    visible: str = ""
+    """Of a test cell, the tests that learners get."""
+    hidden: str = ""
+    """The tests that they do not get."""
     call: str = ""
     """The two lines of a test cell whose checks stand in its exercise's folder."""
     checks: str = ""
@@ -153,18 +172,30 @@ def read_lesson(folder: Path) -> Lesson:
     _refuse_duplicates(cells)
     ids = {cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER}
     refuse_unexpected(folder, ids)
-    checks = CheckCells(folder)
-    cells = tuple(_tested(cell, checks) if cell.kind is CellKind.TEST else cell for cell in cells)
-    checks.refuse_unused(ids)
+    checks = read_checks(folder, ids)
+    cells = tuple(_tested(cell, folder, checks) if cell.kind is CellKind.TEST else cell for cell in cells)
+    refuse_unused(checks, {cell.checks for cell in cells})
     return Lesson(folder.name, path, cells, _exercises(cells, folder))
 
 
-def _tested(cell: Cell, checks: CheckCells) -> Cell:
-    """A test cell with its whole text."""
-    found = checks.made_of(cell.source, cell.grade_id, cell.place)
-    refuse_bad_markers(found.source, found.place, cell.grade_id, cell.kind)
-    _compiles(found.source, found.place, cell.grade_id)
-    return replace(cell, source=found.source, call=cell.source.strip() if found.key else "", checks=found.key)
+def _tested(cell: Cell, folder: Path, checks: Mapping[str, NamedCell]) -> Cell:
+    """A test cell with its whole text, and with what learners get of it."""
+    key = key_called(cell.source, cell.grade_id, cell.place)
+    if not key:
+        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+        _compiles(cell.source, cell.place, cell.grade_id)
+        visible, hidden = visible_and_hidden(cell.source)
+        return replace(cell, visible=visible, hidden=hidden)
+    refuse_missing(key, cell.place, folder, checks)
+    found = checks[key]
+    lines = [CHECK_LINE, found.visible]
+    if found.hidden:
+        lines += [BEGIN_HIDDEN, found.hidden, END_HIDDEN]
+    source = "\n".join(lines)
+    refuse_bad_markers(source, found.place, cell.grade_id, cell.kind)
+    return replace(
+        cell, source=source, visible=found.visible, hidden=found.hidden, checks=key, call=cell.source.strip()
+    )
 
 
 def _cell(raw: Any, place: str) -> Cell:

@@ -158,7 +158,7 @@ def _visible(root: Path) -> Iterator[str]:
         return
     for path in sorted((root / "lessons").glob(f"*/*/{CHECKS}")):
         for cell in read_named_cells(path):
-            yield from cell.source.partition(HIDDEN)[0].splitlines()
+            yield from cell.visible.splitlines()
 
 
 def _candidates(folder: Path) -> Iterator[tuple[str, str]]:

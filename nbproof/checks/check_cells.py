@@ -97,7 +97,7 @@ def needed_by(hidden: str, visible: str) -> list[str]:
 
 def _first_line(node: ast.stmt) -> int:
     """Of a statement, or of its first decorator."""
-    decorators = getattr(node, "decorator_list", ())
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(one.lineno for one in decorators)])
 
 
