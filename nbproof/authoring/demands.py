@@ -24,6 +24,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from nbproof.authoring.exercise_folder import CHECKS, nothing_to_break
 from nbproof.authoring.headings import statement_of
@@ -108,22 +109,21 @@ def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
             )
 
 
-_EXEMPT = re.compile(r"^#\s*awkward:\s*(?P<kinds>[\w, ]+?)\s*:\s*(?P<why>\S.*)$", re.MULTILINE)
+_EXEMPT = re.compile(r"#\s*awkward:\s*(?P<kinds>[\w, ]+?)\s*:\s*(?P<why>\S.*)$")
 
 
 def untried(lesson: Lesson, exercise: Exercise, kinds: Mapping[str, Sequence[str]]) -> Iterator[Violation]:
     """Kinds of arguments that no check of the exercise tries, without a word about why; ``kinds``: argument -> kinds."""
     taken = _arguments(stub_of(exercise.answer.source))
-    asked = {kind: argument for argument, of in kinds.items() if argument in taken for kind in of}
+    asked: dict[str, str] = {}
+    for argument in [one for one in kinds if one in taken]:
+        asked.update(dict.fromkeys(kinds[argument], argument))
     if not asked:
         return
     path = lesson.path.parent / exercise.id / CHECKS
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    tree = list(ast.walk(ast.parse(text)))
-    known = {node.value for node in tree if isinstance(node, ast.Constant)}
-    known |= {node.id for node in tree if isinstance(node, ast.Name)}
-    exempt = {kind.strip(): said for said in _EXEMPT.finditer(text) for kind in said["kinds"].split(",")}
-    missing = [kind for kind in asked if kind not in known and kind not in exempt]
+    tried, exempt = _words_in(text), _exempt_in(text)
+    missing = [kind for kind in asked if kind not in tried and kind not in exempt]
     if missing:
         yield Violation(
             f"{exercise.id}: its answer takes any {asked[missing[0]]}, and no check tries: {', '.join(missing)}",
@@ -131,19 +131,32 @@ def untried(lesson: Lesson, exercise: Exercise, kinds: Mapping[str, Sequence[str
             "let a check use them, or write there '# awkward: <kinds>: <why they do not apply>'",
             lesson.slug,
         )
-    for kind, said in exempt.items():
-        place = f"{path}:{text.count(chr(10), 0, said.start()) + 1}"
-        if kind not in {one for of in kinds.values() for one in of}:
-            yield Violation(
-                f"{exercise.id}: no kind is called {kind!r}", place, "see [awkward] in course.toml", lesson.slug
-            )
-        elif kind in known:
-            yield Violation(
-                f"{exercise.id}: {kind!r} is tried, and said not to apply",
-                place,
-                "take one of the two out",
-                lesson.slug,
-            )
+    known = set(chain.from_iterable(kinds.values()))
+    for kind, line in exempt.items():
+        place = f"{path}:{line}"
+        if kind not in known:
+            fact = f"{exercise.id}: no kind is called {kind!r}"
+            yield Violation(fact, place, "see [awkward] in course.toml", lesson.slug)
+        elif kind in tried:
+            fact = f"{exercise.id}: {kind!r} is tried, and said not to apply"
+            yield Violation(fact, place, "take one of the two out", lesson.slug)
+
+
+def _words_in(text: str) -> set[object]:
+    """The names and the constants of a program."""
+    nodes = list(ast.walk(ast.parse(text)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return names | {node.value for node in nodes if isinstance(node, ast.Constant)}
+
+
+def _exempt_in(text: str) -> dict[str, int]:
+    """The kinds that are said not to apply, each with its line."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        said = _EXEMPT.match(line)
+        if said is not None:
+            found.update(dict.fromkeys(map(str.strip, said["kinds"].split(",")), number))
+    return found
 
 
 def _arguments(stub: str) -> set[str]:
