@@ -199,49 +199,61 @@ def _tested(cell: Cell, folder: Path, checks: Mapping[str, NamedCell]) -> Cell:
 
 
 def _cell(raw: Any, place: str) -> Cell:
-    metadata = dict(raw.metadata)
-    nbgrader = metadata.get("nbgrader")
-    extra = tuple(sorted((key, value) for key, value in metadata.items() if key in ("tags", "jupyter")))
     if raw.cell_type not in ("markdown", "code"):
         raise LessonError(f"a {raw.cell_type} cell", place, "make it a code cell, or a '# %% [markdown]' one")
-    if nbgrader is None:
-        refuse_markers(raw.source, place)
-        if raw.cell_type == "markdown":
-            return Cell(CellKind.PROSE, raw.source, place, metadata=extra)
-        # Such a cell may hold magics, which are no Python until IPython has been over them.
-        _compiles(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
-        return Cell(CellKind.SHOW, raw.source, place, metadata=extra)
-    grade_id = str(nbgrader.get("grade_id", ""))
+    metadata = tuple(sorted((key, raw.metadata[key]) for key in raw.metadata if key in ("tags", "jupyter")))
+    marks = raw.metadata.get("nbgrader")
+    if marks is None:
+        return _ungraded(raw, place, metadata)
+    grade_id = str(marks.get("grade_id", ""))
     if not _ID.fullmatch(grade_id):
         raise LessonError(
             f"grade_id {grade_id!r} is not lower snake case", place, "use letters a-z, digits and _, a letter first"
         )
-    kind = kind_of(raw)
-    points = nbgrader.get("points") if nbgrader.get("grade") else 0
-    if nbgrader.get("grade") and (not isinstance(points, (int, float)) or points <= 0):
+    points = marks.get("points") if marks.get("grade") else 0
+    if marks.get("grade") and (not isinstance(points, (int, float)) or points <= 0):
         raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
-    if raw.cell_type == "markdown":
-        if not (kind is CellKind.WRITTEN and nbgrader.get("grade") and grade_id.startswith("explain_")):
-            raise LessonError(
-                f"{grade_id} is text with nbgrader metadata, and no written answer",
-                place,
-                'see docs/authors.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
-            )
-        refuse_bad_markers(raw.source, place, grade_id, kind)
-        refuse_unmarkable(raw.source, place, grade_id)
-        return Cell(kind, raw.source, place, grade_id, float(points), extra)
+    kind = kind_of(raw)
     if kind is CellKind.SHOW:  # whoever gives it a name means it to be locked
         kind = CellKind.SETUP
-    if kind not in (CellKind.TEST, CellKind.ANSWER, CellKind.SETUP):
+    cell = Cell(kind, raw.source, place, grade_id, float(points), metadata)
+    if raw.cell_type == "markdown":
+        _refuse_bad_text(cell, kind is CellKind.WRITTEN and bool(marks.get("grade")))
+    else:
+        _refuse_bad_code(cell)
+    return cell
+
+
+def _ungraded(raw: Any, place: str, metadata: tuple[tuple[str, Any], ...]) -> Cell:
+    refuse_markers(raw.source, place)
+    if raw.cell_type == "markdown":
+        return Cell(CellKind.PROSE, raw.source, place, metadata=metadata)
+    # Such a cell may hold magics, which are no Python until IPython has been over them.
+    _compiles(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
+    return Cell(CellKind.SHOW, raw.source, place, metadata=metadata)
+
+
+def _refuse_bad_text(cell: Cell, is_graded: bool) -> None:
+    if not is_graded or not cell.grade_id.startswith("explain_"):
         raise LessonError(
-            f"{grade_id} is a kind of cell that lessons do not use", place, "see docs/authors.md, 'Cells'"
+            f"{cell.grade_id} is text with nbgrader metadata, and no written answer",
+            cell.place,
+            'see docs/authors.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
         )
-    if kind is not CellKind.TEST:  # its text may stand elsewhere
-        refuse_bad_markers(raw.source, place, grade_id, kind)
-        _compiles(raw.source, place, grade_id)
-    if kind is CellKind.ANSWER:
-        _compiles(stub_of(raw.source), place, f"{grade_id} as released, with the stub for the solution")
-    return Cell(kind, raw.source, place, grade_id, float(points), extra)
+    refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+    refuse_unmarkable(cell.source, cell.place, cell.grade_id)
+
+
+def _refuse_bad_code(cell: Cell) -> None:
+    if cell.kind not in (CellKind.TEST, CellKind.ANSWER, CellKind.SETUP):
+        raise LessonError(
+            f"{cell.grade_id} is a kind of cell that lessons do not use", cell.place, "see docs/authors.md, 'Cells'"
+        )
+    if cell.kind is not CellKind.TEST:  # its text may stand elsewhere
+        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+        _compiles(cell.source, cell.place, cell.grade_id)
+    if cell.kind is CellKind.ANSWER:
+        _compiles(stub_of(cell.source), cell.place, f"{cell.grade_id} as released, with the stub for the solution")
 
 
 def python_in(source: str) -> ast.Module:

@@ -70,6 +70,10 @@ class Secrets:
     def __len__(self) -> int:
         return len(self.origins)
 
+    def only(self, wanted: Callable[[str, str], bool]) -> Secrets:
+        """Those of which this holds: of the line, and of where it comes from."""
+        return Secrets((line, origin) for line, origin in self.origins.items() if wanted(line, origin))
+
     def found_in(self, text: str, own: str = "") -> list[str]:
         """The secret lines that stand in a text and not in ``own``, in order of the text's lines."""
         found: dict[str, None] = {}
@@ -114,7 +118,8 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
             shown, private = private_lines(source)
             public += shown
             secret += [(line, f"source/{folder.name}: {name}") for line in sorted(private)]
-        if candidates:
+    if candidates:
+        for folder in folders:
             secret += _candidates(root / "lessons" / folder.name)
     return Secrets(_not_in(map(_even, public), secret))
 
