@@ -161,15 +161,19 @@ def contents_of(
     files = {f"{beside}{name}": (root / beside / name).read_bytes() for name in own}
     files |= {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if is_for_learners(name)}
     for name in (f"{beside}outline.json", f"{beside}checks.json"):
-        known = json.loads(files[name])
-        mine = {slug: part for slug, part in known.items() if slug in lessons}
-        files[name] = (json.dumps(mine, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        files[name] = _of_lessons(files[name], lessons)
     released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
     there = [name for name in IF_THERE if (root / name).is_file()]
     files |= {name: (root / name).read_bytes() for name in (*released, *there)}
     files |= _of_an_installation(root)
     files["START.html"] = _start_page(root, json.loads(files[f"{beside}outline.json"]), due).encode()
     return dict(sorted(files.items()))
+
+
+def _of_lessons(data: bytes, lessons: Sequence[str]) -> bytes:
+    """What a derived file says of these lessons."""
+    known = {slug: part for slug, part in json.loads(data).items() if slug in lessons}
+    return (json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
 def _of_an_installation(root: Path) -> dict[str, bytes]:

@@ -114,10 +114,7 @@ _EXEMPT = re.compile(r"#\s*awkward:\s*(?P<kinds>[\w, ]+?)\s*:\s*(?P<why>\S.*)$")
 
 def untried(lesson: Lesson, exercise: Exercise, kinds: Mapping[str, Sequence[str]]) -> Iterator[Violation]:
     """Kinds of arguments that no check of the exercise tries, without a word about why; ``kinds``: argument -> kinds."""
-    taken = _arguments(stub_of(exercise.answer.source))
-    asked: dict[str, str] = {}
-    for argument in [one for one in kinds if one in taken]:
-        asked.update(dict.fromkeys(kinds[argument], argument))
+    asked = _kinds_of(exercise, kinds)
     if not asked:
         return
     path = lesson.path.parent / exercise.id / CHECKS
@@ -133,13 +130,26 @@ def untried(lesson: Lesson, exercise: Exercise, kinds: Mapping[str, Sequence[str
         )
     known = set(chain.from_iterable(kinds.values()))
     for kind, line in exempt.items():
-        place = f"{path}:{line}"
+        fact = ""
         if kind not in known:
-            fact = f"{exercise.id}: no kind is called {kind!r}"
-            yield Violation(fact, place, "see [awkward] in course.toml", lesson.slug)
+            fact, cure = f"no kind is called {kind!r}", "see [awkward] in course.toml"
         elif kind in tried:
-            fact = f"{exercise.id}: {kind!r} is tried, and said not to apply"
-            yield Violation(fact, place, "take one of the two out", lesson.slug)
+            fact, cure = f"{kind!r} is tried, and said not to apply", "take one of the two out"
+        if fact:
+            yield Violation(f"{exercise.id}: {fact}", f"{path}:{line}", cure, lesson.slug)
+
+
+def _kinds_of(exercise: Exercise, kinds: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Kind -> argument, for the arguments that the exercise's answer takes."""
+    functions = [
+        node.args for node in ast.walk(ast.parse(stub_of(exercise.answer.source))) if isinstance(node, ast.FunctionDef)
+    ]
+    taken = {one.arg for one in chain.from_iterable((*of.posonlyargs, *of.args, *of.kwonlyargs) for of in functions)}
+    found: dict[str, str] = {}
+    for argument in kinds:
+        if argument in taken:
+            found.update(dict.fromkeys(kinds[argument], argument))
+    return found
 
 
 def _words_in(text: str) -> set[object]:
@@ -157,9 +167,3 @@ def _exempt_in(text: str) -> dict[str, int]:
         if said is not None:
             found.update(dict.fromkeys(map(str.strip, said["kinds"].split(",")), number))
     return found
-
-
-def _arguments(stub: str) -> set[str]:
-    """The names of the arguments of all functions in the text."""
-    functions = [node.args for node in ast.walk(ast.parse(stub)) if isinstance(node, ast.FunctionDef)]
-    return {one.arg for of in functions for one in (*of.posonlyargs, *of.args, *of.kwonlyargs)}

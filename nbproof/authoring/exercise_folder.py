@@ -22,6 +22,7 @@ Lines below it say which words of the statement it breaks (:mod:`nbproof.authori
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -218,16 +219,14 @@ def is_left_over(parts: tuple[str, ...]) -> bool:
 
 def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:
     """Raise LessonError for what lies in a lesson's folder, and belongs to none of its exercises."""
+    own = {("lesson.py",), (HINTS,), *itertools.product(ids, (CHECKS, RIGHT, WRONG))}
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        if is_left_over(parts) or (path.is_dir() and not any(inner.is_file() for inner in path.rglob("*"))):
-            continue
-        known = (
-            parts in (("lesson.py",), (HINTS,))
-            or (path.is_dir() and len(parts) == 1 and parts[0] in ids)
-            or (len(parts) == 2 and parts[0] in ids and parts[1] in (CHECKS, RIGHT, WRONG) and path.is_file())
-        )
-        if not known:
+        if path.is_dir():
+            known = (len(parts) == 1 and parts[0] in ids) or not any(inner.is_file() for inner in path.rglob("*"))
+        else:
+            known = parts in own
+        if not known and not is_left_over(parts):
             raise LessonError(*_unexpected(parts, ids, path))
 
 
