@@ -268,16 +268,21 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing:
             f"let {_listed(failing[0])} bring what follows from the seed as well (course/traces.py), "
             "or name the field in `claims` if it is the answer itself",
         )
-    if candidate.hint is not None and candidate.hint not in all_hints():
-        close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)
-        record.broken(
-            f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist",
-            candidate,
-            f"write [{candidate.hint}] in lessons/{record.exercise.lesson}/hints.toml, "
-            f"then: {course_command('build')}; "
-            "or name another one in its first line" + (f", such as {', '.join(close)}" if close else ""),
-        )
+    if candidate.hint is None or candidate.hint in all_hints():
+        _judge_hint(record, candidate, outcome)
         return
+    close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)
+    record.broken(
+        f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist",
+        candidate,
+        f"write [{candidate.hint}] in lessons/{record.exercise.lesson}/hints.toml, "
+        f"then: {course_command('build')}; "
+        "or name another one in its first line" + (f", such as {', '.join(close)}" if close else ""),
+    )
+
+
+def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
+    """Note whether a mutant gets the hint that it declares."""
     found = [f for verdicts in outcome.findings[:1] for cell in verdicts.values() for f in cell if not f.passed]
     shown = known_hint(found[0].hint) if found else None
     if shown == candidate.hint:

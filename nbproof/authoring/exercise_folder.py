@@ -105,19 +105,17 @@ def read_named_cells(path: Path) -> tuple[NamedCell, ...]:
     for at, line in enumerate(lines[: markers[0][0]]):
         if line.strip() and not line.startswith("#"):  # JupyterLab writes a header of comments
             raise LessonError("text that is in no cell", f"{path}:{at + 1}", "put a '# %% name' above it")
-    cells: dict[str, NamedCell] = {}
     ends = [at for at, _ in markers[1:]] + [len(lines)]
+    cells: dict[str, NamedCell] = {}
     for (at, name), end in zip(markers, ends, strict=True):
-        place = f"{path}:{at + 1}"
+        cell = NamedCell(name, _ending("\n".join(lines[at + 1 : end])), path, at + 2)
         if not _NAME.fullmatch(name):
-            raise LessonError(
-                f"a cell without a name: {lines[at]!r}", place, "write '# %% name', in letters, digits and _"
-            )
+            cure = "write '# %% name', in letters, digits and _"
+            raise LessonError(f"a cell without a name: {lines[at]!r}", f"{path}:{at + 1}", cure)
         if name in cells:
-            raise LessonError(
-                f"two cells are called {name!r}", f"{place} and {cells[name].place}", "rename one of them"
-            )
-        cells[name] = NamedCell(name, _ending("\n".join(lines[at + 1 : end])), path, at + 2)
+            places = f"{cell.place} and {cells[name].place}"
+            raise LessonError(f"two cells are called {name!r}", places, "rename one of them")
+        cells[name] = cell
     return tuple(cells.values())
 
 
