@@ -70,7 +70,7 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     seen: set[str] = set()
     cells = []
     first = two_lines and bool(the_course().package)
-    for cell in lesson.cells:
+    for number, cell in enumerate(lesson.cells):
         is_text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
         make = nbformat.v4.new_markdown_cell if is_text else nbformat.v4.new_code_cell
         text = in_the_notebook(cell) if two_lines else cell.source
@@ -81,7 +81,7 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         node["metadata"] = nbformat.from_dict(
             {**dict(cell.metadata), **_nbgrader(cell, cell.kind is CellKind.TEST and not (two_lines and cell.call))}
         )
-        if cell.place in leaning:
+        if number in leaning:
             # What it shows breaks with a wrong answer, of which the check has told by then: Run All goes on.
             node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
         if first and not is_text:
@@ -91,16 +91,16 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
 
 
-def _leaning(lesson: Lesson) -> set[str]:
-    """The places of shown cells that use what learners define, or what cells bind that use it."""
+def _leaning(lesson: Lesson) -> set[int]:
+    """The numbers of shown cells that use what learners define, or what cells bind that use it."""
     learners: set[str] = set()
-    found: set[str] = set()
-    for cell in lesson.cells:
+    found: set[int] = set()
+    for number, cell in enumerate(lesson.cells):
         if cell.kind in (CellKind.PROSE, CellKind.WRITTEN):
             continue
         needs, binds = names_in(cell.source)
         if cell.kind is CellKind.SHOW and learners & needs:
-            found.add(cell.place)
+            found.add(number)
             learners |= binds
         else:
             learners -= binds
