@@ -40,7 +40,7 @@ class _Of(nn.Module):
         super().__init__()
         self.run = run
         for name, layer in layers.items():
-            self.add_module(name, layer)
+            super().add_module(name, layer)
 
     def forward(self, x: torch.Tensor) -> Any:
         return self.run(self, x)

@@ -10,7 +10,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from nbproof.checks.test_cells import watch_test_cells
+from nbproof.checks.check_cells import watch_test_cells
 from nbproof.front_end import graded_later
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = ["AnyOf", "Check", "Close", "Matches", "check", "hint", "progress", "s
 
 _ROOMS = {"nbproof.checks.check": ("Check",), "nbproof.values.compare": ("AnyOf", "Close", "Matches")}
 
-# Before any test cell runs; see nbproof/checks/test_cells.py.
+# Before any test cell runs; see nbproof/checks/check_cells.py.
 watch_test_cells()
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "refuse_unmarkable",
     "stub_of",
     "text_of",
+    "visible_and_hidden",
     "visible_of",
 ]
 
@@ -128,15 +129,23 @@ def stub_of(source: str) -> str:
     return "\n".join(lines)
 
 
+def visible_and_hidden(source: str) -> tuple[str, str]:
+    """A test cell as released, and its hidden tests, which nbgrader takes out for that; both without the markers."""
+    visible, hidden, inside = list[str](), list[str](), False
+    for line in source.splitlines():
+        mark = line.strip()
+        if mark == BEGIN_HIDDEN:
+            inside = True
+        elif inside and mark == END_HIDDEN:
+            inside = False
+        else:
+            (hidden if inside else visible).append(line)
+    return "\n".join(visible), "\n".join(hidden)
+
+
 def visible_of(source: str) -> str:
     """A test cell as released: without its hidden tests."""
-    lines, inside = [], False
-    for line in source.splitlines():
-        inside = inside or line.strip() == BEGIN_HIDDEN
-        if not inside:
-            lines.append(line)
-        inside = inside and line.strip() != END_HIDDEN
-    return "\n".join(lines)
+    return visible_and_hidden(source)[0]
 
 
 def private_lines(source: str) -> tuple[set[str], set[str]]:

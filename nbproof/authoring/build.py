@@ -66,12 +66,11 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     """
     prose = prose_of(lesson)
     said = (limits or GradingLimits()).for_lesson(lesson.slug).sentence()
+    leaning = _leaning(lesson)
     seen: set[str] = set()
     cells = []
     first = two_lines and bool(the_course().package)
-    learners: set[str] = set()
-    """Names that are wrong, or missing, if an answer is: what learners define, and what cells that use it bind."""
-    for cell in lesson.cells:
+    for number, cell in enumerate(lesson.cells):
         is_text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
         make = nbformat.v4.new_markdown_cell if is_text else nbformat.v4.new_code_cell
         text = in_the_notebook(cell) if two_lines else cell.source
@@ -82,22 +81,33 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         node["metadata"] = nbformat.from_dict(
             {**dict(cell.metadata), **_nbgrader(cell, cell.kind is CellKind.TEST and not (two_lines and cell.call))}
         )
-        if node.cell_type == "code":
-            needs, binds = names_in(cell.source)
-            uses = cell.kind is CellKind.SHOW and learners & needs
-            if uses:
-                # What it shows breaks with a wrong answer, of which the check has told by then: Run All goes on.
-                node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
-            learners = learners | binds if uses else learners - binds
-            if cell.kind is CellKind.ANSWER:
-                learners |= {
-                    one.name for one in python_in(cell.source).body if isinstance(one, ast.FunctionDef | ast.ClassDef)
-                }
-        if first and node.cell_type == "code":
+        if number in leaning:
+            # What it shows breaks with a wrong answer, of which the check has told by then: Run All goes on.
+            node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
+        if first and not is_text:
             cells.append(nbformat.v4.new_code_cell(how_to_install(), id=cell_id("", how_to_install(), seen)))
             first = False
         cells.append(node)
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
+
+
+def _leaning(lesson: Lesson) -> set[int]:
+    """The numbers of shown cells that use what learners define, or what cells bind that use it."""
+    learners: set[str] = set()
+    found: set[int] = set()
+    for number, cell in enumerate(lesson.cells):
+        if cell.kind in (CellKind.PROSE, CellKind.WRITTEN):
+            continue
+        needs, binds = names_in(cell.source)
+        if cell.kind is CellKind.SHOW and learners & needs:
+            found.add(number)
+            learners |= binds
+        else:
+            learners -= binds
+        if cell.kind is CellKind.ANSWER:
+            body = python_in(cell.source).body
+            learners |= {one.name for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
+    return found
 
 
 def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:

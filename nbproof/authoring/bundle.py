@@ -21,7 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nbproof.authoring.derived_files import orphans
 from nbproof.authoring.exercise_folder import RIGHT, WRONG
-from nbproof.authoring.secret_lines import Secrets, leaks_in, public_text, read_secrets, text_of
+from nbproof.authoring.secret_lines import leaks_in, public_text, read_secrets, text_of
 from nbproof.authoring.wheels import Wheel, class_wheel, project_of, zipped
 from nbproof.cells import grading_of
 from nbproof.command import course_command, module_name
@@ -76,19 +76,10 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
 
     Raises CourseError if the zip would give something away: then none is written, and an earlier one stays as it is.
     """
-    known = sorted({*released_lessons(root), *(path.stem for path in (root / "source").glob("*/*.ipynb"))})
-    for name in lessons:
-        if name not in known:
-            raise UsageError(f"no lesson is called {name!r}", str(root / "release"), f"choose from: {', '.join(known)}")
-    wanted = [name for name in known if not lessons or name in lessons]
-    left_out = {name: error for name in wanted if (error := _why_not_fresh(root, name)) is not None}
-    chosen = [name for name in wanted if name not in left_out]
-    if not chosen:
-        raise next(iter(left_out.values()))
+    chosen, left_out = _chosen(root, lessons)
     # A course may have come without lessons, which only their authors need.
-    for orphan in orphans(root) if any(root.glob("lessons/*/lesson.py")) else ():
-        if Path(orphan.place).name in chosen:
-            raise CourseError(orphan.fact, orphan.place, orphan.next_command)
+    if any(root.glob("lessons/*/lesson.py")):
+        _refuse_orphans(root, chosen)
     lessons_with_source(root, chosen)  # without the instructor's notebooks nothing could be proved
     files = contents_of(root, chosen, _due_dates(root))
     searched = _prove(root, files)
@@ -103,7 +94,32 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
         raise CourseError(
             f"the bundle cannot be written: {error.strerror}", str(path), course_command("bundle --out FILE")
         ) from None
-    return Bundle(path, tuple(chosen), len(files), len(data), searched, tuple(left_out.values()))
+    return Bundle(path, tuple(chosen), len(files), len(data), searched, tuple(left_out))
+
+
+def _chosen(root: Path, names: Sequence[str]) -> tuple[list[str], list[CourseError]]:
+    """The lessons that can be handed out, of those named or of all; why others cannot. Raises CourseError if none can."""
+    known = sorted({*released_lessons(root), *(path.stem for path in (root / "source").glob("*/*.ipynb"))})
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no lesson is called {name!r}", str(root / "release"), f"choose from: {', '.join(known)}")
+    chosen: list[str] = []
+    left_out: list[CourseError] = []
+    for name in [one for one in known if not names or one in names]:
+        error = _why_not_fresh(root, name)
+        if error is None:
+            chosen.append(name)
+        else:
+            left_out.append(error)
+    if not chosen:
+        raise left_out[0]
+    return chosen, left_out
+
+
+def _refuse_orphans(root: Path, chosen: Sequence[str]) -> None:
+    for orphan in orphans(root):
+        if Path(orphan.place).name in chosen:
+            raise CourseError(orphan.fact, orphan.place, orphan.next_command)
 
 
 def _why_not_fresh(root: Path, slug: str) -> CourseError | None:
@@ -140,29 +156,40 @@ def contents_of(
 ) -> dict[str, bytes]:
     """Path within the bundle -> bytes, of all that learners get. ``due``: lesson -> when it is due, in UTC."""
     package, tool = the_course().package, Path(__file__).resolve().parent.parent
-    own = [f"{package}/{name}" for name in _package_files(root / package)] if package else list(_OF_THE_COURSE)
-    files = {name: (root / name).read_bytes() for name in own}
-    files |= {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if is_for_learners(name)}
     beside = f"{package}/" if package else ""
+    own = _package_files(root / package) if package else _OF_THE_COURSE
+    files = {f"{beside}{name}": (root / beside / name).read_bytes() for name in own}
+    files |= {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if is_for_learners(name)}
     for name in (f"{beside}outline.json", f"{beside}checks.json"):
-        known = json.loads(files[name])
-        mine = {slug: part for slug, part in known.items() if slug in lessons}
-        files[name] = (json.dumps(mine, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
-    for slug in lessons:
-        files[f"release/{slug}/{slug}.ipynb"] = (root / "release" / slug / f"{slug}.ipynb").read_bytes()
-    files |= {name: (root / name).read_bytes() for name in IF_THERE if (root / name).is_file()}
-    if not (root / "requirements.txt").is_file():
+        files[name] = _of_lessons(files[name], lessons)
+    released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
+    there = [name for name in IF_THERE if (root / name).is_file()]
+    files |= {name: (root / name).read_bytes() for name in (*released, *there)}
+    files |= _of_an_installation(root)
+    files["START.html"] = _start_page(root, json.loads(files[f"{beside}outline.json"]), due).encode()
+    return dict(sorted(files.items()))
+
+
+def _of_lessons(data: bytes, lessons: Sequence[str]) -> bytes:
+    """What a derived file says of these lessons."""
+    known = {slug: part for slug, part in json.loads(data).items() if slug in lessons}
+    return (json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def _of_an_installation(root: Path) -> dict[str, bytes]:
+    """What learners install. Raises UsageError if nothing says so."""
+    requirements, project = root / "requirements.txt", root / "pyproject.toml"
+    if not requirements.is_file():
         raise UsageError(
             "learners would not know what to install: there is no requirements.txt",
             str(root.resolve()),
             "write one: what the lessons import, and jupyterlab",
         )
-    files["requirements.txt"] = _requirements((root / "requirements.txt").read_text(encoding="utf-8")).encode()
-    if (root / "pyproject.toml").is_file():
+    files = {requirements.name: _requirements(requirements.read_text(encoding="utf-8")).encode()}
+    if project.is_file():
         # What installs the package; the rest of the file is for its developers.
-        files["pyproject.toml"] = (root / "pyproject.toml").read_text(encoding="utf-8").split("[tool.ruff]")[0].encode()
-    files["START.html"] = _start_page(root, json.loads(files[f"{beside}outline.json"]), due).encode()
-    return dict(sorted(files.items()))
+        files[project.name] = project.read_text(encoding="utf-8").split("[tool.ruff]")[0].encode()
+    return files
 
 
 _FOR_GRADERS = ("source", "release", "lessons", "nbgrader_config.py")
@@ -319,13 +346,10 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
     was written before any course: in its modules only lines count that are long enough to tell anything.
     ``own``: text that everybody may read anyway.
     """
-    solutions, everything = (read_secrets(root, candidates=some, released=False) for some in (False, True))
-    telling = Secrets((line, origin) for line, origin in solutions.origins.items() if len(line) >= _TELLING)
-    strict = Secrets(
-        (line, origin)
-        for line, origin in everything.origins.items()
-        if line in solutions.origins or len(line) >= _TELLING
-    )
+    everything = read_secrets(root, released=False)
+    solutions = everything.only(lambda line, origin: origin.startswith("source/"))
+    telling = solutions.only(lambda line, origin: len(line) >= _TELLING)
+    strict = everything.only(lambda line, origin: len(line) >= _TELLING or line in solutions.origins)
     public = public_text(root) + "\n" + own
     for name, data in files.items():
         of_code = telling if name.startswith("nbproof/") else solutions

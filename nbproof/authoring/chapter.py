@@ -3,8 +3,7 @@
 Every text comes from ``release/``, in which no solution and no hidden check stands. What an answer or a check puts out is
 left out: that is the reader's to find.
 
-What the shown cells put out, :mod:`shown` says. Where one cannot be run, the chapter tells its reader: text and code stand whole,
-outputs up to there.
+What the shown cells put out, :mod:`shown` says. Where one cannot be run, text and code stand whole, outputs up to there.
 """
 
 from __future__ import annotations
@@ -44,39 +43,41 @@ def chapter_of(
     released: nbformat.NotebookNode,
     outputs: Mapping[str, Sequence[Mapping[str, Any]]],
     pictures: dict[str, bytes],
-    stopped: str = "",
 ) -> nbformat.NotebookNode:
     """The chapter as a notebook that was run. ``opening``: what its reader is told first, in Markdown.
 
     The pictures that its cells show are added to ``pictures``, by their names in :data:`PICTURES`.
-    ``stopped``: the id of the cell that could not be run; empty if all could.
     """
-    levels, boxed = Levels(), ""
-    cells: list[nbformat.NotebookNode] = []
-    kinds = [kind_of(cell) for cell in released.cells]
-    for number, (kind, cell) in enumerate(zip(kinds, released.cells, strict=True)):
-        if kind is CellKind.PROSE:
-            for text, begins in _parts(levels.of(cell.source)):
-                boxed = "exercise" if begins else boxed
-                cells += _boxed(text, begins) if boxed else [_prose(text)]
-        elif kind in (CellKind.SHOW, CellKind.SETUP) and not _is_for_doing(cell.source):
-            found = [_with_files(one, pictures) for one in _joined(outputs.get(cell.id, ()))]
-            cells.append(
-                _code(cell.source, [*cell.metadata.get("tags", ()), *_folded(cell.source, found), boxed], found)
-            )
-        elif kind is CellKind.ANSWER:
-            cells.append(_code(cell.source, ["exercise"], []))
-        elif _ends_a_box(kinds[number:]):
-            cells.append(_prose(_end_of_box(kind, cell.source)))
-            boxed = ""
-        if stopped and cell.id == stopped:
-            cells.append(_prose(_div(boxed, _STOPPED_HERE) if boxed else _STOPPED_HERE))
+    cells = list(_cells_of(released, outputs, pictures))
     first = next((cell for cell in cells if cell.cell_type == "markdown"), None)
     if first is not None:
         first.source = _below_title(first.source, title, opening)
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"  # not by chance: what has not changed is not made again
     return nbformat.v4.new_notebook(cells=cells, metadata=released.metadata)
+
+
+def _cells_of(
+    released: nbformat.NotebookNode,
+    outputs: Mapping[str, Sequence[Mapping[str, Any]]],
+    pictures: dict[str, bytes],
+) -> Iterator[nbformat.NotebookNode]:
+    levels, boxed = Levels(), ""
+    kinds = [kind_of(cell) for cell in released.cells]
+    for number, (kind, cell) in enumerate(zip(kinds, released.cells, strict=True)):
+        if kind is CellKind.PROSE:
+            for text, begins in _parts(levels.of(cell.source)):
+                boxed = "exercise" if begins else boxed
+                yield from _boxed(text, begins) if boxed else [_prose(text)]
+        elif kind in (CellKind.SHOW, CellKind.SETUP) and not _is_for_doing(cell.source):
+            found = [_with_files(one, pictures) for one in _joined(outputs.get(cell.id, ()))]
+            tags = [*cell.metadata.get("tags", ()), *_folded(cell.source, found), boxed]
+            yield _code(cell.source, tags, found)
+        elif kind is CellKind.ANSWER:
+            yield _code(cell.source, ["exercise"], [])
+        elif _ends_a_box(kinds[number:]):
+            yield _prose(_end_of_box(kind, cell.source))
+            boxed = ""
 
 
 def _ends_a_box(kinds: Sequence[CellKind]) -> bool:
@@ -86,14 +87,6 @@ def _ends_a_box(kinds: Sequence[CellKind]) -> bool:
         upto = following.index(CellKind.ANSWER) if CellKind.ANSWER in following else len(following)
         return CellKind.TEST not in following[:upto]
     return kind is CellKind.WRITTEN
-
-
-_STOPPED_HERE = """\
-:::{admonition} Here the run ended
-:class: warning
-
-Where this page was made, this cell could not be run. From here on you see the code, not what it puts out.
-:::"""
 
 
 class Levels:

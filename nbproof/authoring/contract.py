@@ -21,7 +21,7 @@ from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
 from nbproof.authoring.trial import Trial, Tried, Way
-from nbproof.cells import CellKind, visible_of
+from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.display.help import all_hints, known_hint
 from nbproof.display.words import ENGLISH
@@ -134,7 +134,7 @@ def _trial(
         return Trial(exercise.id, setup, candidate.source, tests, limit=limit, seeds=mutant_seeds, doubted=True)
     if candidate.role != "reference":
         return Trial(exercise.id, setup, candidate.source, tests, limit=limit)
-    released = tuple((name, visible_of(source)) for name, source in tests if visible_of(source) != source)
+    released = tuple((cell.grade_id, cell.visible) for cell in exercise.tests if cell.hidden)
     # What learners could forge is tried beside the reference: that takes longer than any answer does.
     return Trial(exercise.id, setup, candidate.source, tests, released, apart=True, limit=3 * limit)
 
@@ -268,16 +268,21 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing:
             f"let {_listed(failing[0])} bring what follows from the seed as well (course/traces.py), "
             "or name the field in `claims` if it is the answer itself",
         )
-    if candidate.hint is not None and candidate.hint not in all_hints():
-        close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)
-        record.broken(
-            f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist",
-            candidate,
-            f"write [{candidate.hint}] in lessons/{record.exercise.lesson}/hints.toml, "
-            f"then: {course_command('build')}; "
-            "or name another one in its first line" + (f", such as {', '.join(close)}" if close else ""),
-        )
+    if candidate.hint is None or candidate.hint in all_hints():
+        _judge_hint(record, candidate, outcome)
         return
+    close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)
+    record.broken(
+        f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist",
+        candidate,
+        f"write [{candidate.hint}] in lessons/{record.exercise.lesson}/hints.toml, "
+        f"then: {course_command('build')}; "
+        "or name another one in its first line" + (f", such as {', '.join(close)}" if close else ""),
+    )
+
+
+def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
+    """Note whether a mutant gets the hint that it declares."""
     found = [f for verdicts in outcome.findings[:1] for cell in verdicts.values() for f in cell if not f.passed]
     shown = known_hint(found[0].hint) if found else None
     if shown == candidate.hint:
@@ -303,5 +308,5 @@ def _cure_of_hint(shown: str | None, declared: str | None, check: str) -> str:
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:
     """test_id/Check of every check class between the hidden-test markers."""
     for cell in exercise.tests:
-        shown = checks_in(visible_of(cell.source))
+        shown = checks_in(cell.visible)
         yield from (f"{cell.grade_id}/{name}" for name in checks_in(cell.source) if name not in shown)

@@ -24,6 +24,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from nbproof.authoring.exercise_folder import CHECKS, nothing_to_break
 from nbproof.authoring.headings import statement_of
@@ -108,22 +109,18 @@ def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
             )
 
 
-_EXEMPT = re.compile(r"^#\s*awkward:\s*(?P<kinds>[\w, ]+?)\s*:\s*(?P<why>\S.*)$", re.MULTILINE)
+_EXEMPT = re.compile(r"#\s*awkward:\s*(?P<kinds>[\w, ]+?)\s*:\s*(?P<why>\S.*)$")
 
 
 def untried(lesson: Lesson, exercise: Exercise, kinds: Mapping[str, Sequence[str]]) -> Iterator[Violation]:
     """Kinds of arguments that no check of the exercise tries, without a word about why; ``kinds``: argument -> kinds."""
-    taken = _arguments(stub_of(exercise.answer.source))
-    asked = {kind: argument for argument, of in kinds.items() if argument in taken for kind in of}
+    asked = _kinds_of(exercise, kinds)
     if not asked:
         return
     path = lesson.path.parent / exercise.id / CHECKS
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    tree = list(ast.walk(ast.parse(text)))
-    known = {node.value for node in tree if isinstance(node, ast.Constant)}
-    known |= {node.id for node in tree if isinstance(node, ast.Name)}
-    exempt = {kind.strip(): said for said in _EXEMPT.finditer(text) for kind in said["kinds"].split(",")}
-    missing = [kind for kind in asked if kind not in known and kind not in exempt]
+    tried, exempt = _words_in(text), _exempt_in(text)
+    missing = [kind for kind in asked if kind not in tried and kind not in exempt]
     if missing:
         yield Violation(
             f"{exercise.id}: its answer takes any {asked[missing[0]]}, and no check tries: {', '.join(missing)}",
@@ -131,22 +128,42 @@ def untried(lesson: Lesson, exercise: Exercise, kinds: Mapping[str, Sequence[str
             "let a check use them, or write there '# awkward: <kinds>: <why they do not apply>'",
             lesson.slug,
         )
-    for kind, said in exempt.items():
-        place = f"{path}:{text.count(chr(10), 0, said.start()) + 1}"
-        if kind not in {one for of in kinds.values() for one in of}:
-            yield Violation(
-                f"{exercise.id}: no kind is called {kind!r}", place, "see [awkward] in course.toml", lesson.slug
-            )
-        elif kind in known:
-            yield Violation(
-                f"{exercise.id}: {kind!r} is tried, and said not to apply",
-                place,
-                "take one of the two out",
-                lesson.slug,
-            )
+    known = set(chain.from_iterable(kinds.values()))
+    for kind, line in exempt.items():
+        fact = ""
+        if kind not in known:
+            fact, cure = f"no kind is called {kind!r}", "see [awkward] in course.toml"
+        elif kind in tried:
+            fact, cure = f"{kind!r} is tried, and said not to apply", "take one of the two out"
+        if fact:
+            yield Violation(f"{exercise.id}: {fact}", f"{path}:{line}", cure, lesson.slug)
 
 
-def _arguments(stub: str) -> set[str]:
-    """The names of the arguments of all functions in the text."""
-    functions = [node.args for node in ast.walk(ast.parse(stub)) if isinstance(node, ast.FunctionDef)]
-    return {one.arg for of in functions for one in (*of.posonlyargs, *of.args, *of.kwonlyargs)}
+def _kinds_of(exercise: Exercise, kinds: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Kind -> argument, for the arguments that the exercise's answer takes."""
+    functions = [
+        node.args for node in ast.walk(ast.parse(stub_of(exercise.answer.source))) if isinstance(node, ast.FunctionDef)
+    ]
+    taken = {one.arg for one in chain.from_iterable((*of.posonlyargs, *of.args, *of.kwonlyargs) for of in functions)}
+    found: dict[str, str] = {}
+    for argument in kinds:
+        if argument in taken:
+            found.update(dict.fromkeys(kinds[argument], argument))
+    return found
+
+
+def _words_in(text: str) -> set[object]:
+    """The names and the constants of a program."""
+    nodes = list(ast.walk(ast.parse(text)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return names | {node.value for node in nodes if isinstance(node, ast.Constant)}
+
+
+def _exempt_in(text: str) -> dict[str, int]:
+    """The kinds that are said not to apply, each with its line."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        said = _EXEMPT.match(line)
+        if said is not None:
+            found.update(dict.fromkeys(map(str.strip, said["kinds"].split(",")), number))
+    return found

@@ -2,8 +2,8 @@
 
 ``outline.json`` is what help and progress know of the lessons, ``checks.json`` the checks that check cells stand for.
 
-A check cell of the lesson has the whole text of its checks. In the notebook it has two lines, and below them, between
-nbgrader's marks, what is hidden, with what that needs of the visible part: nbgrader takes it out for the release.
+In the notebook a check cell has two lines, and below them, between nbgrader's marks, what is hidden, with what that needs of
+the visible part: nbgrader takes it out for the release.
 
 If a lesson is gone, or was renamed, a build names what is left of it. It takes nothing away.
 """
@@ -22,8 +22,8 @@ import nbformat
 from nbproof.authoring.headings import heading_of, minutes_of
 from nbproof.authoring.hint_texts import derived_hints
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
-from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind, stub_of, visible_of
-from nbproof.checks.test_cells import CHECK_LINE, needed_by
+from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, stub_of
+from nbproof.checks.check_cells import CHECK_LINE, needed_by
 from nbproof.checks.visible import HIDDEN, NAME
 from nbproof.course_file import the_course
 from nbproof.display.outline import fingerprint
@@ -152,7 +152,7 @@ def outline_of(lesson: Lesson) -> dict[str, Any]:
 
 def _outlined(lesson: Lesson, exercise: Exercise) -> dict[str, Any]:
     heading = heading_of(lesson, exercise)
-    visible = [checks_in(visible_of(cell.source)) for cell in exercise.tests]
+    visible = [checks_in(cell.visible) for cell in exercise.tests]
     return {
         "id": exercise.id,
         "title": heading.title.replace("`", "") if heading else exercise.id.replace("_", " "),
@@ -180,20 +180,19 @@ def checks_in(source: str) -> list[str]:
 
 def _checks_of(lesson: Lesson) -> dict[str, str]:
     """Key -> text of the checks that learners have."""
-    cells = (cell for cell in lesson.cells if cell.kind is CellKind.TEST and cell.call)
-    return {cell.checks: visible_of(cell.source).removeprefix(CHECK_LINE).strip("\n") for cell in cells}
+    return {cell.checks: cell.visible.strip("\n") for cell in lesson.cells if cell.checks}
 
 
 def in_the_notebook(cell: Cell) -> str:
     """The text of a check cell in the instructor's notebook."""
     if not cell.call:
         return cell.source
-    visible, _, hidden = cell.source.partition(BEGIN_HIDDEN)
-    lines = [CHECK_LINE, *cell.call.split("\n")]
-    if hidden:
-        hidden = hidden.partition(END_HIDDEN)[0].strip("\n")
-        brought = needed_by(ast.parse(hidden), visible)
-        lines += ["", BEGIN_HIDDEN, *([*brought, ""] if brought else []), HIDDEN, *hidden.split("\n"), END_HIDDEN]
+    lines = [CHECK_LINE, cell.call]
+    if cell.hidden:
+        brought = needed_by(cell.hidden, cell.visible)
+        if brought:
+            brought.append("")
+        lines += ["", BEGIN_HIDDEN, *brought, HIDDEN, cell.hidden.strip("\n"), END_HIDDEN]
     return "\n".join(lines)
 
 

@@ -22,14 +22,13 @@ Lines below it say which words of the statement it breaks (:mod:`nbproof.authori
 from __future__ import annotations
 
 import ast
+import itertools
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN
-from nbproof.checks.test_cells import CHECK_LINE
-from nbproof.checks.visible import HIDDEN, import_lines, key_of, the_call
+from nbproof.checks.visible import HIDDEN, grade_id_of, import_lines, key_of, the_call
 from nbproof.errors import LessonError
 
 __all__ = [
@@ -39,13 +38,16 @@ __all__ = [
     "RIGHT",
     "WRONG",
     "Candidate",
-    "CheckCells",
     "NamedCell",
     "is_left_over",
+    "key_called",
     "nothing_to_break",
     "read_candidates",
+    "read_checks",
     "read_named_cells",
+    "refuse_missing",
     "refuse_unexpected",
+    "refuse_unused",
 ]
 
 
@@ -72,6 +74,22 @@ class NamedCell:
         """Where the cell begins: its marker, if it has one."""
         return f"{self.path}:{self.line - bool(self.name)}"
 
+    @property
+    def visible(self) -> str:
+        """Of checks: what learners get, above the line :data:`HIDDEN`."""
+        return self._halves[0]
+
+    @property
+    def hidden(self) -> str:
+        """Of checks: what learners do not get, below that line."""
+        return self._halves[1]
+
+    @property
+    def _halves(self) -> tuple[str, str]:
+        lines = self.source.split("\n")
+        end = lines.index(HIDDEN) if HIDDEN in lines else len(lines)
+        return "\n".join(lines[:end]), "\n".join(lines[end + 1 :])
+
 
 def read_named_cells(path: Path) -> tuple[NamedCell, ...]:
     """The cells of a file, in its order; none if there is no file. Raises LessonError for one without a name of its own."""
@@ -87,19 +105,17 @@ def read_named_cells(path: Path) -> tuple[NamedCell, ...]:
     for at, line in enumerate(lines[: markers[0][0]]):
         if line.strip() and not line.startswith("#"):  # JupyterLab writes a header of comments
             raise LessonError("text that is in no cell", f"{path}:{at + 1}", "put a '# %% name' above it")
-    cells: dict[str, NamedCell] = {}
     ends = [at for at, _ in markers[1:]] + [len(lines)]
+    cells: dict[str, NamedCell] = {}
     for (at, name), end in zip(markers, ends, strict=True):
-        place = f"{path}:{at + 1}"
+        cell = NamedCell(name, _ending("\n".join(lines[at + 1 : end])), path, at + 2)
         if not _NAME.fullmatch(name):
-            raise LessonError(
-                f"a cell without a name: {lines[at]!r}", place, "write '# %% name', in letters, digits and _"
-            )
+            cure = "write '# %% name', in letters, digits and _"
+            raise LessonError(f"a cell without a name: {lines[at]!r}", f"{path}:{at + 1}", cure)
         if name in cells:
-            raise LessonError(
-                f"two cells are called {name!r}", f"{place} and {cells[name].place}", "rename one of them"
-            )
-        cells[name] = NamedCell(name, _ending("\n".join(lines[at + 1 : end])), path, at + 2)
+            places = f"{cell.place} and {cells[name].place}"
+            raise LessonError(f"two cells are called {name!r}", places, "rename one of them")
+        cells[name] = cell
     return tuple(cells.values())
 
 
@@ -108,73 +124,18 @@ def _ending(text: str) -> str:
     return re.sub(r"(\n[ \t]*)+\Z", "", text)
 
 
-@dataclass(frozen=True)
-class CheckText:
-    """The whole text of a test cell, and where it is written: in ``checks.py``, or in the cell, if it has its own tests."""
-
-    source: str
-    place: str
-    key: str = ""
-    """In ``checks.json``; empty if the cell has its own tests."""
-
-
-class CheckCells:
-    """The check cells of a lesson: two lines there, made of ``checks.py`` where they are run."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._read: dict[str, dict[str, NamedCell]] = {}
-        self._used: set[tuple[str, str]] = set()
-
-    def made_of(self, source: str, grade_id: str, place: str) -> CheckText:
-        """The whole text of a test cell. Raises LessonError if its two lines name no checks."""
-        if not set(import_lines()) & set(source.split("\n")):
-            return CheckText(source, place)
-        call = the_call(source.strip())
-        if call is None:
-            raise LessonError(
-                f"{grade_id}: a check cell of another form",
-                place,
-                "write two lines: from nbproof import check, and "
-                'check("<id>"); in test_<id>_<part>: check("<id>", part="<part>")',
-            )
-        said = f"test_{call['id']}" + (f"_{call['part']}" if call["part"] else "")
-        if grade_id != said:
-            raise LessonError(
-                f"{grade_id} calls the checks of {said}",
-                place,
-                "write its own exercise there, and its own part, if it is one",
-            )
-        return self._composed(call["id"], call["part"] or "", grade_id, place)
-
-    def _composed(self, exercise: str, part: str, grade_id: str, place: str) -> CheckText:
-        path = self._folder / exercise / CHECKS
-        if exercise not in self._read:
-            self._read[exercise] = {cell.name: cell for cell in read_named_cells(path)}
-        cells = self._read[exercise]
-        if part not in cells:
-            there = ", ".join(name for name in cells if name) or "checks of no part" if cells else "no such file"
-            wanted = f"a cell '# %% {part}'" if part else "checks without a '# %%' line"
-            raise LessonError(f"{grade_id}: its checks are not there", place, f"write {wanted} in {path}: {there}")
-        self._used.add((exercise, part))
-        cell = cells[part]
-        return CheckText(_with_marks(cell, grade_id), cell.place, key_of(exercise, part))
-
-    def refuse_unused(self, ids: Collection[str]) -> None:
-        """Raise LessonError for checks that no cell of the lesson calls: nobody would ever be asked them."""
-        for exercise in sorted(ids):
-            for cell in read_named_cells(self._folder / exercise / CHECKS):
-                if (exercise, cell.name) not in self._used:
-                    part = f', part="{cell.name}"' if cell.name else ""
-                    raise LessonError(
-                        "checks that no cell of lesson.py calls",
-                        cell.place,
-                        f'add a test cell with check("{exercise}"{part}), or take them out',
-                    )
+def read_checks(folder: Path, ids: Collection[str]) -> dict[str, NamedCell]:
+    """By their keys, the checks in the folders of these exercises. Raises LessonError for some that cannot be cut, or run."""
+    found: dict[str, NamedCell] = {}
+    for exercise in sorted(ids):
+        for cell in read_named_cells(folder / exercise / CHECKS):
+            key = key_of(exercise, cell.name)
+            _refuse_uncut(cell, grade_id_of(key))
+            found[key] = cell
+    return found
 
 
-def _with_marks(cell: NamedCell, grade_id: str) -> str:
-    """The text of the test cell: with nbgrader's marks around what is hidden."""
+def _refuse_uncut(cell: NamedCell, grade_id: str) -> None:
     lines = cell.source.split("\n")
     for number, line in enumerate(lines, cell.line):
         if _NEARLY.match(line) and line != HIDDEN:
@@ -186,18 +147,67 @@ def _with_marks(cell: NamedCell, grade_id: str) -> str:
     if lines.count(HIDDEN) > 1:
         second = cell.line + lines.index(HIDDEN, lines.index(HIDDEN) + 1)
         raise LessonError(f"{grade_id}: its hidden checks begin twice", f"{cell.path}:{second}", "take one line out")
-    try:
-        ast.parse(cell.source)
-    except SyntaxError as error:
+    for part, start in ((cell.visible, cell.line), (cell.hidden, cell.line + cell.visible.count("\n") + 2)):
+        try:
+            ast.parse(part)
+        except SyntaxError as error:
+            raise LessonError(
+                f"{grade_id}: {error.msg}: {(error.text or '').strip()}",
+                f"{cell.path}:{start + (error.lineno or 1) - 1}",
+                "mend the Python",
+            ) from None
+
+
+def key_called(source: str, grade_id: str, place: str) -> str:
+    """The key of the checks that a test cell's two lines stand for; empty if it has its own tests.
+
+    Raises LessonError if its two lines stand for none.
+    """
+    if not set(import_lines()) & set(source.split("\n")):
+        return ""
+    call = the_call(source.strip())
+    if call is None:
         raise LessonError(
-            f"{grade_id}: {error.msg}: {(error.text or '').strip()}",
-            f"{cell.path}:{cell.line + (error.lineno or 1) - 1}",
-            "mend the Python",
-        ) from None
-    if HIDDEN in lines:
-        lines[lines.index(HIDDEN)] = BEGIN_HIDDEN
-        lines.append(END_HIDDEN)
-    return "\n".join([CHECK_LINE, *lines])
+            f"{grade_id}: a check cell of another form",
+            place,
+            "write two lines: from nbproof import check, and "
+            'check("<id>"); in test_<id>_<part>: check("<id>", part="<part>")',
+        )
+    key = key_of(call["id"], call["part"] or "")
+    if grade_id != grade_id_of(key):
+        raise LessonError(
+            f"{grade_id} calls the checks of {grade_id_of(key)}",
+            place,
+            "write its own exercise there, and its own part, if it is one",
+        )
+    return key
+
+
+def refuse_missing(key: str, place: str, folder: Path, checks: Mapping[str, NamedCell]) -> None:
+    """Raise LessonError if a lesson's folder has no checks of this key, which the test cell at this place calls."""
+    if key in checks:
+        return
+    exercise, _, part = key.partition("/")
+    wanted = f"a cell '# %% {part}'" if part else "checks without a '# %%' line"
+    there = [known.partition("/")[2] or "checks of no part" for known in checks if known.partition("/")[0] == exercise]
+    raise LessonError(
+        f"{grade_id_of(key)}: its checks are not there",
+        place,
+        f"write {wanted} in {folder / exercise / CHECKS}: {', '.join(there) or 'no such file'}",
+    )
+
+
+def refuse_unused(checks: Mapping[str, NamedCell], used: Collection[str]) -> None:
+    """Raise LessonError for checks that no cell of the lesson calls: nobody would ever be asked them."""
+    for key, cell in checks.items():
+        if key not in used:
+            exercise = key.partition("/")[0]
+            part = f', part="{cell.name}"' if cell.name else ""
+            raise LessonError(
+                "checks that no cell of lesson.py calls",
+                cell.place,
+                f'add a test cell with check("{exercise}"{part}), or take them out',
+            )
 
 
 def is_left_over(parts: tuple[str, ...]) -> bool:
@@ -207,16 +217,14 @@ def is_left_over(parts: tuple[str, ...]) -> bool:
 
 def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:
     """Raise LessonError for what lies in a lesson's folder, and belongs to none of its exercises."""
+    own = {("lesson.py",), (HINTS,), *itertools.product(ids, (CHECKS, RIGHT, WRONG))}
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        if is_left_over(parts) or (path.is_dir() and not any(inner.is_file() for inner in path.rglob("*"))):
-            continue
-        known = (
-            parts in (("lesson.py",), (HINTS,))
-            or (path.is_dir() and len(parts) == 1 and parts[0] in ids)
-            or (len(parts) == 2 and parts[0] in ids and parts[1] in (CHECKS, RIGHT, WRONG) and path.is_file())
-        )
-        if not known:
+        if path.is_dir():
+            known = (len(parts) == 1 and parts[0] in ids) or not any(inner.is_file() for inner in path.rglob("*"))
+        else:
+            known = parts in own
+        if not known and not is_left_over(parts):
             raise LessonError(*_unexpected(parts, ids, path))
 
 

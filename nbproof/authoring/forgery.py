@@ -27,8 +27,8 @@ from nbproof.authoring.stand_ins import Answer, NotingCase, brought, copied, idl
 from nbproof.cells import visible_of
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, listing, seeds_of
+from nbproof.checks.check_cells import probe_part
 from nbproof.checks.namespace import Notebook, undisturbed
-from nbproof.checks.test_cells import probe_part
 from nbproof.values.compare import is_same
 
 __all__ = ["Guard", "guards"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from nbproof.authoring.contract import Record
 from nbproof.authoring.exercise_folder import HINTS
 from nbproof.authoring.hint_texts import WAY_IN, place_of
-from nbproof.authoring.lesson import Lesson
+from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.cells import CellKind, private_lines
 from nbproof.command import course_command
 from nbproof.display.help import Hint, all_hints, exercise_hints
@@ -80,20 +80,24 @@ def given_away(lesson: Lesson, hints: Sequence[Hint]) -> Iterator[Violation]:
     public = {_bare(line) for cell in lesson.cells for line in private_lines(cell.source)[0]}
     told = [(hint, _bare(f"{hint.name} {hint.question} {hint.idea} {hint.read}")) for hint in hints]
     for exercise in lesson.exercises:
-        lines = set(private_lines(exercise.answer.source)[1])
-        for accepted in exercise.accepted:
-            lines |= set(map(str.strip, accepted.source.splitlines()))
-        for line in sorted(lines):
+        for line in sorted(_solving_lines(exercise)):
             bare = _bare(line)
-            if len(bare) < _SHORTEST or bare in public or line.startswith("#") or not re.search(r"[(=\[]", bare):
+            if len(bare) < _SHORTEST or bare in public:
                 continue
-            for hint, text in told:
-                if bare in text:
-                    yield Violation(
-                        f"the hint {hint.id!r} holds a line of a solution of {exercise.id}: {line}",
-                        _place([lesson], hint),
-                        f"lead to the idea, in words; then: {course_command('build')}",
-                    )
+            for hint in [hint for hint, text in told if bare in text]:
+                yield Violation(
+                    f"the hint {hint.id!r} holds a line of a solution of {exercise.id}: {line}",
+                    _place([lesson], hint),
+                    f"lead to the idea, in words; then: {course_command('build')}",
+                )
+
+
+def _solving_lines(exercise: Exercise) -> set[str]:
+    """The lines of its solutions that do something."""
+    lines = set(private_lines(exercise.answer.source)[1])
+    for accepted in exercise.accepted:
+        lines |= set(map(str.strip, accepted.source.splitlines()))
+    return {line for line in lines if not line.startswith("#") and re.search(r"[(=\[]", line)}
 
 
 def _place(lessons: Sequence[Lesson], hint: Hint) -> str:

@@ -11,7 +11,8 @@ read-only           ``locked`` only: definitions that answers and tests rely on;
 no metadata         prose, and code that only shows something; not run while grading
 ==================  =========================================================================
 
-A test cell is two lines, which stand for the checks in the exercise's folder: a :class:`Cell` has their whole text.
+A test cell is two lines, which stand for the checks in the exercise's folder. A :class:`Cell` has what of them learners
+get, what they do not get, and both between nbgrader's marks.
 
 Of all lessons together it says what one must not have because another has it, and which folders are no lessons.
 """
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,9 +30,21 @@ from typing import Any
 import jupytext
 from IPython.core.inputtransformer2 import TransformerManager
 
-from nbproof.authoring.exercise_folder import Candidate, CheckCells, is_left_over, read_candidates, refuse_unexpected
+from nbproof.authoring.exercise_folder import (
+    Candidate,
+    NamedCell,
+    is_left_over,
+    key_called,
+    read_candidates,
+    read_checks,
+    refuse_missing,
+    refuse_unexpected,
+    refuse_unused,
+)
 from nbproof.cells import (
+    BEGIN_HIDDEN,
     BEGIN_SOLUTION,
+    END_HIDDEN,
     END_SOLUTION,
     CellKind,
     exercise_of,
@@ -40,7 +53,9 @@ from nbproof.cells import (
     refuse_markers,
     refuse_unmarkable,
     stub_of,
+    visible_and_hidden,
 )
+from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.errors import LessonError, UsageError
 
 __all__ = [
@@ -70,6 +85,10 @@ class Cell:
     grade_id: str = ""
     points: float = 0.0
     metadata: tuple[tuple[str, Any], ...] = ()
+    visible: str = ""
+    """Of a test cell, the tests that learners get."""
+    hidden: str = ""
+    """The tests that they do not get."""
     call: str = ""
     """The two lines of a test cell whose checks stand in its exercise's folder."""
     checks: str = ""
@@ -153,64 +172,88 @@ def read_lesson(folder: Path) -> Lesson:
     _refuse_duplicates(cells)
     ids = {cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER}
     refuse_unexpected(folder, ids)
-    checks = CheckCells(folder)
-    cells = tuple(_tested(cell, checks) if cell.kind is CellKind.TEST else cell for cell in cells)
-    checks.refuse_unused(ids)
+    checks = read_checks(folder, ids)
+    cells = tuple(_tested(cell, folder, checks) if cell.kind is CellKind.TEST else cell for cell in cells)
+    refuse_unused(checks, {cell.checks for cell in cells})
     return Lesson(folder.name, path, cells, _exercises(cells, folder))
 
 
-def _tested(cell: Cell, checks: CheckCells) -> Cell:
-    """A test cell with its whole text."""
-    found = checks.made_of(cell.source, cell.grade_id, cell.place)
-    refuse_bad_markers(found.source, found.place, cell.grade_id, cell.kind)
-    _compiles(found.source, found.place, cell.grade_id)
-    return replace(cell, source=found.source, call=cell.source.strip() if found.key else "", checks=found.key)
+def _tested(cell: Cell, folder: Path, checks: Mapping[str, NamedCell]) -> Cell:
+    """A test cell with its whole text, and with what learners get of it."""
+    key = key_called(cell.source, cell.grade_id, cell.place)
+    if not key:
+        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+        _compiles(cell.source, cell.place, cell.grade_id)
+        visible, hidden = visible_and_hidden(cell.source)
+        return replace(cell, visible=visible, hidden=hidden)
+    refuse_missing(key, cell.place, folder, checks)
+    found = checks[key]
+    lines = [CHECK_LINE, found.visible]
+    if found.hidden:
+        lines += [BEGIN_HIDDEN, found.hidden, END_HIDDEN]
+    source = "\n".join(lines)
+    refuse_bad_markers(source, found.place, cell.grade_id, cell.kind)
+    return replace(
+        cell, source=source, visible=found.visible, hidden=found.hidden, checks=key, call=cell.source.strip()
+    )
 
 
 def _cell(raw: Any, place: str) -> Cell:
-    metadata = dict(raw.metadata)
-    nbgrader = metadata.get("nbgrader")
-    extra = tuple(sorted((key, value) for key, value in metadata.items() if key in ("tags", "jupyter")))
     if raw.cell_type not in ("markdown", "code"):
         raise LessonError(f"a {raw.cell_type} cell", place, "make it a code cell, or a '# %% [markdown]' one")
-    if nbgrader is None:
-        refuse_markers(raw.source, place)
-        if raw.cell_type == "markdown":
-            return Cell(CellKind.PROSE, raw.source, place, metadata=extra)
-        # Such a cell may hold magics, which are no Python until IPython has been over them.
-        _compiles(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
-        return Cell(CellKind.SHOW, raw.source, place, metadata=extra)
-    grade_id = str(nbgrader.get("grade_id", ""))
+    metadata = tuple(sorted((key, raw.metadata[key]) for key in raw.metadata if key in ("tags", "jupyter")))
+    marks = raw.metadata.get("nbgrader")
+    if marks is None:
+        return _ungraded(raw, place, metadata)
+    grade_id = str(marks.get("grade_id", ""))
     if not _ID.fullmatch(grade_id):
         raise LessonError(
             f"grade_id {grade_id!r} is not lower snake case", place, "use letters a-z, digits and _, a letter first"
         )
-    kind = kind_of(raw)
-    points = nbgrader.get("points") if nbgrader.get("grade") else 0
-    if nbgrader.get("grade") and (not isinstance(points, (int, float)) or points <= 0):
+    points = marks.get("points") if marks.get("grade") else 0
+    if marks.get("grade") and (not isinstance(points, (int, float)) or points <= 0):
         raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
-    if raw.cell_type == "markdown":
-        if not (kind is CellKind.WRITTEN and nbgrader.get("grade") and grade_id.startswith("explain_")):
-            raise LessonError(
-                f"{grade_id} is text with nbgrader metadata, and no written answer",
-                place,
-                'see docs/authors.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
-            )
-        refuse_bad_markers(raw.source, place, grade_id, kind)
-        refuse_unmarkable(raw.source, place, grade_id)
-        return Cell(kind, raw.source, place, grade_id, float(points), extra)
+    kind = kind_of(raw)
     if kind is CellKind.SHOW:  # whoever gives it a name means it to be locked
         kind = CellKind.SETUP
-    if kind not in (CellKind.TEST, CellKind.ANSWER, CellKind.SETUP):
+    cell = Cell(kind, raw.source, place, grade_id, float(points), metadata)
+    if raw.cell_type == "markdown":
+        _refuse_bad_text(cell, kind is CellKind.WRITTEN and bool(marks.get("grade")))
+    else:
+        _refuse_bad_code(cell)
+    return cell
+
+
+def _ungraded(raw: Any, place: str, metadata: tuple[tuple[str, Any], ...]) -> Cell:
+    refuse_markers(raw.source, place)
+    if raw.cell_type == "markdown":
+        return Cell(CellKind.PROSE, raw.source, place, metadata=metadata)
+    # Such a cell may hold magics, which are no Python until IPython has been over them.
+    _compiles(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
+    return Cell(CellKind.SHOW, raw.source, place, metadata=metadata)
+
+
+def _refuse_bad_text(cell: Cell, is_graded: bool) -> None:
+    if not is_graded or not cell.grade_id.startswith("explain_"):
         raise LessonError(
-            f"{grade_id} is a kind of cell that lessons do not use", place, "see docs/authors.md, 'Cells'"
+            f"{cell.grade_id} is text with nbgrader metadata, and no written answer",
+            cell.place,
+            'see docs/authors.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
         )
-    if kind is not CellKind.TEST:  # its text may stand elsewhere
-        refuse_bad_markers(raw.source, place, grade_id, kind)
-        _compiles(raw.source, place, grade_id)
-    if kind is CellKind.ANSWER:
-        _compiles(stub_of(raw.source), place, f"{grade_id} as released, with the stub for the solution")
-    return Cell(kind, raw.source, place, grade_id, float(points), extra)
+    refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+    refuse_unmarkable(cell.source, cell.place, cell.grade_id)
+
+
+def _refuse_bad_code(cell: Cell) -> None:
+    if cell.kind not in (CellKind.TEST, CellKind.ANSWER, CellKind.SETUP):
+        raise LessonError(
+            f"{cell.grade_id} is a kind of cell that lessons do not use", cell.place, "see docs/authors.md, 'Cells'"
+        )
+    if cell.kind is not CellKind.TEST:  # its text may stand elsewhere
+        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+        _compiles(cell.source, cell.place, cell.grade_id)
+    if cell.kind is CellKind.ANSWER:
+        _compiles(stub_of(cell.source), cell.place, f"{cell.grade_id} as released, with the stub for the solution")
 
 
 def python_in(source: str) -> ast.Module:

@@ -70,6 +70,10 @@ class Secrets:
     def __len__(self) -> int:
         return len(self.origins)
 
+    def only(self, wanted: Callable[[str, str], bool]) -> Secrets:
+        """Those of which this holds: of the line, and of where it comes from."""
+        return Secrets((line, origin) for line, origin in self.origins.items() if wanted(line, origin))
+
     def found_in(self, text: str, own: str = "") -> list[str]:
         """The secret lines that stand in a text and not in ``own``, in order of the text's lines."""
         found: dict[str, None] = {}
@@ -105,25 +109,31 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
     Without ``released`` the release cannot vouch for itself: public is what ``source/`` shows outside of its regions.
     """
     folders = sorted(path for path in (root / "source").glob("*") if not lessons or path.name in lessons)
-    notebooks = (root / "release").glob("*/*.ipynb") if released else ()
-    shown = (line for path in notebooks for line in text_of(path.name, path.read_bytes()).splitlines())
-    public = {_even(line) for line in shown}
-    found: list[tuple[str, str]] = []
+    public = [HIDDEN, *_visible(root)]
+    for path in (root / "release").glob("*/*.ipynb") if released else ():
+        public += text_of(path.name, path.read_bytes()).splitlines()
+    secret: list[tuple[str, str]] = []
     for folder in folders:
-        for path in sorted(folder.glob("*.ipynb")):
-            for name, source in _sources(path):
-                known, private = private_lines(source)
-                public |= {_even(line) for line in known}
-                found += [(line, f"source/{folder.name}: {name}") for line in sorted(private)]
-        if candidates:
-            found += list(_candidates(root / "lessons" / folder.name))
-    public |= {_even(line) for line in (*_visible(root), HIDDEN)}
-    public_has = _finder(public)
+        for name, source in _sources(folder):
+            shown, private = private_lines(source)
+            public += shown
+            secret += [(line, f"source/{folder.name}: {name}") for line in sorted(private)]
+    if candidates:
+        for folder in folders:
+            secret += _candidates(root / "lessons" / folder.name)
+    return Secrets(_not_in(map(_even, public), secret))
+
+
+def _not_in(public: Iterable[str], secret: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The lines, each once, that stand in no public one; what is too short is everybody's."""
+    texts = set(public)
+    is_within_one = _finder(texts)
     first: dict[str, str] = {}
-    for line, origin in found:
+    for line, origin in secret:
         first.setdefault(_even(line), origin)
-    lines = ((line, origin) for line, origin in first.items() if len(line) >= SHORTEST and line not in public)
-    return Secrets((line, origin) for line, origin in lines if not public_has(line))
+    for line, origin in first.items():
+        if len(line) >= SHORTEST and line not in texts and not is_within_one(line):
+            yield line, origin
 
 
 def _finder(texts: set[str]) -> Callable[[str], bool]:
@@ -144,8 +154,10 @@ def _finder(texts: set[str]) -> Callable[[str], bool]:
 
 def public_text(root: Path) -> str:
     """All lines of ``source/`` that learners may see."""
-    sources = (source for path in sorted((root / "source").glob("*/*.ipynb")) for _, source in _sources(path))
-    shown = [line for source in sources for line in sorted(private_lines(source)[0])]
+    shown: list[str] = []
+    for folder in sorted((root / "source").glob("*")):
+        for _, source in _sources(folder):
+            shown += sorted(private_lines(source)[0])
     return "\n".join([*shown, *_visible(root)])
 
 
@@ -158,7 +170,7 @@ def _visible(root: Path) -> Iterator[str]:
         return
     for path in sorted((root / "lessons").glob(f"*/*/{CHECKS}")):
         for cell in read_named_cells(path):
-            yield from cell.source.partition(HIDDEN)[0].splitlines()
+            yield from cell.visible.splitlines()
 
 
 def _candidates(folder: Path) -> Iterator[tuple[str, str]]:
@@ -209,7 +221,8 @@ def _texts_in(value: Any) -> Iterator[str]:
                 yield from _texts_in(inner)
 
 
-def _sources(path: Path) -> Iterator[tuple[str, str]]:
-    """The grade_id and source of each cell of a notebook of ours."""
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        yield name_of(cell), "".join(cell["source"])
+def _sources(folder: Path) -> Iterator[tuple[str, str]]:
+    """The grade_id and source of each cell of the notebooks in a folder of ours."""
+    for path in sorted(folder.glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            yield name_of(cell), "".join(cell["source"])

@@ -28,22 +28,13 @@ from nbproof.course_file import the_course
 from nbproof.errors import LessonError
 from nbproof.files import digest_of, replace_file
 
-__all__ = ["Shown", "Stopped", "notebook_at", "shown_by"]
+__all__ = ["Shown", "notebook_at", "shown_by"]
 
 
 _AT_ONCE = 2
 """Lessons that run side by side."""
 _PATIENCE = 300
 """Seconds for one cell, on a machine that does something else as well."""
-
-
-@dataclass(frozen=True)
-class Stopped:
-    """Why a lesson did not run to its end, and in which cell."""
-
-    error: LessonError
-    cell: str = ""
-    """Its id; empty if not even the first one was begun."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +46,7 @@ class Shown:
     """Cell id -> outputs, in nbformat's form."""
     seconds: float | None
     """How long it ran; None if nothing had changed since it ran last."""
-    stopped: Stopped | None = None
+    stopped: LessonError | None = None
     """What kept the rest of it from being run; None if nothing did."""
 
 
@@ -111,7 +102,7 @@ def shown_by(
         waiting = []
         for slug, source in sources.items():
             if isinstance(source, LessonError):
-                found[slug] = Shown(slug, {}, None, Stopped(source))
+                found[slug] = Shown(slug, {}, None, source)
                 told(found[slug])
             else:
                 path = kept / f"{slug}.json"
@@ -184,25 +175,25 @@ def _shown(
     stopped = _run(notebook, path, running, lambda number: begun(slug, number))
     begun(slug, len(notebook.cells))
     outputs = {cell.id: cell.outputs for cell in notebook.cells if cell.get("outputs")}
-    if stopped is not None:
-        outputs.pop(stopped.cell, None)  # what it says is for whoever mends it, not for readers
-    else:
+    if stopped is None:
         with contextlib.suppress(OSError):  # then it runs again the next time
             kept.parent.mkdir(parents=True, exist_ok=True)
             replace_file(kept, json.dumps({"digest": digest, "outputs": outputs}))
     return Shown(slug, outputs, time.monotonic() - began, stopped)
 
 
-def _run(notebook: nbformat.NotebookNode, path: Path, running: Running, begun: Callable[[int], None]) -> Stopped | None:
+def _run(
+    notebook: nbformat.NotebookNode, path: Path, running: Running, begun: Callable[[int], None]
+) -> LessonError | None:
     """Fill in what its cells put out; what stopped it, if anything did. ``begun`` hears the number of each cell."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    last = ""
+    last: nbformat.NotebookNode | None = None
 
     def begins(cell: nbformat.NotebookNode, cell_index: int) -> None:
         nonlocal last
-        last = cell.id
+        last = cell
         begun(cell_index)
 
     with tempfile.TemporaryDirectory(prefix="shown-") as folder:
@@ -227,12 +218,12 @@ def _run(notebook: nbformat.NotebookNode, path: Path, running: Running, begun: C
             fact = "its kernel died"
         else:
             return None
-    line = next((cell.source.strip().partition("\n")[0] for cell in notebook.cells if cell.id == last), "")
-    return Stopped(
-        LessonError(
-            f"a cell of {path.stem} cannot be run here: {fact}",
-            f"{path}, cell {last}: {line[:80]}" if last else str(path),
-            f"open it in JupyterLab, run it, and mend lessons/{path.stem}/lesson.py; then: {course_command('build')}",
-        ),
-        last,
+    place = str(path)
+    if last is not None:
+        last.outputs = []  # what it says is for whoever mends it, not for readers
+        place = f"{path}, cell {last.id}: {last.source.strip().partition(chr(10))[0][:80]}"
+    return LessonError(
+        f"a cell of {path.stem} cannot be run here: {fact}",
+        place,
+        f"open it in JupyterLab, run it, and mend lessons/{path.stem}/lesson.py; then: {course_command('build')}",
     )

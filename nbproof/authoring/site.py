@@ -20,13 +20,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
-
 from nbproof.authoring.bundle import refuse_leaks
 from nbproof.authoring.chapter import PICTURES, chapter_of, plain
 from nbproof.authoring.derived_files import as_text, read_outline
 from nbproof.authoring.lesson import find_lessons
-from nbproof.authoring.shown import Shown, Stopped, notebook_at, shown_by
+from nbproof.authoring.shown import Shown, notebook_at, shown_by
 from nbproof.authoring.site_pages import Chapter, home, home_title, readers_pages
 from nbproof.command import course_command, module_name, with_extra
 from nbproof.errors import CourseError, LessonError, UsageError
@@ -48,7 +46,7 @@ class Site:
     """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests and other answers that are not in it."""
-    stopped: Mapping[str, Stopped]
+    stopped: Mapping[str, LessonError]
     """Lessons that were not run to their end: their chapters say so."""
     left_out: Mapping[str, LessonError]
     """Lessons of which no chapter could be made."""
@@ -175,11 +173,9 @@ def _sources(
         chapters.append(Chapter(slug, title, len(outline.get(slug, {}).get("exercises", ())), core, further))
         one = shown.get(slug, Shown(slug, {}, None))
         opening = _opening(root, slug)
-        stopped = ""
         if one.stopped is not None:
-            stopped = one.stopped.cell
-            opening += "\n\n" + _not_to_its_end(released, stopped)
-        notebook = chapter_of(title, opening, released, one.outputs, pictures, stopped)
+            opening += f"\n\n{_SOME_MISSING}"
+        notebook = chapter_of(title, opening, released, one.outputs, pictures)
         files[f"lessons/{slug}.ipynb"] = as_text(notebook).encode()
     texts, titles = readers_pages(root)
     files |= {name: text.encode() for name, text in texts.items()}
@@ -203,20 +199,13 @@ def _opening(root: Path, slug: str) -> str:
     )
 
 
-def _not_to_its_end(released: nbformat.NotebookNode, stopped: str) -> str:
-    """What a reader is told of a lesson that could not be run to its end."""
-    place = next((cell for cell in released.cells if cell.id == stopped), None)
-    if place is None:
-        said = "Where this page was made, the lesson could not be run. Text and code stand here without what cells put out."
-    else:
-        # Of an answer, the line that learners have.
-        line = next((line.strip() for line in place.source.splitlines() if line.strip()), "").replace("`", "")
-        said = (
-            "Where this page was made, the lesson could not be run to its end. "
-            + (f"It stopped at the cell that begins with `{line}`. " if line else "")
-            + "Up to there you see what cells put out; after it, text and code go on without."
-        )
-    return f":::{{admonition}} Some outputs are missing on this page\n:class: warning\n\n{said}\n:::"
+_SOME_MISSING = """\
+:::{admonition} Some outputs are missing on this page
+:class: warning
+
+Where this page was made, the lesson could not be run to its end. After the cell that stopped it, text and code go on without
+what cells put out.
+:::"""
 
 
 def _write(work: Path, files: Mapping[str, bytes], pictures: Mapping[str, bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from nbproof.authoring.chapter import plain
 from nbproof.course_file import the_course
@@ -132,28 +132,23 @@ def _readme(root: Path) -> str:
 def _of_readme(text: str) -> tuple[str, str, tuple[str, str] | None, str]:
     """What it opens with; the commands right below; its first picture (words, place); its first table, if it links to pages."""
     lines, tokens = text.splitlines(), MarkdownIt("commonmark").enable("table").parse(text)
+    nowhere = slice(len(lines), len(lines))
 
-    def first(kind: str, start: int = 0, end: int = len(lines)) -> tuple[int, int] | None:
-        places = ((one.map[0], one.map[1]) for one in tokens if one.type == kind and one.map)
-        return next((place for place in places if start <= place[0] < end), None)
+    def first(kind: str, start: int = 0) -> slice:
+        places = [slice(*one.map) for one in tokens if one.type == kind and one.map]
+        return next((place for place in places if place.start >= start), nowhere)
 
     title = first("heading_open")
-    start = title[1] if title else 0
-    ends = [
-        place for place in (first("heading_open", start), first("fence", start), first("table_open", start)) if place
-    ]
-    end = min((place[0] for place in ends), default=len(lines))
-    fence, table = first("fence", end, end + 1), first("table_open")
-    rows = "\n".join(lines[slice(*table)]) if table else ""
-    opening = "\n".join(lines[start:end]).strip()
-    picture = next((inner for one in tokens for inner in one.children or () if inner.type == "image"), None)
+    start = 0 if title == nowhere else title.stop
+    end = min(first(kind, start).start for kind in ("heading_open", "fence", "table_open"))
+    fence = first("fence", end)
+    commands = "\n".join(lines[fence]) if fence.start == end else ""
+    rows = "\n".join(lines[first("table_open")])
+    inner = itertools.chain.from_iterable(one.children or () for one in tokens)
+    picture = next((one for one in inner if one.type == "image"), None)
     return (
-        opening,
-        "\n".join(lines[slice(*fence)]) if fence else "",
-        (_words(picture), str(picture.attrGet("src"))) if picture else None,
+        "\n".join(lines[start:end]).strip(),
+        commands,
+        None if picture is None else (" ".join(picture.content.split()), str(picture.attrGet("src"))),
         rows if _LINK.search(rows) else "",
     )
-
-
-def _words(picture: Token) -> str:
-    return " ".join(picture.content.split())

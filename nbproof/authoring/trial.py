@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from types import CodeType
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -142,7 +143,7 @@ def _cell(name: str, source: str) -> str:
 def _test_cell(name: str, source: str) -> str:
     """The same for a test cell. It holds plain Python, and is long: IPython's reading of it would take half the time."""
     try:
-        # A namespace of its own: its names must not take the place of the answer's (nbproof/checks/test_cells.py).
+        # A namespace of its own: its names must not take the place of the answer's (nbproof/checks/check_cells.py).
         exec(_compiled(name, source), dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
     except BaseException as error:
         return f"{name}: {type(error).__name__}: {error}"
@@ -154,20 +155,10 @@ def try_candidate(trial: Trial) -> Tried:
     space = InteractiveShell.instance().user_ns
     errors: list[str] = []
     findings: list[dict[str, list[Finding]]] = []
-    flaws: list[str] = []
     hearsay: list[str] = []
-    guarded: list[Guard] = []
+    guarded: tuple[Guard, ...] = ()
     with contextlib.redirect_stdout(io.StringIO()):
-        if trial.released:
-            _cell("answer", trial.candidate)
-        alone: list[tuple[str, str, str]] = []
-        for grade_id, source in trial.released:
-            name = f"{grade_id} without its hidden tests"
-            with collecting(trial.seeds[0], space) as found:
-                alone.append((grade_id, _RAISES, _test_cell(name, source)))
-            alone += [
-                (grade_id, one.check, f"{name}: {one.check}: {ENGLISH.finding(one)}") for one in found if not one.passed
-            ]
+        alone = _without_hidden_tests(trial, space) if trial.released else []
         for seed in trial.seeds:
             errors.append(_cell("answer", trial.candidate))
             verdicts: dict[str, list[Finding]] = {}
@@ -175,22 +166,44 @@ def try_candidate(trial: Trial) -> Tried:
                 with collecting(seed, space) as found:
                     trouble = _test_cell(grade_id, source)
                 errors.append(trouble)
-                # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
-                raised = [Finding(_RAISES, "", False, seed, trouble=ProbeError("", trouble))] if trouble else []
-                if trial.doubted and seed == trial.seeds[0]:
+                if trial.doubted and not findings:
                     hearsay += [f"{grade_id}/{one}" for one in _by_hearsay(_compiled(grade_id, source), found)]
                 # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
-                verdicts[grade_id] = [*(replace(one, compared=None) for one in found), *raised]
+                verdicts[grade_id] = [replace(one, compared=None) for one in found]
+                if trouble:
+                    # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
+                    verdicts[grade_id].append(Finding(_RAISES, "", False, seed, trouble=ProbeError("", trouble)))
             findings.append(verdicts)
-        wrong = {(cell, one.check) for cell, found in findings[0].items() for one in found if not one.passed}
-        flaws += [flaw for cell, check, flaw in alone if (cell, check) not in wrong]
+        flaws = _only_alone(alone, findings[0])
         if trial.apart:
             flaws += _flaws(trial)
-            if not any(flaws):  # what is broken guards nothing, and is told already
-                guarded += guards(trial.tests, space)
-    return Tried(
-        tuple(findings), tuple(filter(None, errors)), tuple(filter(None, flaws)), tuple(guarded), tuple(hearsay)
-    )
+            if not flaws:  # what is broken guards nothing, and is told already
+                guarded = tuple(guards(trial.tests, space))
+    return Tried(tuple(findings), tuple(filter(None, errors)), tuple(flaws), guarded, tuple(hearsay))
+
+
+def _without_hidden_tests(trial: Trial, space: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """What fails where hidden tests are left out: the cell, the check, and the fact."""
+    failed: list[tuple[str, str, str]] = []
+    _cell("answer", trial.candidate)
+    for grade_id, source in trial.released:
+        name = f"{grade_id} without its hidden tests"
+        with collecting(trial.seeds[0], space) as found:
+            trouble = _test_cell(name, source)
+        if trouble:
+            failed.append((grade_id, _RAISES, trouble))
+        for one in found:
+            if not one.passed:
+                failed.append((grade_id, one.check, f"{name}: {one.check}: {ENGLISH.finding(one)}"))
+    return failed
+
+
+def _only_alone(alone: Sequence[tuple[str, str, str]], verdicts: Mapping[str, Sequence[Finding]]) -> list[str]:
+    """The facts about what fails there, and passes where nothing is left out."""
+    failed: set[tuple[str, str]] = set()
+    for grade_id, found in verdicts.items():
+        failed |= {(grade_id, one.check) for one in found if not one.passed}
+    return [fact for grade_id, check, fact in alone if (grade_id, check) not in failed]
 
 
 def _by_hearsay(tests: CodeType, found: Sequence[Finding]) -> Iterator[str]:

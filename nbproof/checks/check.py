@@ -35,9 +35,9 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from nbproof.checks.case import Case
+from nbproof.checks.check_cells import CHECK_LINE, on_their_own
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
-from nbproof.checks.test_cells import CHECK_LINE, on_their_own
 from nbproof.checks.visible import hidden_text, key_of, run_apart, visible_text
 from nbproof.display.session import SESSION
 from nbproof.text import readable

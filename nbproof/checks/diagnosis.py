@@ -7,7 +7,7 @@ what a known mistake would have brought. For the rest the first difference has t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nbproof.course_file import the_course
 from nbproof.values.compare import AnyOf, Close, Difference, Differs, Matches, is_same
@@ -23,6 +23,8 @@ _ERRORS: tuple[Mapping[str, str], ...] = (
 """What holds in every course, if it has such a hint. What else errors mean says its ``course.toml``."""
 
 _NUMERIC = (Differs.NONFINITE, Differs.SHAPE, Differs.DTYPE, Differs.VALUE)
+_MOST_ITEMS = 200
+"""Of a list that is looked at for another order."""
 
 
 def hint_for_error(
@@ -116,14 +118,19 @@ def _permuted(got: Evidence, wanted: object) -> bool:
     if isinstance(wanted, AnyOf):
         return any(_permuted(got, option) for option in wanted.options)
     if isinstance(wanted, Close):
-        return isinstance(wanted.value, (list, tuple)) and _permuted(
-            got, [Close(item, wanted.rtol, wanted.atol) for item in wanted.value]
-        )
+        items = wanted.value if isinstance(wanted.value, (list, tuple)) else ()
+        wanted = [Close(item, wanted.rtol, wanted.atol) for item in items]
     if not isinstance(wanted, (list, tuple)) or not isinstance(got, list) or len(got) != len(wanted):
         return False
+    return 0 < len(got) <= _MOST_ITEMS and all(map(_is_told_apart, got)) and _is_rearranged(got, wanted)
+
+
+def _is_told_apart(item: Evidence) -> bool:
     # Yes and no in another order are other answers, not the same ones in another order.
-    if len(got) > 200 or not all(isinstance(item, (TensorRecord, str, int)) and type(item) is not bool for item in got):
-        return False
+    return isinstance(item, (TensorRecord, str, int)) and type(item) is not bool
+
+
+def _is_rearranged(got: Sequence[Evidence], wanted: Sequence[object]) -> bool:
     left = list(wanted)
     for item in got:
         match = next((index for index, other in enumerate(left) if is_same(item, other)), None)

@@ -15,7 +15,7 @@ import json
 import linecache
 import re
 
-from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN
+from nbproof.cells import BEGIN_HIDDEN, visible_and_hidden
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
@@ -25,6 +25,7 @@ __all__ = [
     "HIDDEN",
     "NAME",
     "digest_of_visible",
+    "grade_id_of",
     "hidden_text",
     "import_lines",
     "key_of",
@@ -47,6 +48,11 @@ _CALL = re.compile(r'check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)"
 def key_of(exercise: str, part: str = "") -> str:
     """Of an exercise's checks, or of one part's, in ``checks.json``."""
     return f"{exercise}/{part}" if part else exercise
+
+
+def grade_id_of(key: str) -> str:
+    """The grade_id of the cell that calls the checks of this key."""
+    return "test_" + key.replace("/", "_")
 
 
 def import_lines() -> tuple[str, ...]:
@@ -92,8 +98,8 @@ def hidden_text(exercise: str, part: str = "") -> str:
     """
     key = key_of(exercise, part)
     lesson = next((lesson for lesson, texts in visible_texts().items() if key in texts), "")
-    source = the_course().source_cell(lesson, "test_" + key.replace("/", "_"))
-    return source.partition(f"{BEGIN_HIDDEN}\n")[2].partition(END_HIDDEN)[0]
+    source = the_course().source_cell(lesson, grade_id_of(key))
+    return visible_and_hidden(source)[1]
 
 
 def digest_of_visible(lesson: str) -> str:

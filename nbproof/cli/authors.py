@@ -82,7 +82,7 @@ def _site(arguments: argparse.Namespace) -> int:
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     told = [(error, "the page is there as far as it goes") for error in made.flaws]
     told += [(error, f"{slug} has no chapter") for slug, error in made.left_out.items()]
-    told += [(one.error, f"the chapter of {slug} shows what came before") for slug, one in made.stopped.items()]
+    told += [(error, f"the chapter of {slug} shows what came before") for slug, error in made.stopped.items()]
     for error, what in told:
         _tell(error, what)
     return 0 if made.whole else 1

@@ -19,7 +19,7 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChec
 from traitlets.config import Config
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
-from nbproof.checks.test_cells import ProbePart, probe_part
+from nbproof.checks.check_cells import ProbePart, probe_part
 from nbproof.checks.visible import whole
 from nbproof.limits import GradingLimits
 from nbproof.marking.manual_answers import Question, questions_in

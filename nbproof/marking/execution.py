@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from nbproof.cells import CellKind
-from nbproof.checks.test_cells import ProbePart
+from nbproof.checks.check_cells import ProbePart
 from nbproof.marking.blueprint import Blueprint, Rebuilt
 from nbproof.marking.judge import Brought, Judge
 from nbproof.marking.plain import hidden_run, plain_run, shown_of

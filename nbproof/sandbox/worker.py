@@ -166,7 +166,7 @@ def _learn(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     apart = dict(namespace)
     exec(compile(header["source"], f"<{name}>", "exec"), apart)  # noqa: S102
     tasks[name] = {key: value for key, value in apart.items() if isinstance(value, type) and issubclass(value, Check)}
-    # As in a notebook the cell's names stay, but none of them takes the place of a learner's (nbproof/checks/test_cells.py).
+    # As in a notebook the cell's names stay, but none of them takes the place of a learner's (nbproof/checks/check_cells.py).
     namespace.update({key: value for key, value in apart.items() if key not in namespace})
 
 

@@ -16,7 +16,7 @@ from bs4 import BeautifulSoup, Tag
 from nbproof.authoring import shown as shown_cells
 from nbproof.authoring import site
 from nbproof.authoring.chapter import Levels, chapter_of, headings_in
-from nbproof.authoring.shown import Shown, Stopped, shown_by
+from nbproof.authoring.shown import Shown, shown_by
 from nbproof.authoring.site import make_site
 from nbproof.authoring.site_pages import Chapter, home, readers_pages
 from nbproof.cells import private_lines
@@ -230,10 +230,10 @@ def test_a_lesson_that_fails_takes_no_other_with_it_and_is_run_again(tiny: Path)
     assert [one["text"] for one in found["01_a"].outputs["c0"]] == ["begun\n"]
     assert set(found["01_a"].outputs) == {"c0"} and set(found["02_b"].outputs) == {"c2"}
     first, second, third = (found[slug].stopped for slug in slugs)
-    assert first is not None and first.cell == "c2" and second is None
-    assert first.error.fact == "a cell of 01_a cannot be run here: ZeroDivisionError: division by zero"
-    assert first.error.place == f"{path}, cell c2: print(x / 0)"
-    assert third is not None and "there is no notebook of 03_c in source/" in third.error.fact
+    assert first is not None and second is None
+    assert first.fact == "a cell of 01_a cannot be run here: ZeroDivisionError: division by zero"
+    assert first.place == f"{path}, cell c2: print(x / 0)"
+    assert third is not None and "there is no notebook of 03_c in source/" in third.fact
     assert max(begun) == (6, 6)
     assert [one.name for one in (tiny / "kept").iterdir()] == ["02_b.json"]
 
@@ -253,25 +253,15 @@ def test_whoever_interrupts_waits_for_no_lesson(tiny: Path) -> None:
     assert not late.exists()
 
 
-def test_a_chapter_says_where_its_run_ended(tmp_path: Path) -> None:
-    show, after = nbformat.v4.new_code_cell("draw(1)\nmore()"), nbformat.v4.new_code_cell("draw(2)")
-    made = chapter_of("T", "Read.", _released(show, after), {}, {}, stopped=show.id)
-    assert ["Here the run ended" in cell.source for cell in made.cells] == [False, True, False]
-    assert "the cell that begins with `draw(1)`" in site._not_to_its_end(_released(show), show.id)
-    assert "could not be run." in site._not_to_its_end(_released(show), "")
-
-
 @pytest.mark.slow
 def test_a_site_is_made_of_what_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One lesson stops in a cell, one has no release, one page leads nowhere: three lines, exit 1, and a site."""
-    released = shown_cells.notebook_at(ROOT / "release" / SLUG / f"{SLUG}.ipynb")
-    place = next(cell.id for cell in released.cells if "def change_after_registering" in cell.source)
     error = LessonError("a cell of x cannot be run here: RuntimeError: no such CPU", "source/x, cell c", "mend it")
 
     def shown(root: Path, slugs: list[str], *more: Any) -> dict[str, Shown]:
-        return {slug: Shown(slug, {}, 1.0, Stopped(error, place) if slug == SLUG else None) for slug in slugs}
+        return {slug: Shown(slug, {}, 1.0, error if slug == SLUG else None) for slug in slugs}
 
     def notebook_at(path: Path) -> nbformat.NotebookNode:
         if path.stem == "04_apply":
@@ -283,7 +273,7 @@ def test_a_site_is_made_of_what_there_is(
     monkeypatch.setattr(site, "_opening", lambda root, slug: "[there](../docs/learners.md#nowhere)")
     assert main(["site", SLUG, "04_apply", "--course", str(ROOT), "--out", str(tmp_path / "site")]) == 1
     page = (tmp_path / "site/lessons" / f"{SLUG}.html").read_text(encoding="utf-8")
-    assert "Some outputs are missing on this page" in page and "Here the run ended" in page
+    assert "Some outputs are missing on this page" in page
     assert not (tmp_path / "site/lessons/04_apply.html").exists()
     told = capsys.readouterr()
     assert told.err.startswith("site: running the lessons")

@@ -92,6 +92,10 @@ BROKEN: dict[str, tuple[str, str, str, str, str, str]] = {
         "catch/checks.py", "class OtherForward", f"{HIDDEN}\nclass OtherForward", HIDDEN,
         "test_catch: its hidden checks begin twice", "take one line out",
     ),
+    "hidden within a class": (
+        "catch/checks.py", f"{HIDDEN}\nclass OtherForward(Check):", f"class OtherForward(Check):\n{HIDDEN}",
+        "class OtherForward", "test_catch: expected an indented block", "mend the Python",
+    ),
     "nbgrader's own marks": (
         "catch/checks.py", HIDDEN, "### BEGIN HIDDEN TESTS", "import torch",
         "test_catch: '### BEGIN HIDDEN TESTS' is never closed", "add the line",

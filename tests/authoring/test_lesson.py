@@ -82,213 +82,174 @@ TESTED = f"\n# %% {metadata('test_catch', grade=True, points=2)}\n"
 SOLVED = "    ### BEGIN SOLUTION\n    answer.append(output)\n    ### END SOLUTION\n"
 HIDDEN = "### BEGIN HIDDEN TESTS\nHIDDEN = 1\n### END HIDDEN TESTS\n"
 
-# before -> after in the text of a sound lesson; the line at fault begins with this; the fact; the next command.
-BROKEN: dict[str, tuple[str, str, str, str, str]] = {
+# before -> after in the text of a sound lesson; the fact; the next command; how the line at fault begins, if not as most do.
+BROKEN: dict[str, tuple[str, ...]] = {
     "duplicate id": (
         '"setup_imports"',
         '"catch"',
-        f"# %% {metadata('catch', solution=True, locked=False)}",
         "grade_id 'catch' is used twice",
         "rename one of them",
+        f"# %% {metadata('catch', solution=True, locked=False)}",
     ),
     "missing test cell": (
         TESTED,
         f"\n# %% {metadata('lonely', solution=True)}\n{LONELY}{TESTED}",
-        "# %% nbgrader",
         "the exercise lonely has no test cell",
         "add one: test_lonely",
     ),
     "test of no exercise": (
         '"test_catch"',
         '"test_other"',
-        "# %% nbgrader",
         "test_other tests no exercise of this lesson",
         "call it test_<id> with one of: catch",
     ),
-    "id within another word": (
-        '"test_catch"',
-        '"test_catchy"',
-        "# %% nbgrader",
-        "test_catchy tests no exercise",
-        "call it test_<id>",
-    ),
-    "no points": (', "points": 2', "", "# %% nbgrader", "test_catch has no points", 'add "points": 1'),
-    "zero points": ('"points": 2', '"points": 0', "# %% nbgrader", "test_catch has no points", 'add "points": 1'),
-    "bad grade_id": (
-        '"catch"',
-        '"Catch-It"',
-        "# %% nbgrader",
-        "grade_id 'Catch-It' is not lower snake case",
-        "use letters",
-    ),
-    "no grade_id": ('"grade_id": "catch"', '"grade_id": ""', "# %% nbgrader", "grade_id '' is not", "use letters"),
+    "id within another word": ('"test_catch"', '"test_catchy"', "test_catchy tests no exercise", "call it test_<id>"),
+    "no points": (', "points": 2', "", "test_catch has no points", 'add "points": 1'),
+    "zero points": ('"points": 2', '"points": 0', "test_catch has no points", 'add "points": 1'),
+    "bad grade_id": ('"catch"', '"Catch-It"', "grade_id 'Catch-It' is not lower snake case", "use letters"),
+    "no grade_id": ('"grade_id": "catch"', '"grade_id": ""', "grade_id '' is not", "use letters"),
     "no solution region": (
         SOLVED,
         "    answer.append(output)\n",
-        "# %% nbgrader",
         "the exercise catch has no solution region: it would be released solved",
         "put '### BEGIN SOLUTION'",
-    ),
-    "solution never ends": (
-        "    ### END SOLUTION\n",
-        "",
-        "# %% nbgrader",
-        "catch: '### BEGIN SOLUTION' is never closed",
-        "add the line '### END SOLUTION'",
-    ),
-    "solution never begins": (
-        "    ### BEGIN SOLUTION\n",
-        "",
-        "# %% nbgrader",
-        "catch: '### END SOLUTION' comes without",
-        "add the line '### BEGIN SOLUTION'",
-    ),
-    "solution begins twice": (
-        "    ### BEGIN SOLUTION\n",
-        "    ### BEGIN SOLUTION\n" * 2,
-        "# %% nbgrader",
-        "catch: '### BEGIN SOLUTION' comes twice",
-        "add the line '### END SOLUTION'",
-    ),
-    "hidden never ends": (
-        "### END HIDDEN TESTS\n",
-        "",
-        "# %% nbgrader",
-        "test_catch: '### BEGIN HIDDEN TESTS' is never closed",
-        "add the line '### END HIDDEN TESTS'",
-    ),
-    "hidden never begins": (
-        "### BEGIN HIDDEN TESTS\n",
-        "",
-        "# %% nbgrader",
-        "test_catch: '### END HIDDEN TESTS' comes without",
-        "add the line '### BEGIN HIDDEN TESTS'",
-    ),
-    "hidden begins twice": (
-        "### BEGIN HIDDEN TESTS\n",
-        "### BEGIN HIDDEN TESTS\n" * 2,
-        "# %% nbgrader",
-        "test_catch: '### BEGIN HIDDEN TESTS' comes twice",
-        "add the line '### END HIDDEN TESTS'",
     ),
     # nbgrader would clear this one as well, and the contract's own stub would not.
     "another spelling": (
         "    ### BEGIN SOLUTION\n",
         "    # BEGIN SOLUTION now\n",
-        "# %% nbgrader",
         "catch: nbgrader takes this line for a marker: '# BEGIN SOLUTION now'",
         "write exactly one of",
     ),
     "solution in a test cell": (
         TESTED,
         TESTED + LONELY,
-        "# %% nbgrader",
         "test_catch: '### BEGIN SOLUTION' stands in the wrong kind of cell",
         "move it: solutions belong in answer cells",
     ),
     "hidden test in an answer": (
         "add = Add()\n",
         "add = Add()\n" + HIDDEN,
-        "# %% nbgrader",
         "catch: '### BEGIN HIDDEN TESTS' stands in the wrong kind of cell",
         "move it",
     ),
     "solution in a read-only cell": (
         "import torch\n\nfrom",
         LONELY + "import torch\n\nfrom",
-        "# %% nbgrader",
         "setup_imports: '### BEGIN SOLUTION' stands in the wrong kind of cell",
         "move it",
     ),
     "solution in a cell without metadata": (
         'print("shown")\n',
         LONELY,
-        "# %%",
         "'BEGIN SOLUTION' stands in a cell without nbgrader metadata: it would be released",
         "give the cell its nbgrader metadata",
+        "# %%",
     ),
     "hidden test in prose": (
         "# # A tiny lesson\n",
         "# ### BEGIN HIDDEN TESTS\n",
-        "# %% [markdown]",
         "'BEGIN HIDDEN TESTS' stands in a cell without nbgrader metadata",
         "give the cell its nbgrader metadata",
+        "# %% [markdown]",
     ),
     "syntax error in an answer": (
         "add = Add()\n",
         "add = = Add()\n",
-        "# %% nbgrader",
         "catch: invalid syntax in its line 1",
         "mend the Python",
     ),
-    "syntax error in a test": (
-        'check("NAME", Call)',
-        "check(",
-        "# %% nbgrader",
-        "test_catch: '(' was never closed",
-        "mend the Python",
-    ),
+    "syntax error in a test": ('check("NAME", Call)', "check(", "test_catch: '(' was never closed", "mend the Python"),
     "syntax error in a shown cell": (
         'print("shown")',
         "print(",
-        "# %%",
         "a cell that shows something: '(' was never closed",
         "mend the Python",
+        "# %%",
     ),
     "the stub is no Python": (
         SOLVED,
         "    return (\n    ### BEGIN SOLUTION\n    1\n    ### END SOLUTION\n    )\n",
-        "# %% nbgrader",
         "catch as released, with the stub for the solution: ",
         "mend the Python",
     ),
-    "a raw cell": ("# %%\n# %matplotlib inline", "# %% [raw]\n# x", "# %% [raw]", "a raw cell", "make it a code cell"),
+    "a raw cell": ("# %%\n# %matplotlib inline", "# %% [raw]\n# x", "a raw cell", "make it a code cell", "# %% [raw]"),
     "text with metadata": (
         "# %% [markdown]\n# # A tiny",
         f"# %% [markdown] {metadata('words')}\n# # A tiny",
-        "# %% [markdown] nbgrader",
         "words is text with nbgrader metadata",
         "see docs/authors.md, 'Cells'",
+        "# %% [markdown] nbgrader",
     ),
     "a task": (
         'print("shown")',
         f"\n# %% {metadata('essay', task=True)}\n1",
-        "# %% nbgrader",
         "essay is a kind of cell that lessons do not use",
         "see docs/authors.md, 'Cells'",
     ),
     "graded by hand": (
         '"solution": false, "task": false, "grade_id": "test_catch"',
         '"solution": true, "task": false, "grade_id": "test_catch"',
-        "# %% nbgrader",
         "test_catch is a kind of cell that lessons do not use",
         "see docs/authors.md, 'Cells'",
     ),
     "text before the first cell": (
         "# ---\n\n# %%",
         "# ---\n\nx = 1\n\n# %%",
-        "# ---",
         "cell markers but",
         "put a '# %%' before every cell",
+        "# ---",
     ),
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN)
-def test_a_broken_lesson_is_refused_with_fact_place_and_next_command(broken: str, tmp_path: Path) -> None:
-    before, after, line_at_fault, fact, next_command = BROKEN[broken]
-    folder = write_lesson(tmp_path, "00_tiny", [Sketch(inline=True)])
+def refused(folder: Path, before: str, after: str) -> tuple[LessonError, str]:
+    """How a sound lesson is refused after a change, and the line that is at fault then."""
     path = folder / "lesson.py"
     before = before.replace("NAME", "catch")
     assert before in path.read_text()
     path.write_text(path.read_text().replace(before, after, 1))
     with pytest.raises(LessonError) as caught:
         read_lesson(folder)
-    assert caught.value.fact.startswith(fact) or fact in caught.value.fact
-    assert caught.value.next_command.startswith(next_command)
     name, _, line = caught.value.place.split(" and ")[0].rpartition(":")
     assert name == str(path)
-    assert path.read_text().splitlines()[int(line) - 1].startswith(line_at_fault)
+    return caught.value, path.read_text().splitlines()[int(line) - 1]
+
+
+@pytest.fixture
+def inline(tmp_path: Path) -> Path:
+    """A sound lesson whose test cell holds its tests itself."""
+    return write_lesson(tmp_path, "00_tiny", [Sketch(inline=True)])
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_lesson_is_refused_with_fact_place_and_next_command(broken: str, inline: Path) -> None:
+    before, after, fact, next_command, *start = BROKEN[broken]
+    error, line = refused(inline, before, after)
+    assert fact in error.fact
+    assert error.next_command.startswith(next_command)
+    assert line.startswith(*start or ["# %% nbgrader"])
+
+
+@pytest.mark.parametrize(
+    ("marker", "times", "fact", "cure"),
+    [
+        ("END", 0, "'### BEGIN {}' is never closed", "END"),
+        ("BEGIN", 0, "'### END {}' comes without", "BEGIN"),
+        ("BEGIN", 2, "'### BEGIN {}' comes twice", "END"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "indent", "kind"), [("catch", "    ", "SOLUTION"), ("test_catch", "", "HIDDEN TESTS")]
+)
+def test_markers_that_are_no_pair_are_refused(
+    marker: str, times: int, fact: str, cure: str, name: str, indent: str, kind: str, inline: Path
+) -> None:
+    line = f"{indent}### {marker} {kind}\n"
+    error, at_fault = refused(inline, line, line * times)
+    assert error.fact.startswith(f"{name}: {fact.format(kind)}")
+    assert error.next_command == f"add the line '### {cure} {kind}'"
+    assert at_fault.startswith("# %% nbgrader")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from nbproof.checks.test_cells import names_bound
+from nbproof.checks.check_cells import names_bound
 
 SCRIPT = """
 from IPython.core.interactiveshell import InteractiveShell
@@ -78,10 +78,11 @@ def test_a_learners_name_stays_the_learners() -> None:
 @pytest.mark.parametrize(
     ("source", "names"),
     [
-        ("import torch.nn as nn, os.path\nfrom a import b as c", ["nn", "os", "c"]),
-        ("def f(): x = 1\nclass G: y = 2\na, (b, *c) = 1, (2, 3)\nd: int = 3", ["f", "G", "a", "b", "c", "d"]),
-        ("%matplotlib inline\nx = 1", []),
+        ("import torch.nn as nn, os.path\nfrom a import b as c", {"nn", "os", "c"}),
+        ("def f(): x = 1\nclass G: y = 2\na, (b, *c) = 1, (2, 3)\nd: int = 3", {"f", "G", "a", "b", "c", "d"}),
+        ("x += 1\nfor y in []:\n    z = 1", {"x"}),
+        ("%matplotlib inline\nx = 1", set()),
     ],
 )
-def test_the_names_that_a_cell_defines(source: str, names: list[str]) -> None:
+def test_the_names_that_a_cell_defines(source: str, names: set[str]) -> None:
     assert names_bound(source) == names

@@ -18,7 +18,7 @@ from benchmarks.seeds import failures
 from nbproof.authoring.contract import check_contract, select
 from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.release import check_release
-from nbproof.checks.test_cells import probe_part
+from nbproof.checks.check_cells import probe_part
 from nbproof.course_file import the_course
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from nbproof.authoring.lesson import Candidate, Exercise
-from nbproof.checks.test_cells import probe_part
+from nbproof.checks.check_cells import probe_part
 from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits

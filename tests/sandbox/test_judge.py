@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 
-from nbproof.checks.test_cells import probe_part
+from nbproof.checks.check_cells import probe_part
 from nbproof.display.words import ENGLISH
 from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 
 __all__ = ["CHECK_LINE", "ProbePart", "names_bound", "needed_by", "on_their_own", "probe_part", "watch_test_cells"]
@@ -22,6 +24,8 @@ __all__ = ["CHECK_LINE", "ProbePart", "names_bound", "needed_by", "on_their_own"
 
 _ALWAYS = {"probe", "cases", "poison"}
 """Members of a check that its worker's half has in any case."""
+_AT_HOME = {"truth", "mistakes"}
+"""Those that it never has."""
 
 
 @dataclass(frozen=True)
@@ -64,45 +68,37 @@ def probe_part(source: str) -> ProbePart:
     """Strip a test cell of everything that knows, or helps to compute, what is wanted."""
     tree = ast.parse(source)
     checks = [name for node in tree.body for name in _checked_in(node)]
-    definitions: dict[str, ast.stmt] = {}
-    for node in tree.body:
-        definitions.update(dict.fromkeys(_defined_in(node), node))
-    mentioned: dict[int, set[str]] = {}
-    reached = _reachable(checks, definitions, mentioned)
     family = _family(tree)
-    members = _members([node for name, node in reached.items() if isinstance(node, ast.ClassDef) and name in family])
-    body = [
-        _only(node, members) if isinstance(node, ast.ClassDef) and node.name in family else node
-        for node in tree.body
-        if any(node is kept for kept in reached.values()) or isinstance(node, (ast.Import, ast.ImportFrom))
-    ]
-    # Probe halves may use fewer helpers, and those fewer imports, than the whole cell did.
-    halves = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
-    still = _reachable(checks, {**definitions, **halves}, mentioned)
-    names = set(still)
-    body = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom)) or _defined_in(node) & names]
-    used = {name.id for node in body for name in _nodes_in(node) if isinstance(name, ast.Name)}
-    body = [node for node in body if not isinstance(node, (ast.Import, ast.ImportFrom)) or _binds(node) & used]
+    whole = [node for node in _reached(checks, tree.body) if isinstance(node, ast.ClassDef) and node.name in family]
+    members = _members(whole)
+    halves = [_only(node, members) if node in whole else node for node in tree.body]
+    # Halves may use fewer helpers, and those fewer imports, than the whole cell did.
+    reached = _reached(checks, halves)
+    used = set[str]().union(*map(_names_in, reached))
+    body = [node for node in halves if node in reached or _imported_by(node) & used]
     return ProbePart(ast.unparse(ast.Module(body, [])), tuple(checks))
 
 
-def needed_by(part: ast.Module, before: str) -> list[str]:
-    """The lines of the text ``before`` that bind what ``part`` uses and does not bind itself: whole statements."""
-    own = {name for node in part.body for name in _defined_in(node)}
-    wanted = {node.id for node in _nodes_in(part) if isinstance(node, ast.Name)} - own
-    tree, bound = ast.parse(before), dict[str, ast.stmt]()
-    for node in tree.body:
-        names = _binds(node) if isinstance(node, (ast.Import, ast.ImportFrom)) else _defined_in(node)
-        bound.update(dict.fromkeys(names, node))
-    kept = {id(node) for node in _reachable(sorted(wanted), bound, {}).values()}
-    lines, found, imports = before.split("\n"), list[str](), True
-    for node in tree.body:
-        if id(node) in kept:
-            start = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
-            if not isinstance(node, (ast.Import, ast.ImportFrom)):
-                imports = False
-            found += [*([] if imports or not found else ["", ""]), *lines[start - 1 : node.end_lineno]]
+def needed_by(hidden: str, visible: str) -> list[str]:
+    """The lines of the text ``visible`` that bind what ``hidden`` uses and does not bind itself: whole statements."""
+    body = ast.parse(hidden).body
+    wanted = set[str]().union(*map(_names_in, body)).difference(*map(_defined_in, body))
+    statements = ast.parse(visible).body
+    reached = _reached(wanted, statements)
+    lines, found, among_imports = visible.split("\n"), list[str](), True
+    for node in statements:
+        if node in reached:
+            among_imports = among_imports and bool(_imported_by(node))
+            if found and not among_imports:
+                found += ["", ""]
+            found += lines[_first_line(node) - 1 : node.end_lineno]
     return found
+
+
+def _first_line(node: ast.stmt) -> int:
+    """Of a statement, or of its first decorator."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(one.lineno for one in decorators)])
 
 
 def _checked_in(node: ast.stmt) -> list[str]:
@@ -117,47 +113,51 @@ def _defined_in(node: ast.AST) -> set[str]:
     """The names that a top-level statement, imports aside, binds."""
     if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
         return {node.name}
-    if isinstance(node, (ast.Assign, ast.AnnAssign)):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        return {name.id for target in targets for name in _nodes_in(target) if isinstance(name, ast.Name)}
-    return set()
+    if isinstance(node, ast.Assign):
+        return set[str]().union(*map(_names_in, node.targets))
+    return _names_in(node.target) if isinstance(node, ast.AnnAssign) else set()
 
 
-def _reachable(
-    names: list[str], definitions: dict[str, ast.stmt], mentioned: dict[int, set[str]]
-) -> dict[str, ast.stmt]:
-    """The definitions that these names lead to, by any name that their bodies mention.
+def _imported_by(node: ast.AST) -> set[str]:
+    """The names that an import binds; none for any other statement."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return set()
+    return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
 
-    ``mentioned``: by a definition's identity the names in it, as far as they are known; it is filled.
-    """
-    found: dict[str, ast.stmt] = {}
-    waiting = set(names)
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {part.id for part in _nodes_in(node) if isinstance(part, ast.Name)}
+
+
+def _reached(names: Iterable[str], statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements that bind these names, or any that they themselves mention; of a name's two, the last one."""
+    binding: dict[str, ast.stmt] = {}
+    for node in statements:
+        binding.update(dict.fromkeys(_defined_in(node) | _imported_by(node), node))
+    found: list[ast.stmt] = []
+    waiting = set(names) & binding.keys()
     while waiting:
-        name = waiting.pop()
-        if name in found or name not in definitions:
-            continue
-        node = found[name] = definitions[name]
-        if id(node) not in mentioned:
-            mentioned[id(node)] = {part.id for part in _nodes_in(node) if isinstance(part, ast.Name)}
-        waiting |= mentioned[id(node)] - found.keys()
+        node = binding[waiting.pop()]
+        if node not in found:
+            found.append(node)
+            waiting |= _names_in(node) & binding.keys()
     return found
 
 
-def _members(classes: list[ast.ClassDef]) -> set[str]:
+def _members(classes: Iterable[ast.ClassDef]) -> set[str]:
     """The members that a probe uses, by any attribute that it, or a member so reached, mentions."""
-    kept = set(_ALWAYS)
-    parts_of = [part for node in classes for part in node.body]
-    attributes = [{n.attr for n in _nodes_in(part) if isinstance(n, ast.Attribute)} for part in parts_of]
-    own = {name for part in parts_of for name in _defined_in(part)}
-    while True:
-        mentioned = set().union(
-            *(names for part, names in zip(parts_of, attributes, strict=True) if _defined_in(part) & kept)
-        )
-        dunder = {name for name in own if name.startswith("__") and name != "__doc__"}
-        fresh = kept | ((mentioned & own) - {"truth", "mistakes"}) | dunder
-        if fresh == kept:
-            return kept
-        kept = fresh
+    mentioned: dict[str, set[str]] = {}
+    for part in chain.from_iterable(node.body for node in classes):
+        attributes = {node.attr for node in _nodes_in(part) if isinstance(node, ast.Attribute)}
+        for name in _defined_in(part):
+            mentioned.setdefault(name, set()).update(attributes)
+    kept = _ALWAYS | {name for name in mentioned if name.startswith("__")} - {"__doc__"}
+    fresh = kept
+    while fresh:
+        reached = set[str]().union(*(mentioned.get(name, ()) for name in fresh))
+        fresh = (reached & mentioned.keys()) - kept - _AT_HOME
+        kept = kept | fresh
+    return kept
 
 
 def _family(tree: ast.Module) -> set[str]:
@@ -176,10 +176,6 @@ def _only(node: ast.ClassDef, members: set[str]) -> ast.ClassDef:
     return ast.copy_location(copy, node)
 
 
-def _binds(node: ast.Import | ast.ImportFrom) -> set[str]:
-    return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-
-
 T = TypeVar("T")
 
 CHECK_LINE = "# Run this cell to check your answer."
@@ -187,8 +183,9 @@ CHECK_LINE = "# Run this cell to check your answer."
 
 _source = ""
 _before: dict[str, Any] | None = None
-_remade: dict[str, type] | None = None
+_remade: dict[str, type] = {}
 _left_by_checks: dict[str, Any] = {}
+_NOTHING = object()
 
 
 def watch_test_cells() -> None:
@@ -202,7 +199,7 @@ def watch_test_cells() -> None:
 def note_cell(source: object, namespace: dict[str, Any]) -> None:
     """Remember what is defined before a cell runs, if it is a test cell."""
     global _source, _before, _remade
-    _remade = None
+    _remade = {}
     if isinstance(source, str) and source.lstrip().startswith(CHECK_LINE):
         _source, _before = source, dict(namespace)
     else:
@@ -214,53 +211,46 @@ def on_their_own(tasks: tuple[type[T], ...], namespace: dict[str, Any]) -> tuple
     global _remade
     if _before is None:
         return tasks
-    if _remade is None:
-        bound = [name for name in names_bound(_source) if name in namespace]
-        taken = [
-            name
-            for name in bound
-            if name in _before
-            and _before[name] is not namespace[name]
-            # What an earlier run of a test cell has left is nobody's.
-            and not (name in _left_by_checks and _left_by_checks[name] is _before[name])
-        ]
-        _left_by_checks.update({name: namespace[name] for name in bound if name not in taken})
-        if not taken:
-            return tasks
-        _remade = _made_apart()
-        if _remade is not None:
-            namespace.update({name: _before[name] for name in taken})
-    made = _remade or {}
-    return tuple(made.get(task.__name__, task) for task in tasks)
+    if not _remade:
+        _remade = _after_giving_back(_before, namespace)
+    return tuple(_remade.get(task.__name__, task) for task in tasks)
 
 
-def _made_apart() -> dict[str, type] | None:
+def _after_giving_back(before: dict[str, Any], namespace: dict[str, Any]) -> dict[str, type]:
+    """The checks of the noted cell, made where the names that it has taken are the learner's; none if it has taken none."""
+    bound = {name: namespace[name] for name in names_bound(_source) & namespace.keys()}
+    # What an earlier run of a test cell has left is nobody's.
+    changed = {name: before[name] for name in bound if name in before and before[name] is not bound[name]}
+    taken = {name: mine for name, mine in changed.items() if _left_by_checks.get(name, _NOTHING) is not mine}
+    _left_by_checks.update({name: bound[name] for name in bound.keys() - taken})
+    made = _made_apart(before) if taken else None
+    if made is None:
+        return {}
+    namespace.update(taken)
+    return made
+
+
+def _made_apart(before: dict[str, Any]) -> dict[str, type] | None:
     """The classes that the noted cell hands to ``check``; None if its text is more than plain Python."""
     from nbproof.checks.check import listing
 
     try:
         with listing() as listed:
-            exec(compile(_source, "<the check>", "exec"), dict(_before or {}))  # noqa: S102 (it has just run)
+            exec(compile(_source, "<the check>", "exec"), dict(before))  # noqa: S102 (it has just run)
     except Exception:
         return None
     return {task.__name__: task for _, task in listed}
 
 
-def names_bound(source: str) -> list[str]:
+def names_bound(source: str) -> set[str]:
     """The names that the top-level statements of a cell define; none if it is more than plain Python."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
-        return []
-    names: dict[str, None] = {}
+        return set()
+    names = set[str]()
     for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names[node.name] = None
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            names.update(dict.fromkeys((alias.asname or alias.name).split(".")[0] for alias in node.names))
-        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names.update(
-                dict.fromkeys(part.id for target in targets for part in _nodes_in(target) if isinstance(part, ast.Name))
-            )
-    return list(names)
+        names |= _defined_in(node) | _imported_by(node)
+        if isinstance(node, ast.AugAssign):
+            names |= _names_in(node.target)
+    return names
