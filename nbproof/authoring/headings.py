@@ -174,6 +174,11 @@ def _reading(text: str) -> float:
 
 def amiss(lesson: Lesson) -> Iterator[Violation]:
     """Exercises and questions that nothing announces, and headings that announce no exercise."""
+    yield from _unannounced(lesson)
+    yield from _announcing_nothing(lesson)
+
+
+def _unannounced(lesson: Lesson) -> Iterator[Violation]:
     for exercise in lesson.exercises:
         if _announced(lesson, exercise) is None:
             yield Violation(
@@ -190,6 +195,9 @@ def amiss(lesson: Lesson) -> Iterator[Violation]:
                 "begin the text above with '### In your own words: <title>' and '5 min', and ask",
                 lesson.slug,
             )
+
+
+def _announcing_nothing(lesson: Lesson) -> Iterator[Violation]:
     known = {
         (cell.place, said.start()) for cell, said in filter(None, (_announced(lesson, one) for one in lesson.exercises))
     }

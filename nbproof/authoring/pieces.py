@@ -1,4 +1,7 @@
-"""Whether what a hidden check wants can be put together, leaf by leaf, of values that a forger has."""
+"""Whether what a hidden check wants can be put together, leaf by leaf, of values that a forger has.
+
+A list of numbers and texts is one leaf: that it holds these, in this order, is what somebody has to know.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ class Stock:
 
     def add(self, value: object) -> None:
         """A piece, and all that it is made of, are at hand from now on."""
-        for leaf in _leaves(value):
+        for leaf in (*_leaves(value), *_plain_lists_in(value)):
             shape = getattr(leaf, "shape", None)
             if shape is None or tuple(shape) in self._shapes:
                 taken = snapshot(leaf)
@@ -61,7 +64,7 @@ class Stock:
             return (bool(held) and self._make(held, near, free)) or self._have_what_matches(wanted)
         if isinstance(wanted, Mapping):
             wanted = list(wanted.values())
-        if isinstance(wanted, (list, tuple)):
+        if isinstance(wanted, (list, tuple)) and not _is_plain(wanted):
             return all(self._make(part, near, free) for part in sorted(wanted, key=_size, reverse=True))
         return self._have(wanted, near, free)
 
@@ -80,7 +83,7 @@ class Stock:
     def _plain_of(self, truth: object) -> frozenset[object]:
         if isinstance(truth, Mapping):
             truth = [value for key, value in truth.items() if key_text(key) not in self._claims]
-        taken = map(snapshot, _leaves(truth))
+        taken = map(snapshot, (*_leaves(truth), *_plain_lists_in(truth)))
         return frozenset(hashable(one) for one in taken if not isinstance(one, (TensorRecord, Unreadable)))
 
 
@@ -103,6 +106,20 @@ def _leaves(value: object) -> Iterator[object]:
         yield value
     for part in parts or ():
         yield from _leaves(part)
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it is made of numbers and texts alone, however deep."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return isinstance(value, (bool, int, float, complex, str, bytes, type(None)))
+
+
+def _plain_lists_in(value: object) -> Iterator[object]:
+    if isinstance(value, (list, tuple)) and _is_plain(value):
+        yield value
+    for part in _parts_of(value) or ():
+        yield from _plain_lists_in(part)
 
 
 def _wholes_in(value: object) -> Iterator[object]:

@@ -105,16 +105,14 @@ def is_plain(source: str) -> bool:
         return True
     package = the_course().package
     ours = ("nbproof", "nbproof.checks.check", package, f"{package}.checking")
-    imported = any(
-        isinstance(node, ast.ImportFrom) and node.module in ours and any(name.name == "check" for name in node.names)
-        for node in body
-    )
-    called = any(
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name)
-        and node.value.func.id == "check"
-        for node in body
-    )  # fmt: skip
-    return not (imported and called)
+    imports = [node for node in body if isinstance(node, ast.ImportFrom) and node.module in ours]
+    imported = any(name.name == "check" for node in imports for name in node.names)
+    return not (imported and any(map(_calls_check, body)))
+
+
+def _calls_check(node: ast.stmt) -> bool:
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
 
 
 def refuse_templates(source: str, name: str, notebook: Path, config: Config) -> None:

@@ -60,6 +60,9 @@ class Pristine:
             if not _holds(now, content):
                 for key, value in content.items():
                     type.__setattr__(one, key, value)
+        self._restore_functions()
+
+    def _restore_functions(self) -> None:
         if not all(map(operator.is_, map(_code_of, self._functions), self._code)):
             for function, code in zip(self._functions, self._code, strict=True):
                 function.__code__ = code

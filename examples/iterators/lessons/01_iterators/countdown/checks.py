@@ -65,15 +65,16 @@ check("countdown", DownToOne, Again, TwoLoopsAtOnce)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class FromZero(_Countdown):
-    """A countdown from 0 gives nothing."""
+    """A countdown from 0 gives nothing, whatever another one gives."""
 
-    blame = {"Countdown(0), and then one thing": "countdown_of_nothing"}
+    blame = {"Countdown(0), and then another one": "countdown_of_nothing"}
 
     def probe(self, nb, case):
-        return {"Countdown(0), and then one thing": walked(nb.function("Countdown")(0)) + case.words("thing", 1)}
+        countdown, start = nb.function("Countdown"), case.integer("another start", 9, 18)
+        return {"Countdown(0), and then another one": walked(countdown(0)) + walked(countdown(start))}
 
     def truth(self, case):
-        return {"Countdown(0), and then one thing": case.words("thing", 1)}
+        return {"Countdown(0), and then another one": [*range(case.integer("another start", 9, 18), 0, -1)]}
 
 
 check("countdown", FromZero)

@@ -77,15 +77,18 @@ check("take", FirstOfAList, FromAnIterator, LeavesTheRest, FewerThanAskedFor)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class NothingAskedFor(_Take):
-    """If nothing is asked for, nothing is taken."""
+    """If nothing is asked for, nothing is taken: whoever asks again gets the first things."""
 
-    blame = {"take(items, n)": "take_at_least_one", "what is left": "take_at_least_one"}
+    blame = {"take(items, 0), and then take(items, 2)": "take_at_least_one", "what is left": "take_at_least_one"}
 
     def probe(self, nb, case):
-        return brought(nb.function("take"), iter(case.words("hidden items", 3)), 0)
+        take, items = nb.function("take"), iter(case.words("hidden items", 5))
+        both = [take(items, 0), take(items, 2)]
+        return {"take(items, 0), and then take(items, 2)": both, "what is left": list(items)}
 
     def truth(self, case):
-        return {"take(items, n)": [], "what is left": case.words("hidden items", 3)}
+        words = case.words("hidden items", 5)
+        return {"take(items, 0), and then take(items, 2)": [[], words[:2]], "what is left": words[2:]}
 
 
 check("take", NothingAskedFor)

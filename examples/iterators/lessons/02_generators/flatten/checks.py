@@ -64,13 +64,15 @@ class OnlyLists(_Flatten):
     blame = {"list(flatten(nested))": "flatten_opens_everything"}
 
     def things(self, case):
-        return [(case.integer("x", 1, 90), case.integer("y", 1, 90)), case.integer("z", 1, 90)]
+        return (case.integer("x", 1, 90), case.integer("y", 1, 90)), case.integer("z", 1, 90), case.integer("v", 1, 90)
 
     def probe(self, nb, case):
-        return {"list(flatten(nested))": list(nb.function("flatten")([self.things(case)]))}
+        pair, one, other = self.things(case)
+        return {"list(flatten(nested))": list(nb.function("flatten")([other, [pair, [one]]]))}
 
     def truth(self, case):
-        return {"list(flatten(nested))": self.things(case)}
+        pair, one, other = self.things(case)
+        return {"list(flatten(nested))": [other, pair, one]}
 
 
 check("flatten", OnlyLists)
