@@ -14,6 +14,7 @@ from torch import nn
 
 __all__ = [
     "Call",
+    "alone_in",
     "calls_of",
     "hook_counts",
     "nan_as_number",
@@ -98,7 +99,11 @@ def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
 
 def single_calls(model: nn.Module, x: torch.Tensor) -> dict[str, Call]:
     """By name, the calls of modules inside the model that run just once in ``model(x)`` and return one tensor."""
-    calls = calls_of(model, x)
+    return alone_in(calls_of(model, x))
+
+
+def alone_in(calls: Sequence[Call]) -> dict[str, Call]:
+    """By name, those of modules inside the model that run just once and return one tensor."""
     names = [call.name for call in calls]
     alone = [call for call in calls if call.name and names.count(call.name) == 1]
     return {call.name: call for call in alone if isinstance(call.output, torch.Tensor)}

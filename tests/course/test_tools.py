@@ -16,7 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from torchvision.models import resnet18
 
 from course.awkward import awkward_models
-from course.probing import Call
+from course.probing import Call, alone_in
 from nbproof.checks.case import Case
 from tests.course.solved import no_hooks, solutions
 
@@ -80,11 +80,7 @@ def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
 
 
 def single_calls(model: nn.Module, x: torch.Tensor) -> dict[str, Call]:
-    """By name, those of modules inside the model that run once and return one tensor."""
-    calls = calls_of(model, x)
-    names = [call.name for call in calls]
-    alone = [call for call in calls if call.name and names.count(call.name) == 1]
-    return {call.name: call for call in alone if isinstance(call.output, torch.Tensor)}
+    return alone_in(calls_of(model, x))
 
 
 @pytest.fixture(scope="module")
