@@ -105,8 +105,8 @@ def single_calls(model: nn.Module, x: torch.Tensor) -> dict[str, Call]:
 def alone_in(calls: Sequence[Call]) -> dict[str, Call]:
     """By name, those of modules inside the model that run just once and return one tensor."""
     names = [call.name for call in calls]
-    alone = [call for call in calls if call.name and names.count(call.name) == 1]
-    return {call.name: call for call in alone if isinstance(call.output, torch.Tensor)}
+    tensors = [call for call in calls if isinstance(call.output, torch.Tensor)]
+    return {call.name: call for call in tensors if call.name and names.count(call.name) == 1}
 
 
 def statistics(model: nn.Module) -> dict[str, torch.Tensor]:

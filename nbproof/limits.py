@@ -6,7 +6,7 @@ A lesson that needs more, or less, has limits of its own: ``c.GradingLimits.of_l
 from __future__ import annotations
 
 from traitlets import Dict, Float, Int, TraitError
-from traitlets.config import Configurable
+from traitlets.config import Config, Configurable
 
 from nbproof.errors import UsageError
 
@@ -33,6 +33,18 @@ class GradingLimits(Configurable):  # type: ignore[misc]
     attachment_mb = Int(16, min=0, help="a submission's own data files together").tag(config=True)
 
     of_lesson = Dict(help="lesson -> limits of its own; what is not named there is as for all").tag(config=True)
+
+    @classmethod
+    def read(cls, config: Config) -> GradingLimits:
+        """The limits of a course. Raises UsageError if a value is none."""
+        try:
+            return cls(config=config)
+        except TraitError as error:
+            raise UsageError(
+                f"the grading limits cannot be used: {error}",
+                "c.GradingLimits in nbgrader_config.py",
+                "correct that line; the limits and their defaults: docs/engine.md, 'Limits'",
+            ) from None
 
     def for_lesson(self, lesson: str) -> GradingLimits:
         """What holds for a lesson. Raises UsageError if its own limits are none."""

@@ -167,7 +167,7 @@ def derive(
 
     Raises LessonError for a lesson of which nbgrader makes no release; with ``refused`` goes on, and notes it there.
     """
-    limits = GradingLimits(config=course_config(root))
+    limits = GradingLimits.read(course_config(root))
     changed = []
     two_lines = the_course().derived_in(root) is not None
     with tempfile.TemporaryDirectory() as scratch:

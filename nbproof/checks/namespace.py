@@ -13,6 +13,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 from nbproof.checks.case import Case
 from nbproof.course_file import the_course
@@ -95,7 +96,8 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
     with contextlib.ExitStack() as aside:
         aside.enter_context(contextlib.redirect_stdout(printed))
         aside.enter_context(_no_stderr())
-        aside.enter_context(_no_records())
+        # Not by logging.disable: that makes hundreds of loggers forget what they know, each time.
+        aside.enter_context(mock.patch.object(logging.Logger, "callHandlers", lambda logger, record: None))
         for leaf in leaf_types():
             aside.enter_context(leaf.seeded(case.seed_of("probe")))
             aside.enter_context(leaf.undisturbed())
@@ -108,21 +110,6 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
                     namespace[name] = before[name]
                 else:
                     namespace.pop(name, None)
-
-
-@contextlib.contextmanager
-def _no_records() -> Iterator[None]:
-    """Drop log records. Not by ``logging.disable``: that makes hundreds of loggers forget what they know, each time."""
-    usual = logging.Logger.callHandlers
-    logging.Logger.callHandlers = _dropped  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        logging.Logger.callHandlers = usual  # type: ignore[method-assign]
-
-
-def _dropped(self: logging.Logger, record: logging.LogRecord) -> None:
-    """In the place of what hands a record to those who write it."""
 
 
 @contextlib.contextmanager

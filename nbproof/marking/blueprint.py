@@ -156,7 +156,7 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     for name, text in tests.items():
         exercise = exercise_of(name, answers) or nearest[name]
         test_cells[name] = _test_cell(name, points[name], whole(text), whole(shown[name]), exercise, config)
-    limits = GradingLimits(config=config).for_lesson(source.stem)
+    limits = GradingLimits.read(config).for_lesson(source.stem)
     beside = read_attachments(source.parent, source, limits.attachment_mb << 20)
     return Blueprint(
         source.stem, learner, tuple(order), setup, stubs, test_cells, questions_in(instructor, learner), beside

@@ -67,7 +67,7 @@ def grade_class(
     watch = watch or Watch()
     config = config or course_config(root)
     coursedir = NbGraderAPI(config=config).coursedir
-    limits = GradingLimits(config=config)
+    limits = GradingLimits.read(config)
     state = RunState(root, seed)
     made = pool or partial(local_pool, isolation=isolation, workers=workers, launched=launched)
     _refuse_unknown(limits, root)

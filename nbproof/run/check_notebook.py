@@ -43,7 +43,7 @@ def check_notebook(
     if sys.platform != "linux":
         isolation_or_refuse()
     config = course_config(root)
-    limits = GradingLimits(config=config)
+    limits = GradingLimits.read(config)
     blueprints = {name: read_blueprint(root / "source" / name / f"{name}.ipynb", config) for name in lessons}
     try:
         data = read_file(file, limits.notebook_mb << 20)

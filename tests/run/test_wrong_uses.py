@@ -38,10 +38,18 @@ def _grade(course: Path, pool: PoolMaker) -> GradedClass:
     return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
 
 
-def test_limits_of_a_lesson_that_is_not_there_are_named(course: Path, pool: PoolMaker) -> None:
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('of_lesson = {"6_capstones": {"memory_mb": 4096}}', "limits for 6_capstones, which is no lesson here"),
+        ("of_lesson = 7", "the grading limits cannot be used: .*'of_lesson' .* not the int 7"),
+        ('memory_mb = "much"', "the grading limits cannot be used: .*'memory_mb'"),
+    ],
+)
+def test_limits_that_are_none_are_named(line: str, told: str, course: Path, pool: PoolMaker) -> None:
     with (course / "nbgrader_config.py").open("a") as config:
-        config.write('\nc.GradingLimits.of_lesson = {"6_capstones": {"memory_mb": 4096}}\n')
-    with pytest.raises(UsageError, match="limits for 6_capstones, which is no lesson here"):
+        config.write(f"\nc.GradingLimits.{line}\n")
+    with pytest.raises(UsageError, match=told):
         _grade(course, pool)
 
 
