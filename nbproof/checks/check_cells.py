@@ -15,7 +15,7 @@ import ast
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -125,7 +125,9 @@ def _imported_by(node: ast.AST) -> set[str]:
     return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
 
 
+@lru_cache(maxsize=1_000)
 def _names_in(node: ast.AST) -> set[str]:
+    # A statement is asked for its names again and again, and none is changed once it is parsed.
     return {part.id for part in _nodes_in(node) if isinstance(part, ast.Name)}
 
 

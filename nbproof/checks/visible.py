@@ -14,6 +14,8 @@ from __future__ import annotations
 import json
 import linecache
 import re
+from functools import lru_cache
+from pathlib import Path
 
 from nbproof.cells import BEGIN_HIDDEN, visible_and_hidden
 from nbproof.command import course_command
@@ -66,7 +68,7 @@ def visible_texts() -> dict[str, dict[str, str]]:
     """Lesson -> key -> text; nothing if the course has no such file."""
     path = the_course().folder / NAME
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        return _read(path, path.stat().st_mtime_ns)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -75,6 +77,12 @@ def visible_texts() -> dict[str, dict[str, str]]:
             str(path),
             f"if lessons/ is there: {course_command('build')}; else install the course again",
         ) from None
+
+
+@lru_cache(maxsize=1)
+def _read(path: Path, changed: int) -> dict[str, dict[str, str]]:
+    # Each check cell of a lesson asks for it.
+    return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def visible_text(exercise: str, part: str = "") -> str:

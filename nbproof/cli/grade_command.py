@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 import time
@@ -225,6 +226,10 @@ class _Desk:
             # Slow to import: the engine's own process is on its way meanwhile.
             from nbproof.run.batch import grade_class
 
+            # A lesson that is taken apart makes objects by the million: looking for garbage among them and all that was
+            # imported takes as long again.
+            gc.freeze()
+            gc.set_threshold(20_000)
             return grade_class(
                 self.root,
                 chosen.intake,

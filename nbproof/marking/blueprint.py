@@ -155,7 +155,7 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     test_cells = {}
     for name, text in tests.items():
         exercise = exercise_of(name, answers) or nearest[name]
-        test_cells[name] = _test_cell(name, points[name], whole(text), whole(shown[name]), exercise, config)
+        test_cells[name] = _test_cell(name, points[name], text, shown[name], exercise, config)
     limits = GradingLimits.read(config).for_lesson(source.stem)
     beside = read_attachments(source.parent, source, limits.attachment_mb << 20)
     return Blueprint(
@@ -163,8 +163,9 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     )
 
 
-def _test_cell(name: str, points: float, source: str, shown: str, exercise: str, config: Config) -> TestCell:
-    if is_plain(source):
+def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, config: Config) -> TestCell:
+    source, shown = whole(text), whole(shown)
+    if is_plain(text):
         nothing = ProbePart("", ())
         return TestCell(name, points, source, nothing, nothing, shown, exercise, PlainTest.of(name, source, config))
     return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise)
