@@ -124,6 +124,8 @@ class Execution:
         """Steps that took a process with them while nobody was asked anything: later forks do without."""
         self._showing = True
         """Whether no process has been sent a line that learners do not have."""
+        self._kept = 0
+        """Bytes that were brought and wait for the judge."""
         self._until = 0.0
         self._own_seconds = 0.0
         """What is left for all cells that nobody marks."""
@@ -378,7 +380,8 @@ class Execution:
             except wire.WireError as error:
                 raise WorkerLost("protocol", str(error)) from None
             exercise.replies.setdefault(name, []).append(brought)
-            if sum(one.kept_bytes for one in self.exercises.values()) > _MOST_KEPT:
+            self._kept += brought.size
+            if self._kept > _MOST_KEPT:
                 raise WorkerLost("protocol", f"it brought more than {_MOST_KEPT >> 20} MB in all")
             if brought.trouble is not None and says_out_of_memory(brought.trouble.message):
                 exercise.out_of_memory = True

@@ -101,11 +101,6 @@ class Progress:
         """Whether something of this test cell is left to be asked, and nothing was lost so far."""
         return self.loss is None and test not in self.asked_all
 
-    @property
-    def kept_bytes(self) -> int:
-        """The size of what was brought and waits for the judge."""
-        return sum(one.size for replies in self.replies.values() for one in replies)
-
 
 @dataclass(frozen=True)
 class Verdicts:

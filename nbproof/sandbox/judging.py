@@ -27,6 +27,8 @@ _ROOM_MB = 2048
 """What truths and evidence together may add to the warm interpreter's memory."""
 _WALL_SECONDS = 120.0
 """For a question of any kind, however busy the machine is."""
+_TICK = 0.05
+"""Seconds between two looks at what it costs."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -36,32 +38,26 @@ class _JudgeWorker(Worker):
 
     bounded = False
     """Whether what is asked now is about a learner's evidence."""
-    _memory, _seconds = 0, 0.0
-    worst_mb, worst_seconds = 0.0, 0.0
-    """Of all questions about evidence."""
+    _memory, _seconds, _ticked = 0, 0.0, 0.0
 
     def begin(self, bounded: bool) -> int:
         """Start a question; how much address space it may have taken when it ends."""
         self.bounded = bounded
         mapped, self._memory = self._memory_now()
-        self._seconds = self._seconds_now()
+        self._seconds, self._ticked = self._seconds_now(), time.monotonic()
         return mapped + (EVIDENCE_MB << 20)
 
-    def end_question(self) -> None:
-        """Note what it has cost."""
-        if self.bounded:
-            with contextlib.suppress(OSError):
-                self.worst_seconds = max(self.worst_seconds, self._seconds_now() - self._seconds)
-
     def _watch(self) -> None:
-        if not self.bounded:
+        now = time.monotonic()
+        # Most answers take a millisecond.
+        if not self.bounded or now - self._ticked < _TICK:
             return
+        self._ticked = now
         try:
             grown = (self._memory_now()[1] - self._memory) / 2**20
             seconds = self._seconds_now() - self._seconds
         except OSError:
             return  # it has ended, which whoever reads from it hears of
-        self.worst_mb = max(self.worst_mb, grown)
         if grown > EVIDENCE_MB:
             self._kill()
             raise WorkerLost("memory", f"more than {EVIDENCE_MB} MB")
@@ -71,13 +67,13 @@ class _JudgeWorker(Worker):
 
     def _memory_now(self) -> tuple[int, int]:
         """(bytes mapped, bytes in memory that no file stands for)."""
-        with open(f"/proc/{self._pid}/statm") as statm:
-            mapped, resident, shared, *_ = (int(word) for word in statm.read().split())
+        with open(f"/proc/{self._pid}/statm", "rb", 0) as statm:
+            mapped, resident, shared, *_ = map(int, statm.read().split())
         return mapped * _PAGE, (resident - shared) * _PAGE
 
     def _seconds_now(self) -> float:
-        with open(f"/proc/{self._pid}/stat") as stat:
-            numbers = stat.read().rpartition(")")[2].split()
+        with open(f"/proc/{self._pid}/stat", "rb", 0) as stat:
+            numbers = stat.read().rpartition(b")")[2].split()
         return (int(numbers[11]) + int(numbers[12])) / _TICKS
 
 
@@ -131,7 +127,6 @@ class JudgeProcess:
             except OSError:
                 raise WorkerLost("died", "it ended by itself") from None
             answer, _ = worker.request({**header, "room": room}, {}, payload)
-            worker.end_question()
         except (WorkerLost, EngineLost):
             self.end()
             raise

@@ -97,7 +97,8 @@ def resident_mb(pid: int) -> float:
     What a process shares with the one that forked it counts in both.
     """
     try:
-        _, resident, shared, *_ = (int(word) for word in Path(f"/proc/{pid}/statm").read_text().split())
+        with open(f"/proc/{pid}/statm", "rb", 0) as statm:
+            _, resident, shared, *_ = map(int, statm.read().split())
     except (OSError, ValueError):
         return 0.0
     return (resident - shared) * os.sysconf("SC_PAGE_SIZE") / 2**20
@@ -105,6 +106,8 @@ def resident_mb(pid: int) -> float:
 
 def family(pid: int) -> list[int]:
     """A process and all that descend from it, as far as they are alive."""
+    if is_alone(pid):
+        return [pid]
     import psutil
 
     try:
