@@ -1,4 +1,7 @@
-"""The quick look at a submission: where nothing is missing, moved or new, its answers are taken as they are."""
+"""The quick look at a submission: where nothing is missing, moved or new, its answers are taken as they are.
+
+So is an answer that nobody has begun, unless the text of another one may be it. Nothing is parsed, and no long text searched.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from nbproof.cells import CellKind
-from nbproof.recover.asked import asked_in, is_commented_out
-from nbproof.recover.matching import bare
+from nbproof.recover.asked import asked_in, is_commented_out, may_bind
+from nbproof.recover.matching import bare, names_in
 from nbproof.recover.notebook_bytes import ExportedCell, has_marks
 from nbproof.recover.released import HandedOut, Handout
+from nbproof.recover.writings import bring
 
 __all__ = ["as_handed_in"]
+
+_MOST = 50_000
+"""Characters of all answers, where one of them is blank and the others are searched for it."""
 
 
 @lru_cache(maxsize=32)
@@ -28,22 +35,43 @@ def as_handed_in(handout: Handout, cells: Sequence[ExportedCell]) -> dict[str, s
     named, texts = _given(handout)
     if Counter(cell.name for cell in cells if cell.name in named) != Counter(named.keys()):
         return None
-    answers = {}
+    answers, blank = dict[str, str](), set[str]()
+    changed = False
     for cell in cells:
         released = named.get(cell.name or "")
         if released is not None and released.kind in (CellKind.ANSWER, CellKind.WRITTEN):
-            if not _is_answered(handout, released, cell):
+            code = released.kind is CellKind.ANSWER
+            if not cell.whole or code != (cell.kind == "code"):
                 return None
             answers[released.name] = cell.source
-        elif released is None and cell.source.strip() and bare(cell.source) not in texts:
-            return None
-    return answers
+            if bare(cell.source) in ("", bare(released.source)):
+                blank.add(released.name)
+            elif code and not _is_answered(handout, released, cell):
+                return None
+        elif cell.source.strip() and bare(cell.source) not in texts:
+            if released is None:
+                return None
+            changed = True
+    if blank and (changed or _may_be_elsewhere(handout, cells, answers, blank)):
+        return None
+    return answers | {name: handout.stubs[name] for name in blank & handout.stubs.keys()}
 
 
 def _is_answered(handout: Handout, released: HandedOut, cell: ExportedCell) -> bool:
-    """Whether somebody has worked in a cell that is for an answer, and it is nothing but that answer."""
-    as_it_was = bare(cell.source) in ("", bare(released.source))
-    code = released.kind is CellKind.ANSWER
-    if as_it_was or not cell.whole or code != (cell.kind == "code") or (code and has_marks(cell.source)):
+    """Whether the code in a TODO cell is nothing but its answer."""
+    if has_marks(cell.source):
         return False
-    return not code or not is_commented_out(asked_in(handout)[released.name], released.source, cell.source)
+    return not is_commented_out(asked_in(handout)[released.name], released.source, cell.source)
+
+
+def _may_be_elsewhere(
+    handout: Handout, cells: Sequence[ExportedCell], answers: dict[str, str], blank: set[str]
+) -> bool:
+    """Whether what stands in the cell of one answer may be that of another, whose own cell is blank."""
+    if sum(map(len, answers.values())) > _MOST:
+        return True
+    asked = asked_in(handout)
+    added = [may_bind(answers[name]) - names_in(stub)[1] for name, stub in handout.stubs.items() if name not in blank]
+    if any(asked[name].may_be(names, here=False) for name in blank & asked.keys() for names in added):
+        return True
+    return bool(blank - asked.keys()) and bool(bring(handout, cells, answers))
