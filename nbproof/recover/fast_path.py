@@ -26,42 +26,47 @@ _MOST = 50_000
 def _given(handout: Handout) -> tuple[dict[str, HandedOut], frozenset[str]]:
     """The released cells with ids, and the texts of all."""
     return {cell.name: cell for cell in handout.cells if cell.name}, frozenset(
-        bare(cell.source) for cell in handout.cells
+        ["", *(bare(cell.source) for cell in handout.cells)]
     )
 
 
 def as_handed_in(handout: Handout, cells: Sequence[ExportedCell]) -> dict[str, str] | None:
     """The answers of a notebook in which each stands in its own cell; None if that has to be looked into."""
-    named, texts = _given(handout)
+    named, _ = _given(handout)
+    own = {cell.name: cell for cell in cells if cell.name in named}
     if Counter(cell.name for cell in cells if cell.name in named) != Counter(named.keys()):
         return None
-    answers, blank = dict[str, str](), set[str]()
-    changed = False
-    for cell in cells:
-        released = named.get(cell.name or "")
-        if released is not None and released.kind in (CellKind.ANSWER, CellKind.WRITTEN):
-            code = released.kind is CellKind.ANSWER
-            if not cell.whole or code != (cell.kind == "code"):
-                return None
-            answers[released.name] = cell.source
-            if bare(cell.source) in ("", bare(released.source)):
-                blank.add(released.name)
-            elif code and not _is_answered(handout, released, cell):
-                return None
-        elif cell.source.strip() and bare(cell.source) not in texts:
-            if released is None:
-                return None
-            changed = True
-    if blank and (changed or _may_be_elsewhere(handout, cells, answers, blank)):
-        return None
-    return answers | {name: handout.stubs[name] for name in blank & handout.stubs.keys()}
+    answers = {name: _answer(named[name], own[name].source) for name in (*handout.stubs, *handout.written)}
+    if all(_is_whole(handout, named[name], own[name]) for name in answers) and _is_all(handout, cells, answers):
+        return answers
+    return None
 
 
-def _is_answered(handout: Handout, released: HandedOut, cell: ExportedCell) -> bool:
-    """Whether the code in a TODO cell is nothing but its answer."""
-    if has_marks(cell.source):
+def _is_whole(handout: Handout, released: HandedOut, cell: ExportedCell) -> bool:
+    """Whether a cell that is for an answer is as it was handed out, or holds nothing but that answer."""
+    code = released.kind is CellKind.ANSWER
+    if not cell.whole or code != (cell.kind == "code"):
         return False
-    return not is_commented_out(asked_in(handout)[released.name], released.source, cell.source)
+    if not code or _is_blank(released, cell.source):
+        return True
+    asked = asked_in(handout)[released.name]
+    return not has_marks(cell.source) and not is_commented_out(asked, released.source, cell.source)
+
+
+def _answer(released: HandedOut, text: str) -> str:
+    return released.source if released.kind is CellKind.ANSWER and _is_blank(released, text) else text
+
+
+def _is_blank(released: HandedOut, text: str) -> bool:
+    return bare(text) in ("", bare(released.source))
+
+
+def _is_all(handout: Handout, cells: Sequence[ExportedCell], answers: dict[str, str]) -> bool:
+    """Whether nothing that may be an answer, or a part of one, stands in another cell."""
+    named, texts = _given(handout)
+    blank = {name for name, text in answers.items() if _is_blank(named[name], text)}
+    changed = [cell.name in named for cell in cells if cell.name not in answers and bare(cell.source) not in texts]
+    return all(changed) and not (blank and (changed or _may_be_elsewhere(handout, cells, answers, blank)))
 
 
 def _may_be_elsewhere(
