@@ -307,47 +307,24 @@ def test_two_learners_of_one_name_are_named_with_the_command_that_makes_them_one
     assert kept is not None
     assert kept.learners == ("jd1", "en9", "al@home.org")
     assert kept.who("jane@home.org") == kept.who("", "123") == {"jd1"}
-
-
-def test_of_two_of_one_name_each_may_be_who_comes_by_the_other_lms(
-    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "moodle.csv").write_text("First name,Last name,ID number\nLu,Lo,m1\nLu,Lo,m2\n")
-    (tmp_path / "canvas.csv").write_text('Student,ID,SIS Login ID\n"Lo, Lu",123,c3\n')
-    for table in ("moodle.csv", "canvas.csv"):
-        assert main(["roster", "import", str(tmp_path / table), "--course", str(course)]) == 0
+    (tmp_path / "twins.csv").write_text("First name,Last name,ID number\nJane,Doe,m1\nJane,Doe,m2\n")
+    assert main(["roster", "import", str(tmp_path / "twins.csv"), "--course", str(course)]) == 0
     told = capsys.readouterr().out
-    assert "m1 and c3 may be one person" in told and "m2 and c3 may be one person" in told
+    assert "jd1 and m1 may be one person" in told and "jd1 and m2 may be one person" in told
 
 
-def test_what_tells_namesakes_apart_is_said(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "class.csv").write_text("First name,Last name,ID number\nLu,Lo,m1\nLu,Lo,m2\n")
-    upload = tmp_path / "up.zip"
-    upload.write_bytes(
-        zipped({"Lu Lo_71_assignsubmission_file_/x.ipynb": A, "Al Po_72_assignsubmission_file_/x.ipynb": B})
-    )
-    assert main(["collect", str(upload), "--course", str(course), "--names", str(tmp_path / "class.csv")]) == 1
-    assert "by the numbers of that download (in Moodle: the assignment, Download grading worksheet)" in " ".join(
-        capsys.readouterr().out.split()
-    )
-
-
-def test_a_table_of_a_few_names_is_added_to_the_class(collecting: Collecting, course: Path, tmp_path: Path) -> None:
-    enrol(course, _read(tmp_path, PARTICIPANTS).members)
-    nicks = tmp_path / "nicks.csv"
-    nicks.write_text("learner,nick\njd1,Janey\nzz3,Zed\n")
-    files = {"Janey/x.ipynb": A, "Bob Röe/x.ipynb": B, "Zed/x.ipynb": A}
-    collected = collecting(files, names=nicks)
-    assert not collected.needs_person
-    assert {path.name for path in (course / "submitted").iterdir()} == {"jd1", "br2", "zz3"}
-
-
-def test_a_learner_gets_other_names_by_hand(collecting: Collecting, course: Path) -> None:
+def test_a_learner_gets_other_names_by_hand_and_by_a_table_of_a_few(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
     add = ["roster", "add", "jd1", "--name", "Jane Doe", "--also", "Janey", "--also", "0815", "--course", str(course)]
     assert main(add) == 0
-    collecting({"Janey/x.ipynb": A, "bob/x.ipynb": B}, "one.zip")
+    nicks = tmp_path / "nicks.csv"
+    nicks.write_text("learner,nick\njd1,Jo\nzz3,Zed\n")
+    collecting({"Janey/x.ipynb": A, "bob/x.ipynb": B, "Zed/x.ipynb": A}, "one.zip", names=nicks)
     collecting({"whoever_0815_5_02_other.ipynb": notebook("02_other", 1), "bob_2_6_x.ipynb": B}, "two.zip")
-    assert {path.name for path in (course / "submitted/jd1").iterdir()} == {"01_first", "02_other"}
+    collecting({"Jo/03_third.ipynb": notebook("03_third", 1), "bob/x.ipynb": B}, "three.zip")
+    assert {path.name for path in (course / "submitted/jd1").iterdir()} == {"01_first", "02_other", "03_third"}
+    assert {path.name for path in (course / "submitted").iterdir()} == {"jd1", "bob", "zz3"}
 
 
 EXPORTS = {

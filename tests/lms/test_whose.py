@@ -17,7 +17,6 @@ HERS, BOBS, EVES = (notebook("01_first", name) for name in ("mallory", "bob", "e
 STAMP = b"2026-01-01 10:00:00.000000 UTC"
 CLASS = {"bob/01_first.ipynb": BOBS, "eve/01_first.ipynb": EVES}
 
-
 FORGED = {
     "nbgrader's exchange": {"mallory/bob+01_first+2026-01-01 10:00:00 UTC+x/01_first.ipynb": HERS},
     "Classroom": {"mallory/bob - 01_first.ipynb": HERS},
