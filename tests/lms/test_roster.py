@@ -10,7 +10,6 @@ import pytest
 
 from nbproof.cli.main import main
 from nbproof.errors import UsageError
-from nbproof_lms.contents import LessonBook
 from nbproof_lms.members import Member, Roster, read_names
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.roster import enrol, kept_roster, members_of
@@ -179,10 +178,6 @@ def test_a_name_is_known_with_its_last_words_in_front_unless_that_is_somebody_el
     assert roster.who("adalovelace") == frozenset()
 
 
-ROOT = Path(__file__).parent.parent.parent
-TEXTS = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-
-
 NO_NAMES = [
     "01_first.pdf", "01_first.docx", "01_first.ipynb.pdf", "Копия 01_first.ipynb", "01_first — копия.ipynb",
     "Kopie von 01_first.ipynb", "01_first - Kopia (2).ipynb", "01_first (コピー).ipynb", "副本 01_first.ipynb",
@@ -193,10 +188,19 @@ NO_NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NO_NAMES)
+ARCHIVES = [
+    {"outer.zip": zipped({"01_first.ipynb": A})}, {"outer.zip": zipped({"outer/01_first.ipynb": A})},
+    {"work.tar.gz": tarred({"x.ipynb": A})}, {"a.zip": zipped({"b.zip": zipped({"x.ipynb": A})})},
+    {"submission.zip": zipped({"Копия.ipynb": A})}, {"jane.zip": zipped({"x.ipynb": A})},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("files", [*({name: A} for name in NO_NAMES), *ARCHIVES], ids=lambda files: next(iter(files)))
 @pytest.mark.parametrize("upload", ["upload.zip", "outer.zip"])
-def test_what_is_no_name_is_nobodys(name: str, upload: str, collecting: Collecting, course: Path) -> None:
-    collected = collecting({name: A}, upload)
+def test_what_is_no_name_and_an_archives_name_alone_is_nobodys(
+    files: dict[str, bytes], upload: str, collecting: Collecting, course: Path
+) -> None:
+    collected = collecting(files, upload)
     assert [line.status for line in collected.needs_person] == ["no learner known"]
     assert not (course / "submitted").exists()
 
@@ -212,20 +216,6 @@ def test_what_is_no_name_is_nobodys(name: str, upload: str, collecting: Collecti
 def test_a_name_that_a_layout_holds_is_found(name: str, learner: str, collecting: Collecting) -> None:
     collected = collecting({name: zipped({"x.ipynb": A}) if name.endswith(".zip") else A})
     assert {line.learner for line in collected.lines if line.learner} == {learner}
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"outer.zip": zipped({"01_first.ipynb": A})}, {"outer.zip": zipped({"outer/01_first.ipynb": A})},
-        {"work.tar.gz": tarred({"x.ipynb": A})}, {"a.zip": zipped({"b.zip": zipped({"x.ipynb": A})})},
-        {"submission.zip": zipped({"Копия.ipynb": A})}, {"jane.zip": zipped({"x.ipynb": A})},
-    ],
-)  # fmt: skip
-def test_an_archives_name_alone_is_nobodys(files: dict[str, bytes], collecting: Collecting, course: Path) -> None:
-    collected = collecting(files)
-    assert [line.status for line in collected.needs_person] == ["no learner known"]
-    assert not (course / "submitted").exists()
 
 
 def test_whoever_handed_in_before_is_known_by_a_file_alone(collecting: Collecting, course: Path) -> None:
@@ -251,11 +241,6 @@ def test_the_cure_that_is_printed_works(
     assert main(["collect", str(upload), "--course", str(course)]) == 1
     assert main(_cure(capsys.readouterr().out, " -m course collect ")) == 0
     assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": A}
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_text_about_the_lessons_is_none(name: str) -> None:
-    assert not LessonBook(ROOT).guess(ROOT / name).lesson
 
 
 TWO_SYSTEMS = {
