@@ -86,9 +86,10 @@ def test_a_course_needs_no_package_of_its_own(nowhere: None, tmp_path: Path) -> 
     assert one.derived_in(tmp_path) == tmp_path and one.derived_in(tmp_path / "demo") is None
 
 
-def test_what_notebooks_import_costs_nothing() -> None:
+def test_what_notebooks_import_and_the_command_line_cost_nothing() -> None:
     code = (
-        "import sys; from nbproof import hint, progress; before = 'torch' in sys.modules; "
+        "import sys, course; from nbproof import hint, progress; from nbproof.cli.main import course_parser; "
+        "course_parser(); before = 'torch' in sys.modules; "
         "from nbproof import Check, check; print(before, check.__module__, Check.__module__)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -133,12 +133,15 @@ def test_grades_json_and_lines_name_them(course: Path) -> None:
 @pytest.mark.parametrize(
     ("late", "told"),
     [
-        (Lateness(0.5), "0 s"), (Lateness(59), "59 s"), (Lateness(60), "1 min"), (Lateness(93_780), "1 d 2 h"),
+        (Lateness(0.5), "0 s"),
+        (Lateness(59), "59 s"),
+        (Lateness(60), "1 min"),
+        (Lateness(93_780), "1 d 2 h"),
         (Lateness(7200), "2 h"),
         # With an extension a due date is set, and the seconds are 0 all the same.
         (Lateness(said=True, extended=True), "(the LMS says so, not when: perhaps within the extension)"),
     ],
-)  # fmt: skip
+)
 def test_how_late_in_words(late: Lateness, told: str) -> None:
     assert how_late(late) == told
 

@@ -77,9 +77,13 @@ def kept() -> nn.Parameter:
 
 
 ODD = {
-    "2.weight: None: frozen, requires_grad is False", "4.bias: all zero", "6.bias: NaN in 1 of 8, mean",
-    "8.weight: inf in 1 of 64, mean", "8.bias: None: no gradient came here", "11.weight: None: not initialized yet",
-}  # fmt: skip
+    "2.weight: None: frozen, requires_grad is False",
+    "4.bias: all zero",
+    "6.bias: NaN in 1 of 8, mean",
+    "8.weight: inf in 1 of 64, mean",
+    "8.bias: None: no gradient came here",
+    "11.weight: None: not initialized yet",
+}
 TOLD = [
     "broken: NaN in 1 of 4, inf in 1 of 4, mean 3, max 4; half: mean 1, max 1; complex: mean 5, max 5; empty: no elements",
     "nothing: None: no gradient came here",

@@ -51,14 +51,24 @@ def wide() -> nn.Module:
 SAYS: dict[str, tuple[Callable[[], Picture], list[str]]] = {
     "tree": (
         lambda: draw_module_tree(net(), title="A small net"),
-        ["A small net", "running_mean (2,)", "steps () not saved", "0, Linear [weight (2, 3), bias (2,) frozen]",
-         "weight (not yet known)", "parameter (shape)", "buffer (shape)", "container"],
+        [
+            "A small net",
+            "running_mean (2,)",
+            "steps () not saved",
+            "0, Linear [weight (2, 3), bias (2,) frozen]",
+            "weight (not yet known)",
+            "parameter (shape)",
+            "buffer (shape)",
+            "container",
+        ],
     ),
     "shared": (
-        lambda: draw_module_tree(shared(), order(shared())), ["same object as a", "weight = a.weight", "seen before"],
+        lambda: draw_module_tree(shared(), order(shared())),
+        ["same object as a", "weight = a.weight", "seen before"],
     ),
     "many children": (
-        lambda: draw_module_tree(wide(), order(wide())), ["+ 29 more children", "numbers 13 to 41"],
+        lambda: draw_module_tree(wide(), order(wide())),
+        ["+ 29 more children", "numbers 13 to 41"],
     ),
     "many parameters": (
         lambda: draw_module_tree(nn.ParameterDict({f"p{at}": nn.Parameter(torch.ones(1)) for at in range(20)})),
@@ -66,14 +76,25 @@ SAYS: dict[str, tuple[Callable[[], Picture], list[str]]] = {
     ),
     "hooks": (
         gallery.graph,
-        ["tensor hook: runs", "retain_grad: keeps", "post-accumulate hook: runs", "x (2,), AccumulateGrad, post-accumulate hook",
-         "h (2,), MulBackward0, tensor hook × 2, retain_grad → x (2,)"],
+        [
+            "tensor hook: runs",
+            "retain_grad: keeps",
+            "post-accumulate hook: runs",
+            "x (2,), AccumulateGrad, post-accumulate hook",
+            "h (2,), MulBackward0, tensor hook × 2, retain_grad → x (2,)",
+        ],
     ),
     "gradients": (lambda: gallery.graph(gradients=True), ["grad [7, -11]", "grad [21, -33]", "grad not kept"]),
     "legacy": (
         lambda: draw_legacy_comparison(Model(), torch.tensor([2.0]), torch.tensor([3.0])),
-        ["grad_input = (5, 6) gradients of its last operation, MulBackward0.", "[0]: 15", "[1]: 10", "x1 = 2", "W = 5",
-         "grad_input = (15, 10) gradients of its inputs: x1, x2."],
+        [
+            "grad_input = (5, 6) gradients of its last operation, MulBackward0.",
+            "[0]: 15",
+            "[1]: 10",
+            "x1 = 2",
+            "W = 5",
+            "grad_input = (15, 10) gradients of its inputs: x1, x2.",
+        ],
     ),
     "legacy, error": (
         lambda: draw_legacy_comparison(Stops(), torch.ones(2, 3)),
@@ -83,7 +104,7 @@ SAYS: dict[str, tuple[Callable[[], Picture], list[str]]] = {
         lambda: draw_legacy_comparison(nn.Sequential(*[nn.Linear(2, 2) for _ in range(15)]), torch.ones(1, 2)),
         ["boxes)", "grad_input = ("],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SAYS)
