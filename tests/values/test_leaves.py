@@ -10,14 +10,14 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from nbproof import course_file
+import course
 from nbproof.checks.case import Case
 from nbproof.checks.namespace import undisturbed
 from nbproof.course_file import use_course
@@ -123,10 +123,9 @@ def test_a_course_of_arrays_is_graded_without_torch(bare: Path) -> None:
 
 
 @pytest.fixture
-def with_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def with_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Work for a course with these leaf types."""
     monkeypatch.setenv("NBPROOF_COURSE", "")
-    monkeypatch.setattr(course_file, "_used", [""])
 
     def use(*names: str) -> None:
         folder = tmp_path / "_".join(("with", *names))
@@ -134,7 +133,8 @@ def with_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
         (folder / "course.toml").write_text(f'says = "x"\nleaves = {json.dumps(names)}\n')
         use_course(str(folder / "__init__.py"))
 
-    return use
+    yield use
+    use_course(course.__file__)
 
 
 ARRAYS = {
@@ -246,8 +246,7 @@ def test_what_a_course_does_not_name_is_no_value_there(with_leaves: Callable[...
 def test_a_leaf_type_that_is_not_there_is_told(
     name: str, missing: str, said: str, with_leaves: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_leaves(name)
-    leaf._plugged.cache_clear()
+    with_leaves(name, name)  # not one that another test has plugged in
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
         monkeypatch.delitem(sys.modules, "nbproof.values.leaves.numpy", raising=False)
