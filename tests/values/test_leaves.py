@@ -30,7 +30,7 @@ from nbproof.sandbox.wire import WireError
 from nbproof.values import evidence, leaf
 from nbproof.values.compare import Close, first_difference
 from nbproof.values.evidence import MAX_BYTES, TensorRecord, Unreadable, snapshot
-from nbproof.values.leaf import leaf_named, leaf_types
+from nbproof.values.leaf import leaf_named, leaf_types, leaf_words
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "iterators"
 
@@ -287,6 +287,11 @@ def test_seeds_and_poison_are_those_of_the_leaf_types(with_leaves: Callable[...,
     with_leaves()
     with undisturbed(space := {"x": 1}, ("x",), Case(1)):
         assert space["x"] != space["x"]
+
+
+def test_the_words_that_may_be_told_are_those_of_all_leaf_types(with_leaves: Callable[..., None]) -> None:
+    with_leaves("torch", "numpy")
+    assert "tensor" in leaf_words().form and {"Tensor", "ndarray"} <= set(leaf_words().types)
 
 
 def test_the_versions_that_count_are_those_of_the_leaf_types(with_leaves: Callable[..., None]) -> None:
