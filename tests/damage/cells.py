@@ -344,7 +344,8 @@ def _merged_with(kind: str, keep_todo: bool) -> Callable[[Work], None]:
         todo = work.todo()
         other = _next_of(work, todo if kind == "test" else -1, kind)
         if other is not None:
-            _merge(work, *sorted((todo, other)), todo if keep_todo else other)
+            first, second = sorted((todo, other))
+            _merge(work, first, second, todo if keep_todo else other)
 
     return change
 
