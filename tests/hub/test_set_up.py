@@ -83,23 +83,33 @@ def test_a_file_of_somebody_else_s_is_not_overwritten(set_up: ModuleType, tmp_pa
     assert path.read_text().endswith("2")
 
 
-def test_dist_and_deploy_alone_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def asked(set_up: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands that it would run. PyTorch's own server cannot be reached."""
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, int(set_up.CPU_WHEELS in command))
+
+    monkeypatch.setattr(set_up.subprocess, "run", run)
+    return commands
+
+
+def test_dist_and_deploy_alone_are_enough(
+    asked: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Copied to the hub's machine without a clone, as docs/jupyterhub.md offers: up to the first user that it would make."""
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
     dist = tmp_path / "dist"
     dist.mkdir()
     for name in ("nbproof-1-py3-none-any.whl", "course-1-py3-none-any.whl", "course-solutions.zip", "pins.txt"):
         (dist / name).write_bytes(b"numpy==2.4.6\n")
-    copied, asked = _loaded(tmp_path), []
-
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-        asked.append(command)
-        return subprocess.CompletedProcess(command, 0)
+    copied = _loaded(tmp_path)
 
     def user(name: str) -> None:
         raise copied.SetUpError("far enough", name, "nothing")
 
-    monkeypatch.setattr(copied.subprocess, "run", run)
     monkeypatch.setattr(copied.os, "geteuid", lambda: 0)
     monkeypatch.setattr(copied, "user", user)
     assert copied.main(["--instructor", "prof", "--env", str(tmp_path / "env")]) == 1
@@ -110,15 +120,8 @@ def test_dist_and_deploy_alone_are_enough(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_pytorch_s_own_server_is_asked_for_two_packages_once(
-    set_up: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    set_up: ModuleType, asked: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[list[str]] = []
-
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-        asked.append(command)
-        return subprocess.CompletedProcess(command, int(set_up.CPU_WHEELS in command))
-
-    monkeypatch.setattr(set_up.subprocess, "run", run)
     set_up.install(tmp_path, [Path("nbproof-1.whl"), Path("course-1.whl")], Path("pins.txt"), [])
     (there,) = [command for command in asked if set_up.CPU_WHEELS in command]
     assert there[there.index("--retries") + 1] == "1" and there[-2:] == ["torch", "torchvision"]
