@@ -211,6 +211,25 @@ def _grade_id(cell: dict[str, Any]) -> str:
     return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
 
 
+CHANGES: dict[str, Callable[[list[dict[str, Any]]], list[dict[str, Any]]]] = {
+    "without metadata": lambda cells: [{**cell, "metadata": {}} for cell in cells],
+    "reversed": lambda cells: cells[::-1],
+    "without tests": lambda cells: [cell for cell in cells if not _grade_id(cell).startswith("test_")],
+    "as lines": lambda cells: [{**cell, "source": cell["source"].splitlines(keepends=True)} for cell in cells],
+    "retyped": lambda cells: [{**cell, "cell_type": "raw"} for cell in cells],
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_notebook_of_few_words_gives_its_answers(
+    change: str, blueprint: Blueprint, hand_in: Callable[..., Path]
+) -> None:
+    notebook = json.loads(hand_in("ada", RIGHT).read_text())
+    notebook["cells"] = CHANGES[change](notebook["cells"])
+    assert answers_in(blueprint, json.dumps(notebook).encode()).answers == RIGHT
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_nothing_but_answers_is_taken(blueprint: Blueprint, hand_in: Callable[..., Path]) -> None:
     notebook = json.loads(hand_in("eve", RIGHT).read_text())
