@@ -31,8 +31,16 @@ def test_each_layer_is_a_row_with_its_own_scale_and_both_of_a_pair_have_one() ->
     limits = [image.get_clim() for image in images]
     assert len(set(limits)) == 3 and all(low == -high for low, high in limits)
     assert images[0].get_array().shape == (9, 7)
-    shown = draw_clobber(BEFORE, BEFORE.relu()).findobj(BboxImage)
+    pair = draw_clobber(BEFORE, BEFORE.relu())
+    shown = pair.findobj(BboxImage)
     assert len(shown) == 4 and len({image.get_clim() for image in shown}) == 1
+    assert {"when the hook ran", "after forward", "min -2", "min 0"} <= set(texts(pair))
+
+
+def test_in_a_grey_print_a_sign_tells_below_from_above_zero() -> None:
+    values = torch.tensor([[1.0, 1.0], [-1.0, -1.0], [0.0, 0.0], [1.0, -1.0]]).reshape(1, 4, 1, 2)
+    picture = draw_feature_maps({"layer": values})
+    assert [one.get_text() for one in picture.texts if one.get_bbox_patch() is not None] == ["+", "−", "0", "±"]
 
 
 BEFORE = torch.tensor([[[[-2.0, 1.0]], [[3.0, -1.0]]]])
