@@ -23,12 +23,13 @@ import nbformat
 
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
+from nbproof.cells import text_of
 from nbproof.gradebook.marks import Mark
 from nbproof.marking.results import UNCERTAIN
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.terminal import progress
-from tests.damage import KINDS, WAITS, Damage, damaged, text_of
+from tests.damage import KINDS, WAITS, Damage, damaged
 
 ROOT = Path(__file__).parent.parent
 

@@ -62,15 +62,15 @@ def _warmed(folder: Path, package: str, told: str) -> subprocess.CompletedProces
 def test_warming_up_imports_the_course_and_whole_packages(tmp_path: Path) -> None:
     told = _warmed(tmp_path, "knots", 'says = "Knots"\nwarm = ["no_such_package.part", "wsgiref.*"]')
     assert sorted(told.stdout.split()) == ["knots", "wsgiref.headers"], told.stderr
-
-
-def test_only_what_is_not_installed_is_passed_over(tmp_path: Path) -> None:
-    told = _warmed(tmp_path, "knots", 'says = "Knots"\nwarm = ["knots.no_such_part"]')
-    assert "No module named 'knots.no_such_part'" in told.stderr
+    told = _warmed(tmp_path / "other", "knots", 'says = "Knots"\nwarm = ["knots.no_such_part"]')
+    assert "No module named 'knots.no_such_part'" in told.stderr, "only what is not installed is passed over"
 
 
 def test_a_folder_tells_its_course(nowhere: None, tmp_path: Path) -> None:
     _course(tmp_path, "knots", 'says = "Knots"')
+    (tmp_path / "inner").mkdir()
+    with pytest.raises(UsageError, match="no course here"):
+        find_course(tmp_path / "inner")  # no package of a folder above is imported
     find_course(tmp_path)
     assert the_course().package == "knots"
     assert str(tmp_path) in sys.path, "sealed processes are shown it from there"
@@ -86,16 +86,10 @@ def test_a_course_needs_no_package_of_its_own(nowhere: None, tmp_path: Path) -> 
     assert one.derived_in(tmp_path) == tmp_path and one.derived_in(tmp_path / "demo") is None
 
 
-def test_no_package_of_a_folder_above_is_imported(nowhere: None, tmp_path: Path) -> None:
-    _course(tmp_path, "knots", 'says = "Knots"')
-    (tmp_path / "inner").mkdir()
-    with pytest.raises(UsageError, match="no course here"):
-        find_course(tmp_path / "inner")
-
-
-def test_what_notebooks_import_costs_nothing() -> None:
+def test_what_notebooks_import_and_the_command_line_cost_nothing() -> None:
     code = (
-        "import sys; from nbproof import hint, progress; before = 'torch' in sys.modules; "
+        "import sys, course; from nbproof import hint, progress; from nbproof.cli.main import course_parser; "
+        "course_parser(); before = 'torch' in sys.modules; "
         "from nbproof import Check, check; print(before, check.__module__, Check.__module__)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

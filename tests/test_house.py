@@ -214,14 +214,6 @@ def test_at_run_time_learners_get_nothing_from_behind_the_scenes_and_no_slow_imp
     assert not {"nbgrader", "jupytext", "nbformat"} & set(everything)
 
 
-def test_the_command_line_answers_without_torch() -> None:
-    asked = (
-        "import sys, course; from nbproof.cli.main import course_parser; course_parser(); print('torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
 @pytest.mark.parametrize("command", ["ruff check .", "ruff format --check .", "mypy"])
 def test_style_and_types(command: str) -> None:
     ended = subprocess.run(

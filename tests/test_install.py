@@ -59,15 +59,12 @@ def test_every_pin_takes_every_python_that_the_course_takes(install: ModuleType)
     assert wrong == {}
 
 
-def test_old_pythons_can_read_the_script_that_turns_them_away() -> None:
-    ast.parse((ROOT / "install.py").read_text(encoding="utf-8"), feature_version=(3, 6))
-
-
 def test_a_python_that_does_not_serve_is_told_which_do(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install, "OLDEST", (3, 98))
     monkeypatch.setattr(install, "NEWEST", (3, 99))
     with pytest.raises(install.SetupError) as told:
         install.use_a_python_that_serves("make grade")
+    ast.parse(Path(install.__file__).read_text(encoding="utf-8"), feature_version=(3, 6))  # old ones can read it
     fact, place, then = told.value.lines
     assert fact == f"error: Python 3.98 to 3.99 is needed, and this is {sys.version.split()[0]}"
     assert sys.executable in place
@@ -145,19 +142,14 @@ def test_what_pip_says_becomes_a_fact_and_a_next_step(
     assert then in lines[2]
 
 
-def test_without_the_module_venv_the_package_to_install_is_named(
-    install: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(install.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(install.SetupError, match="venv or ensurepip is missing"):
-        install.make_environment("default", AGAIN)
-
-
-def test_a_full_disk_is_told_before_anything_is_downloaded(
+def test_a_full_disk_and_a_missing_module_are_told_before_anything_is_downloaded(
     install: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(install.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 3 * 10**8}))
     with pytest.raises(install.SetupError, match=r"0\.3 GB free"):
+        install.make_environment("default", AGAIN)
+    monkeypatch.setattr(install.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(install.SetupError, match="venv or ensurepip is missing"):
         install.make_environment("default", AGAIN)
     assert not os.path.exists(install.VENV)
 
@@ -188,13 +180,8 @@ def folder(tmp_path: Path) -> Path:
 def _make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "1", "PIP_CONFIG_FILE": os.devnull}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE", "MFLAGS"))}
-    return subprocess.run(
-        ["make", f"PYTHON={sys.executable}", *words],
-        cwd=folder,
-        env={**kept, **nowhere},
-        capture_output=True,
-        text=True,
-    )
+    command = ["make", f"PYTHON={sys.executable}", *words]
+    return subprocess.run(command, cwd=folder, env={**kept, **nowhere}, capture_output=True, text=True)
 
 
 @pytest.mark.nightly

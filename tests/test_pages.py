@@ -20,9 +20,9 @@ from markdown_it.token import Token
 
 from nbproof.cli.main import course_parser
 from nbproof.limits import GradingLimits
-from nbproof.marking import verdicts
-from nbproof.sandbox import outputs
+from nbproof.marking.verdicts import MOST_NUMBERS
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
+from nbproof.sandbox.outputs import MOST_PIXELS
 
 ROOT = Path(__file__).parent.parent
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md"))]}
@@ -210,11 +210,8 @@ def test_files_that_pages_name_are_there(page: str) -> None:
 
 def test_the_lessons_are_those_of_readme() -> None:
     outline = json.loads((ROOT / "course/outline.json").read_text(encoding="utf-8"))
-    rows = re.findall(
-        r"^\| `(\w+)` \|.*\| (\d+) \| (\d+(?: \+ \d+)?) \|$",
-        PAGES["README.md"].read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
+    text = PAGES["README.md"].read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \|.*\| (\d+) \| (\d+(?: \+ \d+)?) \|$", text, re.MULTILINE)
     wanted = []
     for slug, part in sorted(outline.items()):
         minutes, more = part["minutes"]
@@ -254,8 +251,8 @@ def test_the_limits_are_those_of_the_engine() -> None:
 def test_the_figures_of_the_engine_are_its_own() -> None:
     text = " ".join(PAGES["docs/engine.md"].read_text(encoding="utf-8").split())
     assert f"may take {EVIDENCE_MB} MB and {EVIDENCE_SECONDS:g} s" in text
-    assert f"up to {outputs._MOST_PIXELS // 10**6} million pixels in all" in text
-    assert f"at most {('no', 'one', 'two', 'three', 'four', 'five', 'six')[verdicts._NUMBERS]} numbers" in text
+    assert f"up to {MOST_PIXELS // 10**6} million pixels in all" in text
+    assert f"at most {('no', 'one', 'two', 'three', 'four', 'five', 'six')[MOST_NUMBERS]} numbers" in text
 
 
 def test_the_pictures_for_ones_own_models_are_drawn_as_told() -> None:

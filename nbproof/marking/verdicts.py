@@ -175,7 +175,7 @@ _STATUSES = {"timeout": Status.TIMEOUT, "memory": Status.OUT_OF_MEMORY}
 """What else ends a process kills it."""
 
 
-_NUMBERS = 6
+MOST_NUMBERS = 6
 """Numbers of one field that are told, of four digits each."""
 _FORM_WORDS = """
 a an of the and is has not at with only array list dict tuple text bool int float function shape dtype item items None True False
@@ -262,7 +262,7 @@ def _in_form(text: str, ours: Collection[str]) -> str:
     for token in _TOKEN.findall(text):
         if _NUMBER.fullmatch(token):
             numbers += 1
-            if numbers > _NUMBERS:
+            if numbers > MOST_NUMBERS:
                 made.append("...")
                 break
             made.append(_short(token))

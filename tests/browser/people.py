@@ -10,13 +10,12 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from nbproof.authoring.lesson import Exercise, Lesson
-from nbproof.cells import visible_of
+from nbproof.cells import private_lines, visible_of
 from nbproof.checks.check import collecting
 from nbproof.display.help import all_hints
 from tests.browser.conftest import Lab
 
-__all__ = ["Instructor", "Learner", "a_wrong_answer"]
-
+__all__ = ["Instructor", "Learner", "a_wrong_answer", "hidden_lines"]
 
 _HARMLESS = ("cdnjs.cloudflare.com/ajax/libs/mathjax",)
 """What formgrader's own pages load from elsewhere."""
@@ -274,3 +273,10 @@ def a_wrong_answer(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
         if wrong is not None and wrong.hint is not None and not mutant.source.count("input("):
             return mutant.source, all_hints()[wrong.hint].name
     raise AssertionError(f"no mutant of {exercise.id} is found by what learners have")
+
+
+def hidden_lines(lesson: Lesson) -> set[str]:
+    """Lines of hidden checks and solutions, those left out that stand in public cells as well."""
+    regions = [private_lines(test.source) for exercise in lesson.exercises for test in exercise.tests]
+    public = set().union(*(private_lines(cell.source)[0] for cell in lesson.cells))
+    return {line for _, private in regions for line in private if len(line) > 12} - public

@@ -22,6 +22,10 @@ LESSON, EXERCISE = "02_tensor_hooks", "double_grad"
 WRONG = """def func(grad):
     grad = grad * 2
 """
+TIMELINE = (
+    "from course.pictures.timeline import draw_hook_timeline\n"
+    "draw_hook_timeline(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.randn(3, 4, requires_grad=True))"
+)
 
 
 def take(learner: Learner) -> None:
@@ -46,11 +50,7 @@ def take(learner: Learner) -> None:
     learner.run(EXERCISE)
     learner.run(test)
     _shot(learner, learner.keep_in_a_new_cell("progress()").locator("[role=region]"), "progress")
-    code = (
-        "from course.pictures.timeline import draw_hook_timeline\n"
-        "draw_hook_timeline(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.randn(3, 4, requires_grad=True))"
-    )
-    _shot(learner, learner.keep_in_a_new_cell(code).locator("img").first, "timeline")
+    _shot(learner, learner.keep_in_a_new_cell(TIMELINE).locator("img").first, "timeline")
 
 
 def _shot(learner: Learner, what: Locator, name: str) -> None:

@@ -12,12 +12,11 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
 from nbproof.authoring.simulate import hand_in
-from nbproof.cells import private_lines
 from nbproof.cli.main import main
 from nbproof.sandbox.isolation import why_not_isolated
 from tests import the_lesson, without_demonstrations
 from tests.browser.conftest import CHROMIUM, ROOT, Lab, running
-from tests.browser.people import Instructor
+from tests.browser.people import Instructor, hidden_lines
 
 pytestmark = [
     pytest.mark.browser,
@@ -112,7 +111,7 @@ def test_a_teacher_marks_what_was_written(teacher: Instructor) -> None:
         "list-item"
     }
     assert page.locator("summary").count() > 1
-    hidden = _hidden_lines()
+    hidden = hidden_lines(LESSON)
     assert len(hidden) > 5
     shown = {line.strip() for line in text.splitlines()}
     assert not shown & hidden
@@ -133,12 +132,6 @@ def test_a_teacher_marks_what_was_written(teacher: Instructor) -> None:
     assert teacher.alarms == []
 
 
-def _hidden_lines() -> set[str]:
-    regions = [private_lines(test.source) for exercise in LESSON.exercises for test in exercise.tests]
-    public = set().union(*(private_lines(cell.source)[0] for cell in LESSON.cells))
-    return {line for _, private in regions for line in private if len(line) > 12} - public
-
-
 def test_nothing_that_a_learner_hands_in_runs_in_the_teachers_browser(teacher: Instructor) -> None:
     teacher.come_in()
     page = teacher.read(SLUG, EVIL)
@@ -156,26 +149,3 @@ def test_nothing_that_a_learner_hands_in_runs_in_the_teachers_browser(teacher: I
     teacher.page.goto(f"{teacher.desk.url}/formgrader/manage_submissions/{SLUG}/")
     expect(teacher.page.get_by_text(EVIL)).to_be_visible()
     assert teacher.alarms == []
-
-
-@pytest.mark.nightly
-def test_jupyterlab_shows_cell_types_and_points_of_a_source_notebook(teacher: Instructor) -> None:
-    page = teacher.page
-    page.goto(f"{teacher.desk.url}/lab/tree/source/{SLUG}/{SLUG}.ipynb?token=lab")
-    expect(page.locator(".jp-Notebook .jp-Cell:visible").first).to_be_visible(timeout=60_000)
-    page.locator(".lm-MenuBar-itemLabel").get_by_text("View", exact=True).wait_for()
-    page.locator(".lm-TabBar-tab[title*='Create Assignment']").click()
-    panel = page.locator(".nbgrader-NotebookWidget:visible")
-    expect(page.locator("input.nbgrader-TotalPointsInput:visible")).to_have_value(f"{CODE_POINTS + 2:g}")
-    kinds: dict[str, tuple[str, str]] = {}
-    for cell in panel.locator(".nbgrader-CellWidget").all():
-        name = cell.locator(".nbgrader-CellId input")
-        if name.is_visible():
-            points = cell.locator(".nbgrader-CellPoints input")
-            kind = cell.locator(".nbgrader-CellType option:checked").inner_text()
-            kinds[name.input_value()] = (kind, points.input_value() if points.is_visible() else "")
-    assert kinds[QUESTION.grade_id] == ("Manually graded answer", "2")
-    for exercise in LESSON.exercises:
-        assert kinds[exercise.id] == ("Autograded answer", "")
-        for test in exercise.tests:
-            assert kinds[test.grade_id] == ("Autograded tests", f"{test.points:g}")

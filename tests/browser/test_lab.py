@@ -80,12 +80,16 @@ def test_a_learner_goes_through_the_lesson(
     assert "Nbgrader" not in learner.page.locator(".lm-MenuBar-itemLabel").all_inner_texts()
     assert learner.page.locator("[title='Create Assignment']").count() == 0
 
-    # A wrong answer is told which misconception it is; help comes step by step.
-    wrong, name = a_wrong_answer(lesson, exercise)
-    learner.type_into(exercise.id, wrong)
-    learner.run(exercise.id)
-    panel = learner.run(test).locator("[role=status]")
-    expect(panel).to_contain_text(f"Looks like {name.replace('`', '')}.")
+    # Wrong everywhere: each panel names its misconception, and no exercise takes another one down; help comes step by step.
+    wrong = {one.id: a_wrong_answer(lesson, one) for one in lesson.exercises}
+    for one, (answer, _) in wrong.items():
+        learner.type_into(one, answer)
+    learner.run_all()
+    learner.has_run_all()
+    for other in reversed(lesson.exercises):
+        panel = learner.go_to(other.tests[0].grade_id).locator("[role=status]")
+        expect(panel).to_contain_text(f"Looks like {wrong[other.id][1].replace('`', '')}.")
+    learner.run(test)
     said = learner.in_a_new_cell("hint()", times=3)
     assert [f"{step} of 3" in text for step, text in enumerate(said, 1)] == [True] * 3
     assert "2 of 3" not in said[0]

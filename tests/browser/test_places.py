@@ -20,15 +20,7 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
 from tests import ROOT, some_by_day, the_lesson
-from tests.browser.portraits import EXERCISE, LESSON, WRONG
-
-__all__ = ["LOOKS", "worked_at"]
-
-
-_PICTURE = (
-    "from course.pictures.timeline import draw_hook_timeline\n"
-    "draw_hook_timeline(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.randn(3, 4, requires_grad=True))"
-)
+from tests.browser.portraits import EXERCISE, LESSON, TIMELINE, WRONG
 
 
 def worked_at(environment: Mapping[str, str]) -> NotebookNode:
@@ -41,16 +33,13 @@ def worked_at(environment: Mapping[str, str]) -> NotebookNode:
     cells = [released.cells[named["setup_imports"]]]
     for exercise, answer in ((solved, solved.candidates[0].source), (failed, WRONG), (untouched, "")):
         place = named[exercise.id]
-        text, todo, check = (
-            released.cells[place - 1],
-            released.cells[place],
-            released.cells[named[exercise.tests[0].grade_id]],
-        )
+        text, todo = released.cells[place - 1], released.cells[place]
+        check = released.cells[named[exercise.tests[0].grade_id]]
         todo["source"] = "\n".join(line for line in answer.split("\n") if "### " not in line) or todo["source"]
         cells += [text, todo, check]
         if exercise is failed:
             cells += [nbformat.v4.new_code_cell("hint()") for _ in range(3)]
-    cells += [nbformat.v4.new_code_cell(source) for source in ("progress()", _PICTURE)]
+    cells += [nbformat.v4.new_code_cell(source) for source in ("progress()", TIMELINE)]
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=released.metadata)
     _run(notebook, environment)
     return notebook

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import http.server
 import itertools
-import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 from nbproof.authoring.site import make_site
-from tests import ROOT, SLUGS, the_lesson
+from tests import ROOT, SLUGS
 
 pytestmark = pytest.mark.browser
 
@@ -116,33 +115,6 @@ def test_nothing_scrolls_sideways_and_the_console_stays_empty(browser: Any, made
         context.close()
     assert said == []
     assert [url for url in made.asked if not url.startswith((made.url, "data:"))] == []
-
-
-def test_a_search_finds_an_exercise_and_leads_there(browser: Any, made: Made) -> None:
-    exercise = the_lesson(made.slugs[-1]).exercises[-1]
-    page = browser.new_page()
-    page.goto(f"{made.url}/index.html")
-    field = page.locator("input[name=q]")
-    field.fill(exercise.id)
-    field.press("Enter")
-    page.locator("#search-results ul.search a").first.click()
-    page.wait_for_url(re.compile(rf"/lessons/{made.slugs[-1]}\.html"))
-    assert exercise.id in page.locator("article").inner_text()
-    page.close()
-
-
-def test_what_is_folded_opens_and_cards_lead_to_lessons(browser: Any, made: Made) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 800})
-    page.goto(f"{made.url}/index.html")
-    cards = page.locator(".sd-card:has(a)")
-    assert cards.count() == len(made.slugs)
-    cards.first.click()
-    page.wait_for_url(re.compile(rf"/lessons/{made.slugs[0]}\.html"))
-    folded = page.locator("details.hide").first
-    assert not folded.locator("pre").is_visible()
-    folded.locator("summary").click()
-    assert folded.locator("pre").is_visible()
-    page.close()
 
 
 def test_shown_cells_show_pictures_and_words_and_no_error(made: Made) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-from torch.nn.functional import relu
 
 from tests.course.solved import no_hooks, solutions
 
@@ -124,61 +123,13 @@ def test_the_debugger_finds_a_sound_model_sound_and_changes_nothing(name: str, h
     assert no_hooks(model)
 
 
-PLANTED = [
-    ("resnet", "layer2.0.conv1.weight", "layer2.0.conv1"),
-    ("encoder", "layers.1.linear1.weight", "layers.1.linear1"),
-    ("encoder", "layers.0.self_attn.out_proj.weight", "layers.0.self_attn"),
-    ("lstm", "weight_hh_l1", ""),
-    ("tied and called twice", "mix.weight", "mix"),
-]
-
-
-@pytest.mark.parametrize(("name", "weight", "place"), PLANTED)
-def test_the_debugger_finds_where_a_nan_was_planted(name: str, weight: str, place: str) -> None:
-    model, x = made(name)
-    model.get_parameter(weight).data.flatten()[0] = torch.nan
-    with tool("gradient_flow_debugger")(model) as report:
-        loss_of(model, x).backward()
-    assert report["bad_output"] == place
-
-
-def test_the_debugger_counts_all_calls_of_a_relu() -> None:
-    from torchvision.models.feature_extraction import create_feature_extractor
-
-    model, x = made("resnet")
-    nodes = ["layer1.0.relu", "layer1.0.relu_1"]
-    with torch.no_grad():
-        model.get_parameter("layer1.0.bn1.bias")[:9] = -100.0  # 9 of 64 channels of the first call are dead
-        traced = create_feature_extractor(copy.deepcopy(model), train_return_nodes=nodes, eval_return_nodes=nodes)
-        silent = [(output == 0).all(0).flatten(1).all(1) for output in traced(x).values()]
-    with tool("gradient_flow_debugger")(model) as report:
-        loss_of(model, x).backward()
-    assert silent[0].sum() >= 9
-    assert report["dead"]["layer1.0.relu"] == pytest.approx(torch.cat(silent).float().mean().item())
-
-
-def test_the_debuggers_hook_on_a_leaf_goes_as_well() -> None:
-    model, x = nn.Sequential(nn.Identity(), nn.Linear(3, 2)), torch.randn(4, 3, requires_grad=True)
-    with tool("gradient_flow_debugger")(model):
-        model(x).sum().backward()
-    assert not x._backward_hooks
-
-
-def stages(model: Any, x: torch.Tensor) -> list[torch.Tensor]:
-    """The outputs of a ResNet's stem and four stages."""
-    outputs = [model.maxpool(relu(model.bn1(model.conv1(x))))]
-    for stage in (model.layer1, model.layer2, model.layer3, model.layer4):
-        outputs.append(stage(outputs[-1]))
-    return outputs
-
-
 @pytest.mark.parametrize("frozen", [False, True], ids=["trained", "frozen"])
 def test_grad_cam_is_cam_at_the_end_of_a_resnet(frozen: bool) -> None:
     model, x = made("resnet")
     model.eval().requires_grad_(not frozen)
     targets = torch.tensor([3, 1])
     with torch.no_grad():
-        last = stages(model, x)[-1]
+        last = torch.nn.Sequential(*list(model.children())[:-2])(x)
         wanted = torch.einsum("nk,nkhw->nhw", model.fc.weight[targets], last).relu() / last[0, 0].numel()
         for layer in ("layer4", "layer4.1", "layer4.1.relu"):  # the ReLU runs twice
             torch.testing.assert_close(tool("grad_cam")(model, layer, x, targets), wanted)
@@ -186,41 +137,24 @@ def test_grad_cam_is_cam_at_the_end_of_a_resnet(frozen: bool) -> None:
     assert no_hooks(model)
 
 
-def test_grad_cam_in_the_middle_of_a_resnet() -> None:
+def test_grad_cam_refuses_training_mode_and_layers_without_positions_or_that_do_not_run() -> None:
+    for name, layer, says in (
+        ("encoder", "layers.0", "layers.0"),
+        ("encoder", "layers.0.self_attn", "self_attn"),
+        ("lstm", "", "N, K, h, w"),
+    ):
+        model, x = made(name)
+        with pytest.raises(ValueError, match=says):
+            tool("grad_cam")(model.eval(), layer, x, torch.zeros(len(x), dtype=torch.int64))
+        assert no_hooks(model)
     model, x = made("resnet")
-    targets = torch.tensor([3, 1])
-    leaf = stages(model.eval(), x)[2].detach().requires_grad_()
-    scores = model.fc(model.avgpool(model.layer4(model.layer3(leaf))).flatten(1))
-    (gradient,) = torch.autograd.grad(scores[[0, 1], targets].sum(), leaf)
-    wanted = (gradient.mean((2, 3), keepdim=True) * leaf).sum(1).relu().detach()
-    torch.testing.assert_close(tool("grad_cam")(model, "layer2", x, targets), wanted)
-    with precision(True):
-        near = tool("grad_cam")(model, "layer2", x, targets)
-    torch.testing.assert_close(near.float(), wanted, rtol=0.1, atol=0.05 * wanted.max().item())
-
-
-@pytest.mark.parametrize(
-    ("name", "layer", "says"),
-    [("encoder", "layers.0", "layers.0"), ("encoder", "layers.0.self_attn", "self_attn"), ("lstm", "", "N, K, h, w")],
-)
-def test_grad_cam_refuses_layers_without_positions(name: str, layer: str, says: str) -> None:
-    model, x = made(name)
-    with pytest.raises(ValueError, match=says):
-        tool("grad_cam")(model.eval(), layer, x, torch.zeros(len(x), dtype=torch.int64))
-    assert no_hooks(model)
-
-
-def test_grad_cam_refuses_training_mode_and_layers_that_do_not_run() -> None:
-    model, x = made("resnet")
-    statistics = {name: buffer.clone() for name, buffer in model.named_buffers()}
-    model.eval().bn1.train()
-    with pytest.raises(ValueError, match="evaluation mode"):
-        tool("grad_cam")(model, "layer4", x, torch.tensor([3, 1]))
-    assert all(torch.equal(buffer, statistics[name]) for name, buffer in model.named_buffers())
     model.spare = nn.Identity()
     model.eval()
     with pytest.raises(ValueError, match="a layer that runs"):
         tool("grad_cam")(model, "spare", x, torch.tensor([3, 1]))
+    model.bn1.train()
+    with pytest.raises(ValueError, match="evaluation mode"):
+        tool("grad_cam")(model, "layer4", x, torch.tensor([3, 1]))
 
 
 @every_model
@@ -297,25 +231,6 @@ def test_activation_memory_is_what_the_graph_holds(name: str, half: bool) -> Non
     assert no_hooks(model)
 
 
-class Catches(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.risky, self.other = nn.Sequential(nn.Tanh(), nn.ModuleList()), nn.Tanh()
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        try:
-            return self.risky(x)  # type: ignore[no-any-return]
-        except NotImplementedError:  # a list of modules has no forward
-            return self.other(x).exp()  # type: ignore[no-any-return]
-
-
-def test_activation_memory_knows_that_a_layer_which_failed_has_ended() -> None:
-    model, x = Catches(), torch.randn(5, requires_grad=True)
-    with tool("ActivationMemory")(model) as memory:
-        model(x)
-    assert memory.by_layer == {"risky.0": 20, "other": 20, "": 20}
-
-
 @every_model
 @in_both_precisions
 def test_an_optimizer_in_backward_is_an_ordinary_loop_bit_for_bit(name: str, half: bool) -> None:
@@ -338,22 +253,4 @@ def test_an_optimizer_in_backward_is_an_ordinary_loop_bit_for_bit(name: str, hal
     assert set(inside.optimizers) == trained
     for found, wanted in zip(model.parameters(), ordinary.parameters(), strict=True):
         assert torch.equal(found, wanted)
-    assert no_hooks(model)
-
-
-def test_an_optimizer_in_backward_stops_where_a_detached_weight_is_used() -> None:
-    class Cut(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.first, self.weight = nn.Linear(3, 3), nn.Parameter(torch.randn(3, 3))
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return (self.first(x) @ self.weight.detach()) @ self.weight
-
-    model = Cut()
-    with (
-        pytest.raises(RuntimeError, match="modified by an inplace operation"),
-        tool("OptimizerInBackward")(model, partial(torch.optim.SGD, lr=0.1)),
-    ):
-        model(torch.randn(2, 3)).sum().backward()
     assert no_hooks(model)

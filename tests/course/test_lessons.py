@@ -1,4 +1,4 @@
-"""The lessons as they are: the author contract over all of them, fresh notebooks. Solved runs: grading/test_stock.py.
+"""The lessons as they are: the author contract over all of them, fresh notebooks. Solved runs: tests/run/test_stock.py.
 
 Hostile answers cost no check more than it may cost: a small part of `python -m benchmarks.judge`.
 """
@@ -10,7 +10,6 @@ import re
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from benchmarks.judge import targets, tried
@@ -72,13 +71,6 @@ def test_no_probe_uses_what_only_truths_use(lesson: Lesson) -> None:
     parts = {cell.grade_id: probe_part(cell.source).source for one in lesson.exercises for cell in one.tests}
     assert parts
     assert [name for name, text in parts.items() if any(module in text for module in the_course().truths)] == []
-
-
-def test_committed_notebooks_hold_no_outputs_and_unique_ids(lesson: Lesson) -> None:
-    for step in ("source", "release"):
-        notebook = nbformat.read(ROOT / step / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
-        assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
-        assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
 
 
 def test_learners_are_told_the_grading_limits(lesson: Lesson) -> None:

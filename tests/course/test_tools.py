@@ -65,10 +65,8 @@ def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
     def listening(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
         def run(*given: Any, **named: Any) -> Any:
             output = forward(*given, **named)
-            if isinstance(output, torch.Tensor):
-                calls.append(Call(name, None, output.detach().clone(), output.detach(), 0))
-            else:
-                calls.append(Call(name, None, output, output, 0))
+            tensor = isinstance(output, torch.Tensor)
+            calls.append(Call(name, None, output.detach().clone() if tensor else output, output, 0))
             return output
 
         return run

@@ -13,24 +13,10 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from nbproof.cells import kind_of, name_of, text_of
+from nbproof.cells import kind_of, name_of
 from tests.damage.cells import EDITED, LOSE_IDS, LOST_AND_COPIED, MOVED, SPLIT_AND_MERGED
 from tests.damage.files import FILES
 from tests.damage.work import NothingLeft, Work
-
-__all__ = [
-    "CELLS",
-    "ELSEWHERE",
-    "KINDS",
-    "NAMES",
-    "WAITS",
-    "Damage",
-    "Kind",
-    "damaged",
-    "kind_of",
-    "name_of",
-    "text_of",
-]
 
 CELLS = {**LOST_AND_COPIED, **SPLIT_AND_MERGED, **MOVED, **EDITED}
 """What is done to cells."""

@@ -5,13 +5,9 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable
-from typing import Any
 
 from nbproof.cells import kind_of, name_of, text_of
-from tests.damage.work import NothingLeft, Work, code, like, text
-
-__all__ = ["EDITED", "LOSE_IDS", "LOST_AND_COPIED", "MOVED", "SPLIT_AND_MERGED"]
-
+from tests.damage.work import Cell, NothingLeft, Work, code, like, text
 
 # Cells of the learner's own, and edited ones.
 
@@ -39,12 +35,13 @@ def locked_cells_edited(work: Work) -> None:
             cell["source"] = f"{text_of(cell)}\n# my note {work.pick.randrange(100)}"
 
 
-def _in_code(change_text: Callable[[str], str]) -> Callable[[Work], None]:
-    def change(work: Work) -> None:
-        cell = work.cells[work.todo()]
-        cell["source"] = change_text(text_of(cell))
+def _changed(change_cell: Callable[[Cell, Work], None]) -> Callable[[Work], None]:
+    """One TODO cell is changed."""
+    return lambda work: change_cell(work.cells[work.todo()], work)
 
-    return change
+
+def _in_code(change_text: Callable[[str], str]) -> Callable[[Work], None]:
+    return _changed(lambda cell, work: cell.update(source=change_text(text_of(cell))))
 
 
 def _prompts(text: str) -> str:
@@ -80,27 +77,12 @@ EDITED: dict[str, Callable[[Work], None]] = {
 # Cells that stand elsewhere.
 
 
-def cells_reversed(work: Work) -> None:
-    """The last cell is the first."""
-    work.cells.reverse()
-
-
-def cells_shuffled(work: Work) -> None:
-    """All cells stand in any order."""
-    work.pick.shuffle(work.cells)
-
-
-def todo_at_the_end(work: Work) -> None:
-    """A TODO cell was moved to the end."""
-    work.cells.append(work.cells.pop(work.todo()))
-
-
-def answer_below_the_stub(work: Work) -> None:
-    """The answer is in a new cell below the untouched TODO cell."""
+def answer_below_the_stub(work: Work, left: str | None = None) -> None:
+    """The answer is in a new cell below the TODO cell, which is untouched, or holds what is said."""
     at = work.todo()
     cell = work.cells[at]
     work.cells.insert(at + 1, code(text_of(cell)))
-    cell["source"] = work.stubs()[name_of(cell)]
+    cell["source"] = work.stubs()[name_of(cell)] if left is None else left
 
 
 def answer_in_cells_below(work: Work) -> None:
@@ -110,13 +92,6 @@ def answer_in_cells_below(work: Work) -> None:
     blocks = [block for block in text_of(cell).split("\n\n\n") if block.strip()]
     work.cells[at + 1 : at + 1] = [code(block.strip("\n")) for block in blocks]
     cell["source"] = work.stubs()[name_of(cell)]
-
-
-def answer_below_empty_cell(work: Work) -> None:
-    """The TODO cell was emptied, and the answer is in a new cell below."""
-    at = work.todo()
-    work.cells.insert(at + 1, code(text_of(work.cells[at])))
-    work.cells[at]["source"] = ""
 
 
 def _stub_and(work: Work, at: int) -> str:
@@ -196,12 +171,12 @@ def written_answer_below(work: Work) -> None:
 
 
 MOVED: dict[str, Callable[[Work], None]] = {
-    "reversed": cells_reversed,
-    "shuffled": cells_shuffled,
-    "todo at the end": todo_at_the_end,
+    "reversed": lambda work: work.cells.reverse(),
+    "shuffled": lambda work: work.pick.shuffle(work.cells),
+    "todo at the end": lambda work: work.cells.append(work.cells.pop(work.todo())),
     "answer below the stub": answer_below_the_stub,
     "answer in cells below": answer_in_cells_below,
-    "answer below empty cell": answer_below_empty_cell,
+    "answer below empty cell": lambda work: answer_below_the_stub(work, left=""),
     "answer below the check": answer_below_the_check,
     "two answers at the end": answers_at_the_end,
     "answer above the heading": answer_above_the_heading,
@@ -246,13 +221,6 @@ def metadata_of_some_lost(work: Work) -> None:
             cell["metadata"] = {}
 
 
-def metadata_of_one_lost(work: Work) -> None:
-    """One TODO cell has lost its metadata."""
-    cell = work.cells[work.todo()]
-    cell["metadata"] = {}
-    cell["id"] = f"{work.pick.randrange(16**8):08x}"
-
-
 def id_renamed(work: Work) -> None:
     """The id of one TODO cell was renamed."""
     grading = work.cells[work.todo()]["metadata"]["nbgrader"]
@@ -293,16 +261,14 @@ def todos_deleted(work: Work) -> None:
 # Cells that are there too often.
 
 
-def copy_is_stub(work: Work) -> None:
-    """A TODO cell was copied before it was worked on; the copy below is the stub."""
-    at = work.todo()
-    work.cells.insert(at + 1, like(work.cells[at], work.stubs()[name_of(work.cells[at])]))
+def _copied(below: int) -> Callable[[Work], None]:
+    """A TODO cell was copied before it was worked on: the stub is below the answer, or above it."""
 
+    def change(work: Work) -> None:
+        at = work.todo()
+        work.cells.insert(at + below, like(work.cells[at], work.stubs()[name_of(work.cells[at])]))
 
-def copy_was_worked_on(work: Work) -> None:
-    """A TODO cell was copied, and the copy below was worked on."""
-    at = work.todo()
-    work.cells.insert(at, like(work.cells[at], work.stubs()[name_of(work.cells[at])]))
+    return change
 
 
 def copy_is_the_same(work: Work) -> None:
@@ -318,16 +284,13 @@ def earlier_version_above(work: Work) -> None:
     work.cells.insert(at, like(work.cells[at], f"# my first try\n{stub}\n"))
 
 
-def all_twice(work: Work) -> None:
-    """The whole notebook stands in itself twice."""
-    work.cells.extend(copy.deepcopy(work.cells))
-
-
 LOST_AND_COPIED: dict[str, Callable[[Work], None]] = {
     "colab": colab,
     "vscode": vscode,
     "metadata of some lost": metadata_of_some_lost,
-    "metadata of one lost": metadata_of_one_lost,
+    "metadata of one lost": _changed(
+        lambda cell, work: cell.update(metadata={}, id=f"{work.pick.randrange(16**8):08x}")
+    ),
     "metadata garbled": metadata_garbled,
     "id renamed": id_renamed,
     "tests deleted": _deleted("test"),
@@ -336,11 +299,11 @@ LOST_AND_COPIED: dict[str, Callable[[Work], None]] = {
     "showing cells deleted": _deleted("show"),
     "todo deleted": todo_deleted,
     "todos deleted": todos_deleted,
-    "copy is stub": copy_is_stub,
-    "copy was worked on": copy_was_worked_on,
+    "copy is stub": _copied(1),
+    "copy was worked on": _copied(0),
     "copy is the same": copy_is_the_same,
     "earlier version above": earlier_version_above,
-    "all twice": all_twice,
+    "all twice": lambda work: work.cells.extend(copy.deepcopy(work.cells)),
 }
 
 
@@ -363,24 +326,26 @@ def _split(parts: int, keep: Callable[[int, int], bool]) -> Callable[[Work], Non
     return change
 
 
-def _merge(work: Work, first: int, second: int, keep: int, **other: Any) -> None:
+def _merge(work: Work, first: int, second: int, keep: int) -> None:
+    """Two cells are one, which is the one that is kept."""
     text = f"{text_of(work.cells[first])}\n\n{text_of(work.cells[second])}"
-    merged = like(work.cells[keep], text, **other)
-    for at in sorted((first, second), reverse=True):
-        del work.cells[at]
-    work.cells.insert(min(first, second), merged)
+    work.cells[first] = like(work.cells[keep], text)
+    del work.cells[second]
 
 
 def _next_of(work: Work, at: int, kind: str) -> int | None:
     return next((number for number in range(at + 1, len(work.cells)) if kind_of(work.cells[number]) == kind), None)
 
 
-def _merged_with_test(keep_first: bool) -> Callable[[Work], None]:
+def _merged_with(kind: str, keep_todo: bool) -> Callable[[Work], None]:
+    """A TODO cell and the next test below it, or the setup cell, are one cell."""
+
     def change(work: Work) -> None:
-        at = work.todo()
-        test = _next_of(work, at, "test")
-        if test is not None:
-            _merge(work, at, test, at if keep_first else test)
+        todo = work.todo()
+        other = _next_of(work, todo if kind == "test" else -1, kind)
+        if other is not None:
+            first, second = sorted((todo, other))
+            _merge(work, first, second, todo if keep_todo else other)
 
     return change
 
@@ -393,16 +358,6 @@ def todos_merged(work: Work) -> None:
         _merge(work, own[number], own[number + 1], own[number])
 
 
-def _merged_with_setup(keep_setup: bool) -> Callable[[Work], None]:
-    def change(work: Work) -> None:
-        setup = next((at for at, cell in enumerate(work.cells) if kind_of(cell) == "setup"), None)
-        todo = work.todo()
-        if setup is not None:
-            _merge(work, setup, todo, setup if keep_setup else todo)
-
-    return change
-
-
 def merged_into_prose(work: Work) -> None:
     """A TODO cell was merged into the text above it."""
     at = work.todo()
@@ -411,15 +366,12 @@ def merged_into_prose(work: Work) -> None:
 
 
 def _turned(kind: str, bare: bool = False) -> Callable[[Work], None]:
-    def change(work: Work) -> None:
-        cell = work.cells[work.todo()]
-        cell["cell_type"] = kind
+    def change(cell: Cell, work: Work) -> None:
         for key in ("outputs", "execution_count"):
             cell.pop(key, None)
-        if bare:
-            cell["metadata"] = {}
+        cell.update({"cell_type": kind, "metadata": {}} if bare else {"cell_type": kind})
 
-    return change
+    return _changed(change)
 
 
 SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
@@ -428,11 +380,11 @@ SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
     "split, id above": _split(2, lambda number, of: number == 0),
     "split in three": _split(3, lambda number, of: True),
     "split in three, one id": _split(3, lambda number, of: number == 0),
-    "merged with test": _merged_with_test(True),
-    "merged into test": _merged_with_test(False),
+    "merged with test": _merged_with("test", keep_todo=True),
+    "merged into test": _merged_with("test", keep_todo=False),
     "todos merged": todos_merged,
-    "merged with setup": _merged_with_setup(False),
-    "merged into setup": _merged_with_setup(True),
+    "merged with setup": _merged_with("setup", keep_todo=True),
+    "merged into setup": _merged_with("setup", keep_todo=False),
     "merged into prose": merged_into_prose,
     "todo as text": _turned("markdown"),
     "todo as raw": _turned("raw"),

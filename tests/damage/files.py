@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.cells import text_of
-
-__all__ = ["FILES", "Written"]
+from tests.damage.work import code, text
 
 Notebook = dict[str, Any]
 Write = Callable[[Notebook, random.Random], tuple[bytes, set[str]]]
@@ -39,27 +38,24 @@ def _text(notebook: Notebook) -> str:
     return json.dumps(lines, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _of(change: Callable[[str, random.Random], bytes | str]) -> Written:
+def _of(change: Callable[[str, random.Random], bytes | str], refused: bool = False) -> Written:
     def write(notebook: Notebook, pick: random.Random) -> tuple[bytes, set[str]]:
-        made = change(_text(notebook), pick)
-        return (made.encode() if isinstance(made, str) else made), set()
+        return _bytes(change(_text(notebook), pick)), set()
 
-    return Written(write)
-
-
-def _refused(content: bytes | str) -> Written:
-    data = content.encode() if isinstance(content, str) else content
-    return Written(lambda notebook, pick: (data, set()), refused=True)
+    return Written(write, refused)
 
 
 def _asked_again(change: Callable[[str], bytes | str]) -> Written:
     """A notebook is in it, and nobody is certain to get it out as it was."""
+    return _of(lambda text, pick: change(text), refused=True)
 
-    def write(notebook: Notebook, pick: random.Random) -> tuple[bytes, set[str]]:
-        made = change(_text(notebook))
-        return (made.encode() if isinstance(made, str) else made), set()
 
-    return Written(write, refused=True)
+def _refused(content: bytes | str) -> Written:
+    return Written(lambda notebook, pick: (_bytes(content), set()), refused=True)
+
+
+def _bytes(made: bytes | str) -> bytes:
+    return made.encode() if isinstance(made, str) else made
 
 
 def _truncated(notebook: Notebook, pick: random.Random) -> tuple[bytes, set[str]]:
@@ -140,17 +136,13 @@ _LOGIN = (
     '<form action="/login"><input name="user"><input type="password" name="pass"></form></body></html>'
 )
 _ERROR = "<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1><p>Moodle</p></body></html>"
+
+_BICYCLE = {"nbgrader": {"grade_id": "bicycle", "solution": True, "grade": False}}
 _OTHER = json.dumps(
     {
         "cells": [
-            {"cell_type": "markdown", "metadata": {}, "source": ["# Week 3: bicycles and how to mend them\n"]},
-            {
-                "cell_type": "code",
-                "metadata": {"nbgrader": {"grade_id": "bicycle", "solution": True, "grade": False}},
-                "execution_count": None,
-                "outputs": [],
-                "source": ["def wheels(bicycle):\n", "    return 2\n"],
-            },
+            text("# Week 3: bicycles and how to mend them\n"),
+            {**code("def wheels(bicycle):\n    return 2\n"), "metadata": _BICYCLE},
         ],
         "metadata": {},
         "nbformat": 4,

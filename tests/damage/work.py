@@ -9,8 +9,6 @@ from typing import Any
 
 from nbproof.cells import kind_of, name_of, text_of
 
-__all__ = ["Cell", "NothingLeft", "Work", "code", "like", "text"]
-
 Cell = dict[str, Any]
 
 
@@ -52,22 +50,16 @@ class Work:
         return self.pick.choice([at for at in own if len(text_of(self.cells[at]).splitlines()) >= lines] or own)
 
 
-def code(text: str, metadata: dict[str, Any] | None = None) -> Cell:
-    """A code cell."""
-    return {
-        "cell_type": "code",
-        "execution_count": None,
-        "metadata": metadata or {},
-        "outputs": [],
-        "source": text,
-    }
-
-
 def text(source: str) -> Cell:
     """A text cell."""
     return {"cell_type": "markdown", "metadata": {}, "source": source}
 
 
-def like(cell: Cell, text: str, **other: Any) -> Cell:
+def code(text: str) -> Cell:
+    """A code cell."""
+    return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": text}
+
+
+def like(cell: Cell, text: str) -> Cell:
     """A copy of a cell with another text."""
-    return {**copy.deepcopy(cell), "source": text, **other}
+    return {**copy.deepcopy(cell), "source": text}

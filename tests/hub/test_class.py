@@ -1,8 +1,7 @@
 """A class on a real JupyterHub, from handing out to reading feedback: one instructor, three learners, one of them hostile.
 
 `.venv/bin/python -m pytest tests/hub/test_class.py -m nightly`, as root, on a machine to throw away: it makes system users.
-They, and all else, are taken away at the end. ``HOOKS_HUB`` spares downloads, ``HOOKS_HUB_PICTURES=FOLDER`` keeps pictures
-of pages.
+They, and all else, are taken away at the end. ``HOOKS_HUB`` spares downloads.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from nbproof.cells import private_lines
 from tests import the_lesson
 from tests.browser.conftest import browser  # noqa: F401 (a fixture)
+from tests.browser.people import hidden_lines
 from tests.hub.machine import Hub, running_hub, why_no_hub
 from tests.hub.member import Member
 
@@ -65,12 +64,10 @@ def hub() -> Iterator[Hub]:
 @pytest.fixture
 def members(browser: Any, hub: Hub) -> Iterator[dict[str, Member]]:  # noqa: F811
     """The class, each with a window of their own, logged in."""
-    windows = {name.rpartition("-")[2]: browser.new_context(viewport={"width": 1280, "height": 850}) for name in
-               (hub.teacher, *hub.learners)}  # fmt: skip
-    found = {
-        name: Member(window.new_page(), hub, f"{hub.teacher.rpartition('-')[0]}-{name}")
-        for name, window in windows.items()
+    windows = {
+        name: browser.new_context(viewport={"width": 1280, "height": 850}) for name in (hub.teacher, *hub.learners)
     }
+    found = {name.rpartition("-")[2]: Member(window.new_page(), hub, name) for name, window in windows.items()}
     for one in found.values():
         one.log_in()
     yield found
@@ -78,25 +75,12 @@ def members(browser: Any, hub: Hub) -> Iterator[dict[str, Member]]:  # noqa: F81
         window.close()
 
 
-def _picture(member: Member, name: str) -> None:
-    if folder := os.environ.get("HOOKS_HUB_PICTURES"):
-        member.page.screenshot(path=Path(folder, f"{name}.png"))
-
-
-def _hidden_lines() -> set[str]:
-    regions = [private_lines(test.source) for exercise in LESSON.exercises for test in exercise.tests]
-    public = set().union(*(private_lines(cell.source)[0] for cell in LESSON.cells))
-    return {line for _, private in regions for line in private if len(line) > 12} - public
-
-
 def test_a_class_from_handing_out_to_reading_feedback(members: dict[str, Member], hub: Hub) -> None:
     prof, ada, ben, mallory = (members[name] for name in ("prof", "ada", "ben", "mallory"))
     for learner in (ada, ben, mallory):
         _sees_nothing_of_teachers(learner)
-    _picture(prof, "teacher_lab")
 
     assert "Successfully released" in prof.press(SLUG, "release")
-    _picture(prof, "teacher_released")
     _works(ada, RIGHT, right=True)
     _works(ben, {FIRST.id: FIRST.mutants[0].source}, right=False)
     assert _kernels_of(hub.learners) >= 2
@@ -111,7 +95,6 @@ def test_a_class_from_handing_out_to_reading_feedback(members: dict[str, Member]
         assert (handed_in / f"{SLUG}.ipynb").read_bytes() == mine.read_bytes()
 
     prof.in_a_terminal("cd ~/pytorch_hooks && hooks-course grade --json ../scores.json", "graded", 600)
-    _picture(prof, "teacher_graded")
     scores = json.loads((hub.home(hub.teacher) / "scores.json").read_text())
     got = {one["learner"]: one["score"] for one in scores["submissions"]}
     assert got == {hub.learners[0]: POINTS, hub.learners[1]: 0, hub.learners[2]: 0}
@@ -119,14 +102,12 @@ def test_a_class_from_handing_out_to_reading_feedback(members: dict[str, Member]
     desk = prof.formgrader()
     desk.read(SLUG, hub.learners[0])
     desk.mark(QUESTION.grade_id, "1.5", "Nearly: what of the file?")
-    _picture(prof, "teacher_marking")
     prof.press(SLUG, "generate-feedback")
     prof.press(SLUG, "release-feedback")
 
-    hidden = _hidden_lines()
+    hidden = hidden_lines(LESSON)
     for learner in (ada, ben, mallory):
         page = learner.fetch_feedback(SLUG)
-        _picture(learner, f"{learner.name.rpartition('-')[2]}_list")
         text = (hub.home(learner.name) / page).read_text(encoding="utf-8")
         assert not {line for line in hidden if line in text}
         assert not re.search(r"BEGIN HIDDEN|gained: \[[^]]", text)
@@ -134,7 +115,6 @@ def test_a_class_from_handing_out_to_reading_feedback(members: dict[str, Member]
         learner.page.goto(f"{learner.base}/lab/workspaces/read/tree/{page}")
         shown = learner.page.frame_locator("iframe[sandbox]")
         expect(shown.locator("h1").first).to_be_visible(timeout=60_000)
-        _picture(learner, f"{learner.name.rpartition('-')[2]}_feedback")
 
     # Once more, with the graded class lying there: what she links to is not collected with the instructor's rights.
     _runs(mallory, "'2101-01-01 00:00:00.000000 UTC+links'")
@@ -152,7 +132,6 @@ def _sees_nothing_of_teachers(learner: Member) -> None:
     page.locator(".lm-MenuBar-itemLabel").get_by_text("Nbgrader", exact=True).click()
     expect(page.locator(".lm-Menu-itemLabel:visible")).to_have_text(["Assignment List"])
     page.keyboard.press("Escape")
-    _picture(learner, f"{learner.name.rpartition('-')[2]}_lab")
     assert page.request.get(f"{learner.base}/formgrader").status == 404
 
 
@@ -174,7 +153,6 @@ def _works(learner: Member, answers: dict[str, str], right: bool) -> None:
     at.run(FIRST.id)
     panel = at.run(FIRST.tests[0].grade_id)
     expect(panel).to_contain_text("passed" if right else FIRST.id)
-    _picture(learner, f"{learner.name.rpartition('-')[2]}_check")
     assert SECOND.id in at.in_a_new_cell("progress()")[0] or right
     assert f"{FIRST.id}: " in at.in_a_new_cell(f'hint("{FIRST.id}")')[0]
     at.save()
@@ -205,7 +183,7 @@ def _attacks(mallory: Member, hub: Hub, forge: bool = True) -> None:
     facts = {
         "others": {pwd.getpwnam(name).pw_uid: name for name in others}, "homes": [str(hub.home(name)) for name in others],
         "exchange": str(hub.exchange / "pytorch_hooks"), "handed_in": inbound.name, "lesson": SLUG, "packages": packages,
-        "hidden": [hashlib.sha256(line.encode()).hexdigest() for line in _hidden_lines()],
+        "hidden": [hashlib.sha256(line.encode()).hexdigest() for line in hidden_lines(LESSON)],
         "url": hub.url, "proxy": proxy[1], "source": str(hub.course / "source"),
         "since": (hub.folder / "jupyterhub_config.py").stat().st_mtime,
     }  # fmt: skip

@@ -16,6 +16,7 @@ from types import ModuleType
 import nbformat
 import pytest
 
+from nbproof.display import lab
 from tests.hub import hostile
 from tests.hub.hostile import Hostile
 
@@ -37,10 +38,27 @@ def set_up() -> ModuleType:
     return _loaded(ROOT)
 
 
-def test_it_needs_no_package() -> None:
+def test_it_needs_no_package_and_its_files_say_whose_they_are() -> None:
     text = (ROOT / "deploy" / "jupyterhub" / "set_up.py").read_text(encoding="utf-8")
     named = {line.split()[1].partition(".")[0] for line in text.splitlines() if line.startswith(("import ", "from "))}
     assert named <= sys.stdlib_module_names
+    for path in (ROOT / "deploy" / "jupyterhub").glob("*_config.py"):
+        text = path.read_text(encoding="utf-8")
+        assert "set_up.py" in text
+        compile(text, path.name, "exec")
+
+
+def test_learners_see_what_the_command_lab_shows(
+    set_up: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "release" / SLUG, tmp_path / "release" / SLUG)
+    monkeypatch.setattr(lab, "start_server", lambda *asked: 0)
+    lab.open_lab(tmp_path, None, [])
+    written = (tmp_path / ".course" / "learner" / "labconfig").iterdir()
+    settings = {path.stem: json.loads(path.read_text()) for path in written}
+    assert settings["default_setting_overrides"] == set_up.SETTINGS
+    hidden = {name.partition(":")[2] for name in settings["page_config"]["disabledExtensions"]}
+    assert set(set_up.FOR_TEACHERS) <= hidden
 
 
 def test_what_lies_in_a_json_file_stays(set_up: ModuleType, tmp_path: Path) -> None:
@@ -65,44 +83,33 @@ def test_a_file_of_somebody_else_s_is_not_overwritten(set_up: ModuleType, tmp_pa
     assert path.read_text().endswith("2")
 
 
-def test_each_file_that_it_puts_somewhere_says_whose_it_is() -> None:
-    files = sorted((ROOT / "deploy" / "jupyterhub").glob("*_config.py"))
-    assert [path.name for path in files] == ["jupyter_server_config.py", "jupyterhub_config.py", "nbgrader_config.py"]
-    for path in files:
-        text = path.read_text(encoding="utf-8")
-        assert "set_up.py" in text
-        compile(text, path.name, "exec")
+@pytest.fixture
+def asked(set_up: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands that it would run. PyTorch's own server cannot be reached."""
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, int(set_up.CPU_WHEELS in command))
+
+    monkeypatch.setattr(set_up.subprocess, "run", run)
+    return commands
 
 
-def test_students_stand_one_on_a_line(set_up: ModuleType, tmp_path: Path) -> None:
-    path = tmp_path / "students.txt"
-    path.write_text("# class of 2026\njupyter-ada  # Ada\n\n  jupyter-ben\n")
-    assert set_up.names_in(path) == ["jupyter-ada", "jupyter-ben"]
-    assert set_up.names_in(None) == []
-
-
-def test_without_wheels_it_says_how_to_make_them(set_up: ModuleType, tmp_path: Path) -> None:
-    with pytest.raises(set_up.SetUpError, match=r"(?s)two wheels.*pins.txt.*next: make wheels"):
-        set_up.made_files(tmp_path)
-
-
-def test_dist_and_deploy_alone_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dist_and_deploy_alone_are_enough(
+    asked: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Copied to the hub's machine without a clone, as docs/jupyterhub.md offers: up to the first user that it would make."""
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
     dist = tmp_path / "dist"
     dist.mkdir()
     for name in ("nbproof-1-py3-none-any.whl", "course-1-py3-none-any.whl", "course-solutions.zip", "pins.txt"):
         (dist / name).write_bytes(b"numpy==2.4.6\n")
-    copied, asked = _loaded(tmp_path), []
-
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-        asked.append(command)
-        return subprocess.CompletedProcess(command, 0)
+    copied = _loaded(tmp_path)
 
     def user(name: str) -> None:
         raise copied.SetUpError("far enough", name, "nothing")
 
-    monkeypatch.setattr(copied.subprocess, "run", run)
     monkeypatch.setattr(copied.os, "geteuid", lambda: 0)
     monkeypatch.setattr(copied, "user", user)
     assert copied.main(["--instructor", "prof", "--env", str(tmp_path / "env")]) == 1
@@ -113,15 +120,8 @@ def test_dist_and_deploy_alone_are_enough(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_pytorch_s_own_server_is_asked_for_two_packages_once(
-    set_up: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    set_up: ModuleType, asked: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[list[str]] = []
-
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-        asked.append(command)
-        return subprocess.CompletedProcess(command, int(set_up.CPU_WHEELS in command))
-
-    monkeypatch.setattr(set_up.subprocess, "run", run)
     set_up.install(tmp_path, [Path("nbproof-1.whl"), Path("course-1.whl")], Path("pins.txt"), [])
     (there,) = [command for command in asked if set_up.CPU_WHEELS in command]
     assert there[there.index("--retries") + 1] == "1" and there[-2:] == ["torch", "torchvision"]
@@ -150,21 +150,6 @@ def test_a_python_that_users_cannot_run_is_refused_before_anything_is_installed(
     assert asked == [[sys.executable, "-c", ""]]
 
 
-def test_only_root_may_set_up(
-    set_up: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert set_up.main(["--instructor", "prof"]) == 1
-    assert "next: the same with sudo" in capsys.readouterr().err
-
-
-def test_learners_see_what_the_command_lab_shows(set_up: ModuleType) -> None:
-    from nbproof.display import lab
-
-    assert set_up.SETTINGS == lab._SETTINGS
-    assert set(set_up.FOR_TEACHERS) <= set(lab._OF_TEACHERS)
-
-
 @pytest.mark.slow
 def test_the_attacks_do_find_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same searches, on a machine where nothing is closed, gain something."""
@@ -191,8 +176,8 @@ def test_the_attacks_do_find_what_is_open(tmp_path: Path, monkeypatch: pytest.Mo
         kernel.settimeout(0)
         port = kernel.getsockname()[1]
         # Nobody else's ports on this machine are asked.
-        monkeypatch.setattr(Hostile, "_listening", lambda self: iter([(port, "ada")]))
-        monkeypatch.setattr(hostile, "_WAIT", 0.2)
+        monkeypatch.setattr(Hostile, "listening", lambda self: iter([(port, "ada")]))
+        monkeypatch.setattr(hostile, "WAIT", 0.2)
         assert list(one.ports())
 
 
@@ -216,3 +201,17 @@ def test_whatever_stops_it_says_fact_place_and_next_step(
     assert said in capsys.readouterr().err
     assert set_up.main(["--instructor", ""]) == 1
     assert "error: '' cannot be a user's name\n" in capsys.readouterr().err, "before anything is installed"
+
+
+def test_who_and_what_it_needs_is_said(
+    set_up: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "students.txt"
+    path.write_text("# class of 2026\njupyter-ada  # Ada\n\n  jupyter-ben\n")
+    assert set_up.names_in(path) == ["jupyter-ada", "jupyter-ben"]
+    assert set_up.names_in(None) == []
+    with pytest.raises(set_up.SetUpError, match=r"(?s)two wheels.*pins.txt.*next: make wheels"):
+        set_up.made_files(tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert set_up.main(["--instructor", "prof"]) == 1
+    assert "next: the same with sudo" in capsys.readouterr().err

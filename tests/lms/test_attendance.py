@@ -65,22 +65,13 @@ def test_the_class_is_held_against_what_came(course: Path) -> None:
     assert "em (Eva Max): 01_first: only maxeva_4_8_02_other.ipynb came: no lesson known, it holds 02_other" in told
 
 
-def test_a_run_that_leaves_somebody_ungraded_says_so_by_its_exit_code(course: Path) -> None:
-    told = _told(course, (scored("br", "01_first"), scored("jd", "01_first")))
-    assert is_incomplete(told)
-    assert not is_incomplete(replace(told, attendance=replace(told.attendance, useless=())))
-
-
-def test_the_last_line_counts_what_the_lines_above_it_name(course: Path) -> None:
+def test_a_run_that_leaves_somebody_ungraded_says_so_by_its_exit_code_and_counts_them(course: Path) -> None:
     told = _told(course, (scored("br", "01_first"), scored("jd", "01_first")))
     assert [one.learner for one in told.attendance.useless] == ["em", "kl"]
-    assert "not graded 2" in summary_line(told)
-
-
-def test_the_summary_of_a_large_class_adds_up(course: Path) -> None:
-    scores = tuple(scored(f"learner{number:03d}", "01_first") for number in range(MANY + 1))
+    assert is_incomplete(told) and "not graded 2" in summary_line(told)
+    assert not is_incomplete(replace(told, attendance=replace(told.attendance, useless=())))
     console = Console(width=100, file=io.StringIO(), color_system=None)
-    print_class(console, _told(course, scores))
+    print_class(console, _told(course, tuple(scored(f"learner{at:03d}", "01_first") for at in range(MANY + 1))))
     row = next(line for line in console.file.getvalue().splitlines() if line.startswith("│ 01_first"))  # type: ignore[attr-defined]
     cells = [cell.strip() for cell in row.strip("│").split("│")]
     assert cells[2:5] == [str(MANY + 1), "3", "2"], "the PDF and the other lesson were handed in, and not graded"
@@ -112,9 +103,6 @@ def test_the_report_names_them_on_the_page_in_files_and_in_the_terminal(
     assert found["lessons"][0]["missing"] == ["zz"]
     page = (course / "report" / "index.html").read_text()
     assert "Zoe Zed" in page and "leekim_3_7_essay.pdf" in page
-
-
-def test_a_report_for_showing_names_no_file_of_theirs(course: Path) -> None:
     assert main(["report", "--course", str(course), "--anonymous"]) == 0
     for path in (course / "report-anonymous").iterdir():
         assert not [name for name in ("leekim", "Zoe", "roebob", "jd@u") if name in path.read_text()], path
@@ -138,24 +126,29 @@ def test_grades_json_and_lines_name_them(course: Path) -> None:
     known = (scored("c", "01_first", late=Lateness(60)), scored("d", "01_first", late=Lateness(120)))
     both = "late: 01_first: d 2 min, c 1 min; a, b (the LMS says so, no due date is set)"
     assert late_lines((*said, *known)) == [both]
+    extended = scored("ada", "01_first", late=Lateness(said=True, extended=True))
+    assert late_lines([extended]) == [f"late: 01_first: ada {how_late(extended.late)}"]
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"), [(0.5, "0 s"), (59, "59 s"), (60, "1 min"), (93_780, "1 d 2 h"), (7200, "2 h")]
+    ("late", "told"),
+    [
+        (Lateness(0.5), "0 s"),
+        (Lateness(59), "59 s"),
+        (Lateness(60), "1 min"),
+        (Lateness(93_780), "1 d 2 h"),
+        (Lateness(7200), "2 h"),
+        # With an extension a due date is set, and the seconds are 0 all the same.
+        (Lateness(said=True, extended=True), "(the LMS says so, not when: perhaps within the extension)"),
+    ],
 )
-def test_how_late_in_words(seconds: float, told: str) -> None:
-    assert how_late(Lateness(seconds)) == told
-
-
-def test_what_the_lms_calls_late_may_be_within_an_extension() -> None:
-    one = scored("ada", "01_first", late=Lateness(said=True, extended=True))
-    assert late_lines([one]) == ["late: 01_first: ada (the LMS says so, not when: perhaps within the extension)"]
+def test_how_late_in_words(late: Lateness, told: str) -> None:
+    assert how_late(late) == told
 
 
 def test_a_list_in_collected_that_is_broken_harms_nobody(course: Path) -> None:
-    for number, text in enumerate(
-        ("{", "[]", '{"files": [1]}', '{"files": [{"learner": 5, "status": "damaged"}]}', "[" * 9999)
-    ):
+    broken = ("{", "[]", '{"files": [1]}', '{"files": [{"learner": 5, "status": "damaged"}]}', "[" * 9999)
+    for number, text in enumerate(broken):
         folder = course / "collected" / f"9{number}00-x"
         folder.mkdir()
         (folder / "list.json").write_text(text)
@@ -169,8 +162,3 @@ def test_names_that_an_lms_turns_round_are_first_and_last_names(course: Path) ->
         ("Jane", "Doe"), ("Bob Roe", ""), ("Lee, Kim, Dr.", ""),
     ]  # fmt: skip
     assert people["jd"].called == "jd (Jane Doe)"
-
-
-def test_no_word_of_a_due_date_where_an_extension_may_be_the_reason() -> None:
-    """With an extension a due date is set, and the seconds are 0 all the same."""
-    assert "due date" not in how_late(Lateness(said=True, extended=True))

@@ -174,6 +174,12 @@ def _download(folder: Path, name: str) -> Path:
     return _as_downloaded(folder / name, TWO_LMSS[name], DAYS[name])
 
 
+def _commands(out: str) -> dict[bytes, list[str]]:
+    """By the copy that it makes count: each command that is printed for jane."""
+    found = [shlex.split(line) for line in out.splitlines() if "--learner jane" in line]
+    return {Path(words[words.index("collect") + 1]).read_bytes(): words[words.index("collect") :] for words in found}
+
+
 @pytest.mark.parametrize("canvas_first", [True, False])
 @pytest.mark.parametrize("other", ["moodle.zip", "blackboard.zip"])
 def test_the_time_of_a_download_decides_nothing_between_two_lmss(
@@ -186,18 +192,21 @@ def test_the_time_of_a_download_decides_nothing_between_two_lmss(
     collected = collect(course, [second])
     assert [(line.learner, line.status) for line in collected.needs_person] == [("jane", "waits")]
     assert _taken(course) == mine, "nobody's copy is replaced before a person has decided"
+    everybody = {(who, "01_first") for who in ("jane", "bob", "eve", "kim")}
+    found = attend(course, people_of(course), everybody, ["01_first"])
+    assert [(one.learner, one.lesson) for one in found.undecided] == [("jane", "01_first")]
+    out = "\n".join(lines_of(found, course))
+    assert out.count("! another copy waits: jane") == 1, "every list of the class asks"
+    for choice, command in _commands(out).items():
+        assert main(command) == 0
+        assert _taken(course) == choice
+        assert attend(course, people_of(course), everybody, ["01_first"]).undecided == (), "it is settled"
 
 
 def test_two_lmss_that_say_when_are_compared(course: Path, tmp_path: Path) -> None:
     for name in ("moodle.zip", "blackboard.zip"):
         assert not collect(course, [_download(tmp_path, name)]).needs_person
     assert _taken(course) == C, "handed in an hour later"
-
-
-def _commands(out: str) -> dict[bytes, list[str]]:
-    """By the copy that it makes count: each command that is printed for jane."""
-    found = [shlex.split(line) for line in out.splitlines() if "--learner jane" in line]
-    return {Path(words[words.index("collect") + 1]).read_bytes(): words[words.index("collect") :] for words in found}
 
 
 def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
@@ -240,22 +249,6 @@ def test_what_canvas_calls_late_stays_late_when_a_person_chooses_it(last: str, c
     kept = next(path for path in (course / "collected").rglob("jane_LATE*"))
     assert collect(course, [kept], learner="jane", lesson="01_first").placed or last == "moodle.zip"
     assert late_by_word(course) == {("jane", "01_first")} and _taken(course) == A
-
-
-@pytest.mark.parametrize("choice", [A, B])
-def test_until_a_person_has_said_which_copy_counts_every_list_of_the_class_asks(
-    choice: bytes, course: Path, tmp_path: Path
-) -> None:
-    everybody = {(who, "01_first") for who in ("jane", "bob", "eve")}
-    for name in ("canvas.zip", "moodle.zip"):
-        collect(course, [_download(tmp_path, name)])
-    found = attend(course, people_of(course), everybody, ["01_first"])
-    assert [(one.learner, one.lesson) for one in found.undecided] == [("jane", "01_first")]
-    out = "\n".join(lines_of(found, course))
-    assert out.count("! another copy waits: jane") == 1
-    assert main(_commands(out)[choice]) == 0
-    assert _taken(course) == choice
-    assert attend(course, people_of(course), everybody, ["01_first"]).undecided == (), "it is settled"
 
 
 def test_the_order_of_two_copies_is_the_same_from_both_sides() -> None:

@@ -9,6 +9,7 @@ import os
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -222,13 +223,15 @@ def test_a_full_disk_half_way_leaves_whole_submissions_only(
 def test_what_cannot_be_written_is_told_and_taken_back(
     number: int, fact: str, collecting: Collecting, course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*arguments: object, **options: object) -> None:
-        raise OSError(number, os.strerror(number), str(course))
+    def refuse(path: Path, mode: str = "r", *more: Any, **options: Any) -> Any:
+        if mode == "xb":
+            raise OSError(number, os.strerror(number), str(path))
+        return opened(path, mode, *more, **options)
 
-    monkeypatch.setattr("nbproof_lms.arrivals._write", refuse)
-    before = everything(course)
+    before, opened = everything(course), Path.open
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(UsageError, match=fact):
-        collecting(MIXED)
+        collecting(MIXED, "folder")
     assert everything(course) == before
 
 
@@ -240,31 +243,26 @@ def test_two_at_once_do_not_meet(course: Path, tmp_path: Path, capsys: pytest.Ca
     assert not (course / "submitted").exists()
 
 
-def _wrong(tmp_path: Path, course: Path) -> dict[str, tuple[list[str], str]]:
-    folder_of(
-        tmp_path,
-        {"n.csv": b"a,b\n1,2\n", "up/jane/x.ipynb": A},
-    )  # fmt: skip
-    up = str(tmp_path / "up")
-    return {
-        "no such path": ([str(tmp_path / "none.zip")], "there is no such upload"),
-        "the course itself": ([str(course)], "this folder is the course's own"),
-        "what holds the course": ([str(course.parent)], "this folder holds the course itself"),
-        "a part of the course": ([str(course / "release")], "this folder is the course's own"),
-        "no such lesson": ([up, "--lesson", "hooks"], "no lesson is called 'hooks'"),
-        "no such names": ([up, "--names", str(tmp_path / "none.csv")], "the names cannot be read"),
-        "a wrong table": ([up, "--names", str(tmp_path / "n.csv")], "no column of the names"),
-        "no course": ([up, "--course", str(tmp_path)], "there is no lesson to collect for"),
-        "a device": (["/dev/null"], "the upload is neither a folder nor a file"),
-    }
+WRONG = {
+    "no such path": (["{up}/none.zip"], "there is no such upload"),
+    "the course itself": (["{course}"], "this folder is the course's own"),
+    "what holds the course": (["{course}/.."], "this folder holds the course itself"),
+    "a part of the course": (["{course}/release"], "this folder is the course's own"),
+    "no such lesson": (["{up}", "--lesson", "hooks"], "no lesson is called 'hooks'"),
+    "no such names": (["{up}", "--names", "{up}/none.csv"], "the names cannot be read"),
+    "a wrong table": (["{up}", "--names", "{up}/n.csv"], "no column of the names"),
+    "no course": (["{up}", "--course", "{up}/.."], "there is no lesson to collect for"),
+    "a device": (["/dev/null"], "the upload is neither a folder nor a file"),
+}
 
 
-@pytest.mark.parametrize("number", range(9))
+@pytest.mark.parametrize("use", WRONG)
 def test_wrong_uses_end_with_fact_place_and_next_command(
-    number: int, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    use: str, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments, fact = list(_wrong(tmp_path / "wrong", course).values())[number]
-    assert main(["collect", "--course", str(course), *arguments]) == 2
+    up = folder_of(tmp_path / "up", {"n.csv": b"a,b\n1,2\n", "jane/x.ipynb": A})
+    words, fact = WRONG[use]
+    assert main(["collect", "--course", str(course), *(one.format(up=up, course=course) for one in words)]) == 2
     told = capsys.readouterr().err
     assert f"error: {fact}" in told and "\n  at:   " in told and "\n  next: " in told
 

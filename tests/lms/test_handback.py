@@ -119,14 +119,20 @@ MOODLE = {
 }
 
 
-def test_moodle_gives_each_page_to_whom_it_is_about(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def graded(course: Path) -> Path:
+    """The same, with what three learners handed in by Moodle, graded."""
     _collect(course, MOODLE)
     _grade(course)
-    assert _back(course, "moodle") == 0
+    return course
+
+
+def test_moodle_gives_each_page_to_whom_it_is_about(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _back(graded, "moodle") == 0
     told = capsys.readouterr().out
     assert "3 pages for Bob O'Roe-Ünal, Evelina, Jane Doe" in told
     assert "Upload multiple feedback files in a zip" in told
-    files = _contents(course / "handback" / f"moodle-{LESSON}-1.zip")
+    files = _contents(graded / "handback" / f"moodle-{LESSON}-1.zip")
     given = {moodle_takes(name, {"123", "124", "125"}): page for name, page in files.items()}
     assert {taken and taken[0] for taken in given} == {"123", "124", "125"}
     assert {taken and taken[1] for taken in given} == {f"{LESSON}_feedback.html"}, "what replaces the page of before"
@@ -197,41 +203,37 @@ def test_names_that_an_lms_would_read_otherwise(system: str, name: str) -> None:
         assert canvas_takes(file, {"3143": {"207797"}}) == ("3143", "207797")
 
 
-def test_only_what_is_new_goes_back_again(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _collect(course, MOODLE)
-    _grade(course)
-    assert _back(course, "moodle") == _back(course, "moodle", "--force") == 0
-    first, same = ((course / "handback" / f"moodle-{LESSON}-{number}.zip").read_bytes() for number in (1, 2))
+def test_only_what_is_new_goes_back_again(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _back(graded, "moodle") == _back(graded, "moodle", "--force") == 0
+    first, same = ((graded / "handback" / f"moodle-{LESSON}-{number}.zip").read_bytes() for number in (1, 2))
     assert first == same, "the same pages give the same zip"
-    _grade(course)  # the same verdicts, at another time
+    _grade(graded)  # the same verdicts, at another time
     capsys.readouterr()
-    assert _back(course, "moodle") == 0
+    assert _back(graded, "moodle") == 0
     assert "nothing new to hand back; 3 handed back before, and unchanged since" in capsys.readouterr().out
-    assert len(_parcels(course)) == 2
-    _grade(course, {JANE: "return 'another answer'"})
-    assert _back(course, "moodle") == 0
+    assert len(_parcels(graded)) == 2
+    _grade(graded, {JANE: "return 'another answer'"})
+    assert _back(graded, "moodle") == 0
     assert f"1 page for {JANE}; 2 handed back before" in capsys.readouterr().out
-    assert len(_contents(course / "handback" / f"moodle-{LESSON}-3.zip")) == 1
-    assert (course / "handback" / f"moodle-{LESSON}-1.zip").read_bytes() == first, "it may not be uploaded yet"
-    assert _back(course, "folder") == 0, "each target by itself"
+    assert len(_contents(graded / "handback" / f"moodle-{LESSON}-3.zip")) == 1
+    assert (graded / "handback" / f"moodle-{LESSON}-1.zip").read_bytes() == first, "it may not be uploaded yet"
+    assert _back(graded, "folder") == 0, "each target by itself"
     assert "3 pages" in capsys.readouterr().out
 
 
-def test_who_is_removed_goes_out_of_what_is_handed_back(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _collect(course, MOODLE)
-    _grade(course)
-    assert _back(course, "moodle") == _back(course, "folder") == 0
-    (zip_,) = (course / "handback").glob("*.zip")
+def test_who_is_removed_goes_out_of_what_is_handed_back(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _back(graded, "moodle") == _back(graded, "folder") == 0
+    (zip_,) = (graded / "handback").glob("*.zip")
     before = _contents(zip_)
     capsys.readouterr()
-    assert main(["roster", "remove", JANE, "--yes", "--course", str(course)]) == 0
+    assert main(["roster", "remove", JANE, "--yes", "--course", str(graded)]) == 0
     assert f"handback/{zip_.name}" in capsys.readouterr().out
-    assert _parcels(course) == []
-    assert JANE not in (course / "handback/record.json").read_text()
-    assert _back(course, "moodle") == _back(course, "folder") == 0
+    assert _parcels(graded) == []
+    assert JANE not in (graded / "handback/record.json").read_text()
+    assert _back(graded, "moodle") == _back(graded, "folder") == 0
     after = _contents(zip_)
     assert len(after) == 2 and after.items() <= before.items(), "the others' pages are packed again"
-    assert [row["learner"] for row in _table(course / "handback/mail-1.csv")] == [BOB, "Evelina"]
+    assert [row["learner"] for row in _table(graded / "handback/mail-1.csv")] == [BOB, "Evelina"]
 
 
 def test_who_came_by_hand_is_listed_with_a_cure_that_works(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,31 +266,27 @@ def test_who_handed_in_the_wrong_thing_there_and_mailed_the_notebook_is_known_th
     assert {one and one[0] for one in taken} == {"123", "124", "125", "126"}
 
 
-def test_a_number_that_two_learners_would_have_is_nobodys(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _collect(course, MOODLE)
-    _grade(course)
-    path = next(course.glob("collected/*/list.json"))
+def test_a_number_that_two_learners_would_have_is_nobodys(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = next(graded.glob("collected/*/list.json"))
     told = json.loads(path.read_text())
     twin = next(fact for fact in told["files"] if fact["learner"] == JANE)
     told["files"] += [{**twin, "learner": "twin"}, "no fact", {"name": 7}]
     path.write_text(json.dumps(told))
-    assert _back(course, "moodle") == 1
+    assert _back(graded, "moodle") == 1
     told_to_person = capsys.readouterr().out
     assert f"! not in a zip: {LESSON} of {JANE}" in told_to_person and "2 pages" in told_to_person
 
 
-def test_what_could_not_be_graded_goes_back_with_its_reason(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _collect(course, MOODLE)
-    _grade(course)
-    note_problems(course, [refused(JANE, LESSON, "it is not a notebook")])
-    assert main(["feedback", "--course", str(course)]) == 0
-    page = (course / "feedback" / JANE / LESSON / f"{LESSON}.html").read_text()
+def test_what_could_not_be_graded_goes_back_with_its_reason(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    note_problems(graded, [refused(JANE, LESSON, "it is not a notebook")])
+    assert main(["feedback", "--course", str(graded)]) == 0
+    page = (graded / "feedback" / JANE / LESSON / f"{LESSON}.html").read_text()
     assert "it is not a notebook" in page, "not the verdict on what came before"
-    shutil.rmtree(course / "autograded" / JANE)
-    assert _back(course, "moodle") == _back(course, "folder") == 0
+    shutil.rmtree(graded / "autograded" / JANE)
+    assert _back(graded, "moodle") == _back(graded, "folder") == 0
     assert "3 pages" in capsys.readouterr().out
-    assert page in _contents(course / "handback" / f"moodle-{LESSON}-1.zip").values()
-    row = next(row for row in _table(course / "handback" / "mail-1.csv") if row["learner"] == JANE)
+    assert page in _contents(graded / "handback" / f"moodle-{LESSON}-1.zip").values()
+    row = next(row for row in _table(graded / "handback" / "mail-1.csv") if row["learner"] == JANE)
     assert row["score"] == "", "a person decides about zeros"
 
 
@@ -314,30 +312,26 @@ def test_a_table_for_a_mail_merge(course: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_what_is_cut_off_is_handed_back_once_more(
-    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    graded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _collect(course, MOODLE)
-    _grade(course)
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    assert main(["feedback", "--course", str(course)]) == 0
+    assert main(["feedback", "--course", str(graded)]) == 0
     for target in ("moodle", "folder"):
         with monkeypatch.context() as patched:
             patched.setattr("os.replace", interrupted)
-            assert _back(course, target) == 130
-        assert _parcels(course) == [], "nothing half-written, under no name"
-    assert _back(course, "moodle") == _back(course, "folder") == 0
-    assert _parcels(course) == ["mail-1.csv", f"moodle-{LESSON}-1.zip"]
-    (course / "handback" / "record.json").write_text('{"moodle": 7}')
-    assert _back(course, "moodle") == 0
+            assert _back(graded, target) == 130
+        assert _parcels(graded) == [], "nothing half-written, under no name"
+    assert _back(graded, "moodle") == _back(graded, "folder") == 0
+    assert _parcels(graded) == ["mail-1.csv", f"moodle-{LESSON}-1.zip"]
+    (graded / "handback" / "record.json").write_text('{"moodle": 7}')
+    assert _back(graded, "moodle") == 0
     assert "3 pages" in capsys.readouterr().out, "what cannot be read counts as not handed back"
 
 
-def test_wrong_calls_say_what_to_do(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _collect(course, MOODLE)
-    _grade(course)
+def test_wrong_calls_say_what_to_do(graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "table.csv"
     table.write_text("learner,name\nada,Ada\n")
     blocked = tmp_path / "file"
@@ -346,6 +340,6 @@ def test_wrong_calls_say_what_to_do(course: Path, tmp_path: Path, capsys: pytest
         ["--out", str(tmp_path)], ["--for", "moodle", "--excel"], ["--for", "moodle", "nobody"],
         ["--for", "moodle", "--out", str(blocked)],
     ):  # fmt: skip
-        assert main(["feedback", "--course", str(course), *call]) in (1, 2)
+        assert main(["feedback", "--course", str(graded), *call]) in (1, 2)
         told = capsys.readouterr().err
         assert "error: " in told and "  at: " in told and "  next: " in told and "Traceback" not in told

@@ -17,7 +17,6 @@ HERS, BOBS, EVES = (notebook("01_first", name) for name in ("mallory", "bob", "e
 STAMP = b"2026-01-01 10:00:00.000000 UTC"
 CLASS = {"bob/01_first.ipynb": BOBS, "eve/01_first.ipynb": EVES}
 
-
 FORGED = {
     "nbgrader's exchange": {"mallory/bob+01_first+2026-01-01 10:00:00 UTC+x/01_first.ipynb": HERS},
     "Classroom": {"mallory/bob - 01_first.ipynb": HERS},
@@ -217,15 +216,9 @@ def test_a_folder_around_a_download_that_may_be_a_learners_is_asked_about(
     assert not (course / "submitted").exists()
     names = tmp_path / "class.csv"
     names.write_text("learner\nbob\neve\n")
-    collecting(files, "spring.zip", names=names)
-    assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}
-
-
-def test_a_folder_that_may_be_a_class_or_a_learner_around_a_known_one_is_asked_about(
-    collecting: Collecting, course: Path
-) -> None:
     enrol(course, [Member("bob"), Member("eve")])
-    collected = collecting({"CS101/bob/x.ipynb": BOBS}, "spring.zip")
-    (line,) = collected.needs_person
+    (line,) = collecting({"CS101/bob/x.ipynb": BOBS}, "one.zip").needs_person
     assert "'CS101' or 'bob'" in line.why
     assert not (course / "submitted").exists()
+    collecting(files, "spring.zip", names=names)
+    assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}

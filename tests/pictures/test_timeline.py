@@ -68,39 +68,31 @@ def test_the_events_are_those_of_a_real_run(make: Any, grad: bool) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_keywords_come_to_the_model() -> None:
+def test_keywords_come_to_the_model_and_calls_are_counted() -> None:
     events, _ = record_hooks(TwoInputs(), torch.ones(2, 3), scale=2.0)
     assert kinds(events) == really(TwoInputs(), torch.ones(2, 3), scale=2.0)
-    assert [event.call for event in events if event.name == "fc" and event.kind == "forward_pre"] == [1, 2]
     assert [event.call for event in events if event.name == "fc" and event.kind == "backward"] == [2, 1]
     attention = nn.MultiheadAttention(4, 2)
     events, note = record_hooks(attention, **dict.fromkeys(("query", "key", "value"), torch.ones(2, 1, 4)))
     assert note == "" and events[0].kind == "forward_pre"
 
 
-def state(model: nn.Module) -> dict[str, Any]:
-    """All of a model that a run could change."""
-    found: dict[str, Any] = {"mode": [module.training for module in model.modules()]}
-    for name, module in model.named_modules():
-        for key, value in vars(module).items():
-            parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-            told = [one if isinstance(one, (bool, int, float, str)) else id(one) for one in parts]
-            found[f"{name}.{key}"] = [*told, *value] if isinstance(value, dict) else told
-    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
-        grad = None if is_lazy(tensor) or tensor.grad is None else tensor.grad.clone()
-        found[f"value {name}"] = (id(tensor), is_lazy(tensor) or tensor.clone(), grad, tensor.requires_grad)
-    found["generators"] = (torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist())
-    return found
+def told(value: Any) -> Any:
+    """What ``==`` compares: elements of tensors, what stands in containers, and of all else which object it is."""
+    if isinstance(value, torch.Tensor):
+        grad = told(value.grad) if value.is_leaf and not is_lazy(value) else None
+        return id(value), is_lazy(value) or value.tolist(), grad, value.requires_grad
+    if isinstance(value, dict):
+        return [(key, told(one)) for key, one in value.items()]
+    if isinstance(value, list):
+        return list(map(told, value))
+    return value if isinstance(value, (bool, int, float, str)) else id(value)
 
 
-def same(one: Any, other: Any) -> bool:
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return torch.equal(one, other)
-    if isinstance(one, (tuple, list)):
-        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    return bool(one == other)
+def state(model: nn.Module) -> list[Any]:
+    """All of a model that a run could change, and the generators of random numbers."""
+    generators = torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()
+    return [generators, *((name, told(vars(module))) for name, module in model.named_modules())]
 
 
 class Keeps(nn.Module):
@@ -147,7 +139,7 @@ def test_nothing_of_the_model_is_changed(make: Any, shape: tuple[int, ...]) -> N
     x = torch.randn(shape, requires_grad=True)
     before, input_before = state(model), x.detach().clone()
     draw_hook_timeline(model, x)
-    assert same(before, state(model))
+    assert state(model) == before
     assert torch.equal(x, input_before) and x.grad is None
     assert not nn.modules.module._has_any_global_hook()
 
@@ -163,6 +155,8 @@ def test_the_owners_hooks_do_not_run_and_stay_where_they_are() -> None:
     assert seen == [] and note == "" and len(events) == 12
     model(torch.ones(2, 3)).sum().backward()
     assert sorted(seen) == ["0", "backward", "tensor"]
+    record_hooks(Uses(), torch.ones(3))
+    assert Uses.shared.grad is None, "nor is what a model only uses touched"
 
 
 class Uses(nn.Module):
@@ -170,11 +164,6 @@ class Uses(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * self.shared
-
-
-def test_a_global_tensors_gradient_is_not_touched() -> None:
-    record_hooks(Uses(), torch.ones(3))
-    assert Uses.shared.grad is None
 
 
 def test_it_runs_under_no_grad_and_inference_mode() -> None:
@@ -269,19 +258,6 @@ def test_marks_stand_in_the_order_of_the_events_each_in_its_modules_lane() -> No
     assert picture.alt.endswith("28 full backward hook of Sequential")
 
 
-def test_fifty_nested_modules_stay_readable() -> None:
-    model = fifty()
-    picture = draw_hook_timeline(model, torch.ones(2, 3))
-    assert len(marks(picture)) == 200
-    lanes = picture.axes[0].get_yticklabels()
-    names = [name for name, _ in model.named_modules()]
-    assert [lane.get_text().strip().split(":")[0] for lane in lanes[1:]] == names[1:]
-    assert all(lane.get_fontsize() >= 7 for lane in lanes)
-    low, high = picture.axes[0].get_position().intervaly * picture.get_figheight()
-    assert (high - low) / len(lanes) >= 0.16, "inches from lane to lane"
-    assert picture.get_figwidth() <= 10
-
-
 def test_of_more_modules_than_lanes_the_deepest_are_left_out_and_counted() -> None:
     model = nn.Sequential(*[nn.Sequential(nn.Sequential(Block(), Block())) for _ in range(12)])
     picture = draw_hook_timeline(model, torch.ones(2, 3))
@@ -289,14 +265,3 @@ def test_of_more_modules_than_lanes_the_deepest_are_left_out_and_counted() -> No
     assert len(lanes) <= MAX_LANES
     left_out = len(list(model.modules())) - len(lanes)
     assert any(one.startswith(f"{left_out} modules below level") for one in texts(picture))
-    flat = draw_hook_timeline(nn.Sequential(*[nn.Tanh() for _ in range(80)]), torch.ones(2, 3, requires_grad=True))
-    assert len(flat.png()) > 1000
-
-
-@pytest.mark.slow
-def test_resnet18_is_drawn() -> None:
-    from torchvision.models import resnet18
-
-    picture = draw_hook_timeline(resnet18(weights=None), torch.randn(2, 3, 32, 32))
-    assert any("layer4.1" in one for one in texts(picture))
-    assert "in-place operations" in picture.alt

@@ -19,6 +19,7 @@ import pytest
 
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
+from nbproof.cells import kind_of, name_of, text_of
 from nbproof.marking import marker
 from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
 from nbproof.marking.marker import answers_in
@@ -28,7 +29,7 @@ from nbproof.recover.notebook_bytes import Damaged, salvaged
 from nbproof.sandbox.engine import Engine
 from tests import some_by_day
 from tests.conftest import ROOT
-from tests.damage import KINDS, WAITS, Damage, damaged, kind_of, name_of, text_of
+from tests.damage import KINDS, WAITS, Damage, damaged
 
 LESSONS = ("02_tensor_hooks", "04_apply")
 """Those with many exercises, which share names: `model`, `answer`, `hook`, `module_hook`, `weight_initialization`."""

@@ -11,9 +11,7 @@ from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.search import find_answers
 from nbproof.recover.waiting import in_files
-from tests.recover.test_search import ANSWERS, HANDOUT, _at, _cells
-
-BOTH = "\n\n".join([ANSWERS["first"], ANSWERS["hooked_too"]])
+from tests.recover.test_search import ANSWERS, HANDOUT, place_of, sound
 
 
 def _found(handout: Handout, cells: list[ExportedCell]) -> Answers:
@@ -23,9 +21,9 @@ def _found(handout: Handout, cells: list[ExportedCell]) -> Answers:
 
 
 def _untouched(*names: str) -> list[ExportedCell]:
-    cells = _cells()
+    cells = sound()
     for name in names:
-        cells[_at(name)] = cells[_at(name)]._replace(source=HANDOUT.stubs[name])
+        cells[place_of(name)] = cells[place_of(name)]._replace(source=HANDOUT.stubs[name])
     return cells
 
 
@@ -39,16 +37,16 @@ def _commented(text: str) -> str:
 
 _FIRST = ANSWERS["first"]
 _NEW = {
-    "below the check": (_at("first") + 2, ExportedCell(None, _FIRST)),
+    "below the check": (place_of("first") + 2, ExportedCell(None, _FIRST)),
     "above the heading": (1, ExportedCell(None, _FIRST)),
     "at the end": (len(HANDOUT.cells), ExportedCell(None, f"1 + 1\n\n{_FIRST}")),
-    "fenced in text": (_at("first") + 2, ExportedCell(None, _fenced(_FIRST), "markdown")),
+    "fenced in text": (place_of("first") + 2, ExportedCell(None, _fenced(_FIRST), "markdown")),
     "as text": (len(HANDOUT.cells), ExportedCell(None, _FIRST, "markdown")),
     "in a raw cell": (len(HANDOUT.cells), ExportedCell(None, _FIRST, "raw")),
-    "commented out": (_at("first") + 2, ExportedCell(None, _commented(_FIRST))),
-    "as a lambda": (_at("first") + 2, ExportedCell(None, "first = lambda x: x + 1")),
-    "imported from a file": (_at("first") + 2, ExportedCell(None, "from mine import helper, first")),
-    "in a string": (_at("first") + 2, ExportedCell(None, f"'''\n{_FIRST}\n'''")),
+    "commented out": (place_of("first") + 2, ExportedCell(None, _commented(_FIRST))),
+    "as a lambda": (place_of("first") + 2, ExportedCell(None, "first = lambda x: x + 1")),
+    "imported from a file": (place_of("first") + 2, ExportedCell(None, "from mine import helper, first")),
+    "in a string": (place_of("first") + 2, ExportedCell(None, f"'''\n{_FIRST}\n'''")),
 }
 
 
@@ -84,7 +82,7 @@ def _says_something(line: str) -> bool:
 )
 def test_an_answer_in_a_cell_that_is_made_for_something_else_waits(kind: str, name: str) -> None:
     cells = _untouched("first")
-    at = _at(name)
+    at = place_of(name)
     own = _commented(_FIRST) if kind == "the same cell" else f"{cells[at].source}\n\n{_FIRST}"
     cells[at] = cells[at]._replace(source=own)
     found = _found(HANDOUT, cells)
@@ -98,12 +96,6 @@ def test_an_answer_in_a_cell_that_shows_something_waits() -> None:
     assert "a person has to look" in _found(HANDOUT, cells).lost["first"]
 
 
-def test_two_answers_in_one_cell_at_the_end_wait_both() -> None:
-    found = _found(HANDOUT, [*_untouched("first", "hooked_too"), ExportedCell(None, BOTH)])
-    assert set(found.lost) == {"first", "hooked_too"}
-    assert found.answers["hooked"] == ANSWERS["hooked"]
-
-
 PLAY = {
     "calls": "first(3)\nprint(hook(None))",
     "binds other names": "x = first\nmodel = 3\nhook_of_mine = hook",
@@ -114,7 +106,7 @@ PLAY = {
 
 
 @pytest.mark.parametrize("kind", PLAY)
-@pytest.mark.parametrize("at", [1, _at("hooked") + 1, _at("hooked") + 2, len(HANDOUT.cells)])
+@pytest.mark.parametrize("at", [1, place_of("hooked") + 1, place_of("hooked") + 2, len(HANDOUT.cells)])
 def test_who_only_plays_has_not_answered(kind: str, at: int) -> None:
     cells = _untouched("first", "hooked_too")
     cells.insert(at, ExportedCell(None, PLAY[kind]))
@@ -137,7 +129,7 @@ BESIDE = {
 def test_code_between_the_todo_cell_and_its_check_runs_where_it_stands(kind: str) -> None:
     name = "hooked" if "list" in kind else "first"
     cells = _untouched(name)
-    cells[_at(name) + 1 : _at(name) + 1] = [ExportedCell(None, text) for text in BESIDE[kind]]
+    cells[place_of(name) + 1 : place_of(name) + 1] = [ExportedCell(None, text) for text in BESIDE[kind]]
     found = _found(HANDOUT, cells)
     assert found.lost == {}
     assert found.answers[name] == HANDOUT.stubs[name]

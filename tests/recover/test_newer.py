@@ -17,15 +17,7 @@ from nbproof.cli.class_json import class_as_json
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.display.words import ENGLISH
 from nbproof.gradebook.marks import Mark
-from nbproof.marking.blueprint import (
-    Blueprint,
-    Damaged,
-    Rebuilt,
-    fill_in,
-    read_attachments,
-    read_blueprint,
-    read_file,
-)
+from nbproof.marking.blueprint import Blueprint, Damaged, fill_in, read_attachments, read_blueprint, read_file
 from nbproof.marking.marker import answers_in
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
@@ -38,7 +30,7 @@ from nbproof.recover.search import find_answers
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
-from tests.conftest import LESSON, POINTS, RIGHT
+from tests.conftest import LESSON, RIGHT
 from tests.report.made import class_of, scored
 
 PROSE = "### Exercise: {0}\neasy · 5 min · 2 points\n\nA long text about {0}, longer than what any two lessons share"
@@ -60,13 +52,9 @@ def released(*names: str) -> tuple[HandedOut, ...]:
     return tuple(cells)
 
 
+WHY = "### In your own words: why\n5 min · 2 points\n\nWhy is it that all of this is as it is?"
 QUESTION = (
-    HandedOut(
-        CellKind.PROSE,
-        "",
-        "q",
-        "### In your own words: why\n5 min · 2 points\n\nWhy is it that all of this is as it is?",
-    ),
+    HandedOut(CellKind.PROSE, "", "q", WHY),
     HandedOut(CellKind.WRITTEN, "explain_why", "w", "Your answer here."),
 )
 
@@ -98,13 +86,10 @@ def test_an_exercise_that_was_added_is_new_and_nothing_else_is_lost(new: str, qu
     assert all(found.answers[name].endswith(f"'{name}'") for name in old)
 
 
-def test_two_exercises_and_a_question_can_be_new() -> None:
+def test_several_can_be_new_and_one_that_is_gone_or_moved_loses_nothing() -> None:
     found = found_in(released(*IDS) + QUESTION, handed_in(released("first", "third") + QUESTION))
     assert found.newer == ("second", "fourth")
     assert found_in(released(*IDS) + QUESTION, handed_in(released(*IDS))).newer == ("explain_why",)
-
-
-def test_an_exercise_that_is_gone_or_moved_loses_nothing() -> None:
     for now in (("first", "third"), ("third", "first", "second"), ("second", "third", "first")):
         found = found_in(released(*now) + QUESTION, handed_in(released("first", "second", "third") + QUESTION))
         assert (found.newer, found.lost, found.recovered) == ((), {}, {})
@@ -222,93 +207,45 @@ def blueprint(small_lesson: Path) -> Blueprint:
     return read_blueprint(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", course_config(small_lesson))
 
 
-def _damage(path: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> bytes:
-    notebook = json.loads(path.read_text())
-    notebook["cells"] = change(notebook["cells"])
-    return json.dumps(notebook).encode()
-
-
 def _grade_id(cell: dict[str, Any]) -> str:
     return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
 
 
-def _without_metadata(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**cell, "metadata": {}} for cell in cells]
-
-
-def _reversed(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return cells[::-1]
-
-
-def _without_tests(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [cell for cell in cells if not _grade_id(cell).startswith("test_")]
-
-
-def _as_lines(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**cell, "source": cell["source"].splitlines(keepends=True)} for cell in cells]
-
-
-def _retyped(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**cell, "cell_type": "raw"} for cell in cells]
+CHANGES: dict[str, Callable[[list[dict[str, Any]]], list[dict[str, Any]]]] = {
+    "without metadata": lambda cells: [{**cell, "metadata": {}} for cell in cells],
+    "reversed": lambda cells: cells[::-1],
+    "without tests": lambda cells: [cell for cell in cells if not _grade_id(cell).startswith("test_")],
+    "as lines": lambda cells: [{**cell, "source": cell["source"].splitlines(keepends=True)} for cell in cells],
+    "retyped": lambda cells: [{**cell, "cell_type": "raw"} for cell in cells],
+}
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "change", [_without_metadata, _reversed, _without_tests, _as_lines, _retyped], ids=lambda f: f.__name__
-)
-def test_a_damaged_notebook_gives_the_same_answers(
-    blueprint: Blueprint, hand_in: Callable[..., Path], change: Any
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_notebook_of_few_words_gives_its_answers(
+    change: str, blueprint: Blueprint, hand_in: Callable[..., Path]
 ) -> None:
-    path = hand_in("ada", RIGHT)
-    assert answers_in(blueprint, _damage(path, change)).answers == RIGHT
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_of_two_cells_with_one_id_the_one_that_was_worked_on_counts(
-    blueprint: Blueprint, hand_in: Callable[..., Path]
-) -> None:
-    path = hand_in("ada", RIGHT)
-
-    def stubs_first(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """A TODO cell was copied, and the copy was worked on: both have the id."""
-        copies = [{**cell, "source": blueprint.stubs[_grade_id(cell)]} for cell in cells if _grade_id(cell) in POINTS]
-        return [*copies, *cells]
-
-    rebuilt = answers_in(blueprint, _damage(path, stubs_first))
-    assert rebuilt.answers["first"] == RIGHT["first"]
-    assert "more than once" in rebuilt.recovered["first"]
+    notebook = json.loads(hand_in("ada", RIGHT).read_text())
+    notebook["cells"] = CHANGES[change](notebook["cells"])
+    assert answers_in(blueprint, json.dumps(notebook).encode()).answers == RIGHT
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_nothing_but_answers_is_taken(blueprint: Blueprint, hand_in: Callable[..., Path]) -> None:
-    def hostile(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        for cell in cells:
-            cell["metadata"]["tags"] = ["skip-execution"]
-            if _grade_id(cell).startswith("test_"):
-                cell["source"] = "assert True"
-                cell["metadata"]["nbgrader"]["points"] = 1000
-        return cells
-
-    path = hand_in("eve", RIGHT)
-    notebook = fill_in(blueprint, answers_in(blueprint, _damage(path, hostile)))
-    text = json.dumps(notebook)
-    for word in ("skip-execution", "assert True", "1000"):
-        assert word not in text
-    assert "HIDDEN" not in text
+    notebook = json.loads(hand_in("eve", RIGHT).read_text())
+    for cell in notebook["cells"]:
+        cell["metadata"]["tags"] = ["skip-execution"]
+        if _grade_id(cell).startswith("test_"):
+            cell["source"] = "assert True"
+            cell["metadata"]["nbgrader"]["points"] = 1000
+    rebuilt = answers_in(blueprint, json.dumps(notebook).encode())
+    text = json.dumps(fill_in(blueprint, rebuilt))
+    assert rebuilt.answers == RIGHT
+    assert not [word for word in ("skip-execution", "assert True", "1000", "HIDDEN") if word in text]
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_an_answer_that_is_gone_is_the_stub_and_said_so(blueprint: Blueprint, hand_in: Callable[..., Path]) -> None:
-    path = hand_in("ada", RIGHT)
-    data = _damage(path, lambda cells: [cell for cell in cells if _grade_id(cell) != "second"])
-    rebuilt = answers_in(blueprint, data)
-    assert rebuilt.answers["second"] == blueprint.stubs["second"]
-    assert "missing" in rebuilt.lost["second"]
-    assert "second" not in rebuilt.recovered
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_another_learners_folder_is_not_read_through_a_link(tmp_path: Path) -> None:
+def test_another_learners_folder_is_not_read_through_a_link_and_files_have_a_limit(tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("secret")
     mine = tmp_path / "mine"
     mine.mkdir()
@@ -318,18 +255,7 @@ def test_another_learners_folder_is_not_read_through_a_link(tmp_path: Path) -> N
     assert read_attachments(mine, mine / "x.ipynb", 1000) == {"data.csv": b"1"}
     with pytest.raises(Damaged):
         read_file(mine / "link.csv", 1000)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_files_have_a_limit(tmp_path: Path) -> None:
-    (tmp_path / "big.bin").write_bytes(b"x" * 2000)
+    (mine / "big.bin").write_bytes(b"x" * 2000)
     with pytest.raises(Damaged, match="more than"):
-        read_file(tmp_path / "big.bin", 1000)
-    assert read_attachments(tmp_path, tmp_path / "x.ipynb", 1000) == {}
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_what_may_be_an_answer_waits_for_a_person(blueprint: Blueprint) -> None:
-    rebuilt = Rebuilt({**RIGHT, "first": "# may be it"}, lost={"first": "A person has to look."})
-    assert rebuilt.waits(blueprint, "first")
-    assert not rebuilt.waits(blueprint, "second")
+        read_file(mine / "big.bin", 1000)
+    assert read_attachments(mine, mine / "x.ipynb", 1000) == {"data.csv": b"1"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import sys
 import types
 import warnings
 from collections.abc import Iterator, Mapping
@@ -79,27 +80,24 @@ def test_a_tensor_comes_back_with_its_dtype_shape_and_elements(dtype: torch.dtyp
         torch.tensor([1.0, 2.0]).expand(3, 2),
         torch.tensor([1 + 2j, 3 - 1j]).conj(),
         torch.tensor([1 + 2j, 3 - 1j]).conj().imag,
+        torch.nn.Parameter(torch.ones(2)),
     ],
-    ids=["transposed", "strided", "expanded", "conjugated", "negated"],
+    ids=["transposed", "strided", "expanded", "conjugated", "negated", "parameter"],
 )
-def test_views_come_back_element_by_element(tensor: torch.Tensor) -> None:
+def test_views_and_parameters_come_back_element_by_element(tensor: torch.Tensor) -> None:
     record = snapshot(tensor)
     assert isinstance(record, TensorRecord)
+    assert not record.tensor().requires_grad
     assert record.tensor().tolist() == tensor.tolist()
 
 
-def test_a_parameter_counts_as_a_tensor_and_loses_its_graph() -> None:
-    record = snapshot(torch.nn.Parameter(torch.ones(2)))
-    assert isinstance(record, TensorRecord)
-    assert not record.tensor().requires_grad
-
-
-def test_later_changes_of_the_answer_do_not_show() -> None:
+def test_later_changes_of_the_answer_do_not_show_and_a_snapshot_in_another_stays_as_it_is() -> None:
     tensor, answer = torch.ones(2), [1]
     before = snapshot({"tensor": tensor, "answer": answer})
     tensor.zero_()
     answer.append(2)
     assert before == {"tensor": snapshot(torch.ones(2)), "answer": [1]}
+    assert snapshot({"before": before, "f": snapshot(len)}) == {"before": before, "f": snapshot(len)}
 
 
 def test_attributes_that_a_learner_put_on_a_tensor_do_not_count() -> None:
@@ -107,6 +105,18 @@ def test_attributes_that_a_learner_put_on_a_tensor_do_not_count() -> None:
     tensor.detach = lambda: torch.zeros(2)  # type: ignore[method-assign]
     tensor.numel = lambda: 0  # type: ignore[method-assign]
     assert snapshot(tensor) == snapshot(torch.ones(2))
+
+
+def given_back() -> torch.Tensor:
+    tensor = torch.ones(3)
+    tensor.untyped_storage().resize_(0)
+    return tensor
+
+
+def nested() -> torch.Tensor:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
 
 
 @pytest.mark.parametrize(
@@ -126,21 +136,13 @@ def test_attributes_that_a_learner_put_on_a_tensor_do_not_count() -> None:
         ("a" * 200_000, "a text of 200000 characters"),
         (types.SimpleNamespace(), "a SimpleNamespace"),
         (iter([1]), "a list_iterator"),
+        (given_back(), "a tensor whose memory was given back"),
+        (nested(), "a nested tensor"),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 60 else "",
 )
 def test_what_is_not_plain_data_is_named(value: object, what: str) -> None:
     assert snapshot(value) == Unreadable(what)
-
-
-def test_a_tensor_without_memory_is_not_read() -> None:
-    tensor = torch.ones(3)
-    tensor.untyped_storage().resize_(0)
-    assert snapshot(tensor) == Unreadable("a tensor whose memory was given back")
-
-
-def test_a_list_that_lies_about_itself_gives_what_it_holds() -> None:
-    assert snapshot(LyingList([1, 2])) == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -152,6 +154,8 @@ def test_a_list_that_lies_about_itself_gives_what_it_holds() -> None:
         (collections.OrderedDict(a=1), {"a": 1}),
         (types.MappingProxyType({"a": True}), {"a": True}),
         ({1: "a", "1": "b"}, {"1 (int)": "a", "1": "b"}),
+        ({10**10_000: 1}, {"beyond 64 bits (int)": 1}),
+        (LyingList([1, 2]), [1, 2]),
     ],
 )
 def test_containers_become_lists_and_dicts(value: object, plain: object) -> None:
@@ -204,35 +208,19 @@ def test_a_record_that_does_not_fit_together_cannot_be_made(dtype: str, shape: t
         TensorRecord(dtype, shape, data, leaf_named("torch"))
 
 
-def test_a_snapshot_within_a_snapshot_stays_as_it_is() -> None:
-    inner = snapshot({"x": torch.ones(2), "f": len})
-    assert snapshot({"before": inner}) == {"before": inner}
-
-
-def test_a_key_of_ten_thousand_digits_is_named_not_written_out() -> None:
-    assert snapshot({10**10_000: 1}) == {"beyond 64 bits (int)": 1}
-    assert snapshot({7: 1}) == {"7 (int)": 1}
-
-
-def test_a_nested_tensor_is_no_plain_tensor() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        value = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
-    assert snapshot(value) == Unreadable("a nested tensor")
-
-
 @pytest.mark.parametrize("kind", [dict.fromkeys, list, tuple])
-def test_what_is_too_large_is_refused_by_its_size_before_anything_is_taken(
-    kind: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-    for name in ("take_items", "take_pairs"):
-        taken = getattr(evidence._Snapshot, name)
-        monkeypatch.setattr(
-            evidence._Snapshot,
-            name,
-            lambda self, items, depth, taken=taken: asked.append(depth) or taken(self, items, depth),
-        )
-    refused = Unreadable(f"more than {MAX_ITEMS} values")
-    assert snapshot({"answer": [kind(range(MAX_ITEMS))] * 200, "kept": 1}) == {"answer": [refused] * 200, "kept": 1}
-    assert sorted(asked) == [0, 1]
+def test_what_is_too_large_is_refused_by_its_size_before_anything_is_taken(kind: Any) -> None:
+    calls: list[str] = []
+
+    def counting(frame: Any, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code.co_filename == evidence.__file__:
+            calls.append(frame.f_code.co_name)
+
+    refused, large = Unreadable(f"more than {MAX_ITEMS} values"), [kind(range(MAX_ITEMS))] * 200
+    sys.setprofile(counting)
+    try:
+        taken = snapshot({"answer": large, "kept": 1})
+    finally:
+        sys.setprofile(None)
+    assert taken == {"answer": [refused] * 200, "kept": 1}
+    assert [name for name in calls if name in ("take_items", "take_pairs")] == ["take_pairs", "take_items"]
