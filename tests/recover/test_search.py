@@ -84,16 +84,16 @@ def test_a_sound_notebook_takes_the_quick_way_and_what_stands_below_an_answer_ch
 @pytest.mark.parametrize("blank", list(ANSWERS))
 @pytest.mark.parametrize("text", ["", "\n"])
 def test_so_does_one_with_an_answer_that_nobody_has_begun(blank: str, text: str) -> None:
-    cells = _cells()
-    place = _at(blank)
+    cells = sound()
+    place = place_of(blank)
     cells[place] = cells[place]._replace(source=text and f"{HANDOUT.stubs[blank]}{text}")
     quick = as_handed_in(HANDOUT, cells)
     assert quick == find_answers(HANDOUT, cells).answers == ANSWERS | {blank: HANDOUT.stubs[blank]}
 
 
 def test_a_blank_answer_is_looked_for_where_a_text_of_the_lesson_was_changed() -> None:
-    cells = _cells()
-    cells[_at("first")] = cells[_at("first")]._replace(source=HANDOUT.stubs["first"])
+    cells = sound()
+    cells[place_of("first")] = cells[place_of("first")]._replace(source=HANDOUT.stubs["first"])
     place = next(at for at, cell in enumerate(HANDOUT.cells) if cell.kind is CellKind.TEST)
     cells[place] = cells[place]._replace(source=f"{ANSWERS['first']}\n{cells[place].source}")
     assert as_handed_in(HANDOUT, cells) is None
