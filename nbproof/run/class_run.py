@@ -22,7 +22,7 @@ from nbproof.key import Key
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Damaged
 from nbproof.marking.hand_in import HandIn, read_hand_in
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, Submission
 from nbproof.run.journal import Entry, Journal, RunState, Ungraded
@@ -52,11 +52,11 @@ class ClassRun:
     step: Callable[[int, int, str], None]
     references: References
     _problems: dict[Key, Ungraded] = field(default_factory=dict)
-    _done: dict[Key, SubmissionVerdict] = field(default_factory=dict)
+    _done: dict[Key, Verdict] = field(default_factory=dict)
     """In short."""
     _fresh: set[Key] = field(default_factory=set)
     """What this run marked."""
-    _behind: list[tuple[SubmissionVerdict, Path, Mapping[str, str]]] = field(default_factory=list)
+    _behind: list[tuple[Verdict, Path, Mapping[str, str]]] = field(default_factory=list)
     """Journalled, while another program held the gradebook."""
     _busy_until: float = 0.0
     _dropped: set[Key] = field(default_factory=set)
@@ -106,9 +106,7 @@ class ClassRun:
         self._assign_penalties()
         for one in intake.submissions:
             self.state.forced.discard(_in_state(one.key))
-            self.state.complete()
-        else:
-            self.state.save()
+        self.state.complete()
         return GradedClass(
             self._marks(intake),
             seed=self.state.seed,
@@ -154,7 +152,7 @@ class ClassRun:
         suspects = [job for job in jobs if self._in_progress.of(job) is not None]
         others = [job for job in jobs if job not in suspects]
         # Marked while the reference answers still were: believed when those have passed.
-        waiting: dict[str, list[tuple[Job, SubmissionVerdict]]] = defaultdict(list)
+        waiting: dict[str, list[tuple[Job, Verdict]]] = defaultdict(list)
         done = itertools.count(1)
         for tried in (lambda: [*first, *others], lambda: self.references.second_tries):
             for job, verdict in marked(pool, tried(), self._read, self.state.seed):
@@ -191,7 +189,7 @@ class ClassRun:
         if self.references.unfit.keys() >= set(lessons):
             self.references.refuse(course_command("grade --anyway", self.root))
 
-    def _take(self, job: Job, verdict: SubmissionVerdict, number: int, of: int) -> None:
+    def _take(self, job: Job, verdict: Verdict, number: int, of: int) -> None:
         key = job.submission.key
         if job.submission.lesson in self.references.unfit:
             self._dropped.add(key)
@@ -205,7 +203,7 @@ class ClassRun:
         self.watch.marked(job.submission.key.name, verdict)
         self.step(number, of, job.submission.key.name)
 
-    def _finish(self, job: Job, verdict: SubmissionVerdict) -> None:
+    def _finish(self, job: Job, verdict: Verdict) -> None:
         """Journal a verdict, and write it to the gradebook."""
         lesson = self.lessons[job.submission.lesson]
         key = job.submission.key
@@ -224,7 +222,7 @@ class ClassRun:
         self._fresh.add(key)
         self._write(verdict, job.submission, earlier.verdict.answers if earlier else {})
 
-    def _write(self, verdict: SubmissionVerdict, submission: Submission, earlier: Mapping[str, str]) -> None:
+    def _write(self, verdict: Verdict, submission: Submission, earlier: Mapping[str, str]) -> None:
         key = submission.key
         if time.monotonic() < self._busy_until:
             self._behind.append((verdict, submission.path, earlier))
@@ -282,8 +280,8 @@ class ClassRun:
         return marks(verdicts, held, self.writer.late, self._fresh, most)
 
 
-def _refused(key: Key, why: Ungraded) -> SubmissionVerdict:
-    return SubmissionVerdict.refused(*key, 0, why.why, grader_failed=why.grader_failed)
+def _refused(key: Key, why: Ungraded) -> Verdict:
+    return Verdict.refused(*key, 0, why.why, grader_failed=why.grader_failed)
 
 
 def _in_state(key: Key) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 
 __all__ = [
     "JOURNAL",
@@ -99,7 +99,7 @@ class Entry:
     """Of the submission's bytes and the journals' key."""
     source: str
     """Of everything that the instructor's side consists of, and of what grades it."""
-    verdict: SubmissionVerdict
+    verdict: Verdict
 
 
 def journal_of(root: Path, learner: str, lesson: str) -> Path:
@@ -107,7 +107,7 @@ def journal_of(root: Path, learner: str, lesson: str) -> Path:
     return root / "autograded" / learner / lesson / JOURNAL
 
 
-def journalled_verdict(root: Path, learner: str, lesson: str) -> SubmissionVerdict | None:
+def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
     """What a run has found of a submission; None if it has not, or if that cannot be read."""
     read = _read(journal_of(root, learner, lesson))
     return read[1] if read is not None else None
@@ -123,13 +123,13 @@ def handed_in_of(root: Path, learner: str, lesson: str) -> str:
     return found[1].decode() if found else ""
 
 
-def _read(path: Path) -> tuple[dict[str, Any], SubmissionVerdict] | None:
+def _read(path: Path) -> tuple[dict[str, Any], Verdict] | None:
     """A journal, whole, and the verdict in it. Whatever else stands in a file of that name is none."""
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             return None
         kept: dict[str, Any] = json.loads(path.read_bytes())
-        verdict = SubmissionVerdict.from_dict(kept["verdict"])
+        verdict = Verdict.from_dict(kept["verdict"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return (kept, verdict) if (verdict.learner, verdict.lesson) == (path.parent.parent.name, path.parent.name) else None

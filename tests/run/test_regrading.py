@@ -19,7 +19,7 @@ from nbproof.gradebook.marks import GradedClass
 from nbproof.run import digests
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
-from nbproof.run.journal import Journal
+from nbproof.run.journal import Journal, RunState
 from nbproof.run.plan import select
 from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.worker_handle import Worker
@@ -213,6 +213,21 @@ def test_what_regrades_a_class_follows_from_the_room_that_was_edited(
 
 def test_what_regrades_a_class_is_there() -> None:
     assert all((Path(nbproof.__file__).parent / place).exists() for place in digests.GRADED_BY)
+
+
+def test_the_state_of_a_run_is_not_written_for_each_submission(
+    grade: Grade, hand_in: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[int] = []
+    monkeypatch.setattr(RunState, "save", lambda self: saved.append(1))
+    counts = []
+    for learners in (("ada",), ("ben", "cem", "dora")):
+        for learner in learners:
+            hand_in(learner, RIGHT)
+        grade()
+        counts.append(len(saved))
+        saved.clear()
+    assert counts[0] == counts[1] == 2, "when it begins, and when it is complete"
 
 
 def test_data_files_are_part_of_a_submission(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
