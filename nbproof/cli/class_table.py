@@ -199,10 +199,10 @@ def _shown(mark: Mark | None) -> str:
     return f"{signs} {mark.score:g}".strip()
 
 
-def lesson_table(results: ClassResults, title: str = "") -> Table:
+def lesson_table(results: ClassResults) -> Table:
     """A row a lesson: who handed in, and what they have."""
     people = {*(person.id for person in results.people), *(learner for learner, _ in results.marks)}
-    table = Table(title=title or f"scores of {counted(len(people), 'learner')}")
+    table = Table(title=f"scores of {counted(len(people), 'learner')}")
     table.add_column("lesson", no_wrap=True)
     for name in ("of", "graded", "missing", "not graded", "to mark", "lowest", "median", "mean", "highest"):
         table.add_column(name, justify="right")

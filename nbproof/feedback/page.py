@@ -98,16 +98,16 @@ def digest_in(path: Path) -> str:
 def page_of(root: Path, task: Task) -> str:
     """The page of a task. Raises UsageError if there is no record of how it was graded."""
     if task.problem:
-        return refusal_page(task.learner, task.lesson, task.problem, task.digest)
-    verdict = journalled_verdict(root, task.learner, task.lesson)
-    journal = journal_of(root, task.learner, task.lesson)
+        return refusal_page(*task.key, task.problem, task.digest)
+    verdict = journalled_verdict(root, *task.key)
+    journal = journal_of(root, *task.key)
     if verdict is None:
         raise UsageError(
             "there is no record of how the engine graded this",
             str(journal),
-            course_command(f"grade {task.lesson}"),
+            course_command(f"grade {task.key.lesson}"),
         )
-    learner = Addressee(verdict, task.marks, _secrets(str(root), task.lesson), task.earlier)
+    learner = Addressee(verdict, task.marks, _secrets(str(root), task.key.lesson), task.earlier)
     return feedback_page(learner, task.digest, journal.stat().st_mtime)
 
 

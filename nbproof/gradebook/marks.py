@@ -176,7 +176,7 @@ def nothing_of(learner: str, lesson: str) -> Verdict:
 def marks(
     verdicts: Mapping[Key, Verdict],
     held: Mapping[Key, Mark],
-    late: Collection[tuple[str, str]] = (),
+    late: Collection[Key] = (),
     fresh: Collection[Key] | None = None,
     most: Mapping[str, float] | None = None,
 ) -> dict[Key, Mark]:
@@ -282,7 +282,7 @@ class ClassResults:
     """What a person should know besides."""
     unreadable: tuple[CourseError, ...] = ()
     """Verdicts that are damaged."""
-    more_time: frozenset[tuple[str, str]] = frozenset()
+    more_time: frozenset[Key] = frozenset()
     """(learner, lesson) of extensions that have not ended: what has not come of these is not missing yet."""
 
     @property

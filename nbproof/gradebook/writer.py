@@ -36,6 +36,7 @@ from nbproof.gradebook.graded_notebook import time_in
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import DueDates, due_dates_in, marks_in
 from nbproof.gradebook.storage_errors import not_logged
+from nbproof.key import Key
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.sandbox.exceptions import GradingError
@@ -115,7 +116,7 @@ def _add_new_cells(db_url: str, course_id: str, lesson: str, source: Path) -> li
 class Writer:
     """Writes one verdict after another. Where a run is cut off meanwhile, :meth:`held` tells. Use it as a context manager."""
 
-    def __init__(self, db_url: str, course_id: str, late: Collection[tuple[str, str]] = ()) -> None:
+    def __init__(self, db_url: str, course_id: str, late: Collection[Key] = ()) -> None:
         """``late``: (learner, lesson) of what an LMS calls late without saying when it was handed in."""
         self.db_url = db_url
         self.late = frozenset(late)

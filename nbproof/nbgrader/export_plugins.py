@@ -17,6 +17,7 @@ from traitlets import Unicode
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError
 from nbproof.gradebook.reader import marks_in, people_in
+from nbproof.key import Key
 from nbproof.text import counted
 from nbproof_lms.grade_files import Grade, grade_file
 from nbproof_lms.system import systems
@@ -35,13 +36,13 @@ class _LmsExport(ExportPlugin):  # type: ignore[misc]
             name = type(self).__name__
             self.log.error("name the export of the LMS: add --%s.template=FILE", name)
             raise SystemExit(2)
-        grades: dict[tuple[str, str], Grade] = {}
+        grades: dict[Key, Grade] = {}
         for assignment in gradebook.assignments:
             if self.assignment and assignment.name not in map(str, self.assignment):
                 continue
             for learner, marks in marks_in(gradebook, assignment.name).items():
                 if not self.student or learner in map(str, self.student):
-                    grades[learner, assignment.name] = Grade(marks.score, marks.max_score)
+                    grades[Key(learner, assignment.name)] = Grade(marks.score, marks.max_score)
         try:
             titles = {lesson: title_of(lesson).replace("`", "") for _, lesson in grades}
             made = grade_file(systems()[self.system], template, grades, people_in(gradebook), titles)

@@ -31,11 +31,11 @@ class Known:
     """What is known of a class beside what was graded: who belongs to it, and what came of which nothing could be graded."""
 
     people: tuple[Person, ...] = ()
-    late: frozenset[tuple[str, str]] = frozenset()
+    late: frozenset[Key] = frozenset()
     """What is late by the word of an LMS that does not say when it came."""
-    problems: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    problems: Mapping[Key, str] = field(default_factory=dict)
     """Why nothing of it can be graded; without a lesson, if nothing says for which it was."""
-    waiting: tuple[tuple[str, str], ...] = ()
+    waiting: tuple[Key, ...] = ()
     """Of which another copy may be the last."""
 
 
@@ -92,14 +92,12 @@ def _refused(
 ) -> dict[Key, Verdict]:
     """Of what cannot be graded, the reason."""
     found = {key: _refusal(key, one.problem) for key, one in handed_in.items() if one.problem}
-    noted = {Key(*key): one for key, one in problems_of(root).items() if key in handed_in}
-    found |= {key: _refusal(key, one.why, one.grader_failed) for key, one in noted.items()}
-    told_of = {Key(*key): why for key, why in told.problems.items() if key[1] in lessons}
-    return found | {key: _refusal(key, why) for key, why in told_of.items()}
+    found |= {key: one for key, one in problems_of(root).items() if key in handed_in}
+    return found | {key: _refusal(key, why) for key, why in told.problems.items() if key.lesson in lessons}
 
 
-def _refusal(key: Key, why: str, grader_failed: bool = False) -> Verdict:
-    return Verdict.refused(*key, 0, why, grader_failed=grader_failed)
+def _refusal(key: Key, why: str) -> Verdict:
+    return Verdict.refused(*key, 0, why)
 
 
 def _journalled(

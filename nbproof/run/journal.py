@@ -24,7 +24,6 @@ __all__ = [
     "Entry",
     "Journal",
     "RunState",
-    "Ungraded",
     "forget_problems",
     "handed_in_of",
     "journal_of",
@@ -162,21 +161,13 @@ class Journal:
         replace_file(folder / JOURNAL, json.dumps(asdict(entry)).encode())
 
 
-@dataclass(frozen=True)
-class Ungraded:
-    """Why one submission was not graded, and whether that is a flaw of the grader."""
-
-    why: str
-    grader_failed: bool = False
-
-
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:
     """Keep the problems of these, and forget those that are no longer there. Raises OSError."""
     kept = problems_of(root)
     for one in marks:
         kept.pop(one.key, None)
         if one.problem:
-            kept[one.key] = Ungraded(one.problem, one.verdict.grader_failed)
+            kept[one.key] = one.verdict
     _write(root, kept)
 
 
@@ -187,23 +178,21 @@ def forget_problems(root: Path, learners: Collection[str]) -> None:
         _write(root, {key: one for key, one in kept.items() if key[0] not in learners})
 
 
-def _write(root: Path, kept: Mapping[tuple[str, str], Ungraded]) -> None:
+def _write(root: Path, kept: Mapping[Key, Verdict]) -> None:
     problems = [
-        {"learner": key[0], "lesson": key[1], "problem": kept[key].why, "grader_failed": kept[key].grader_failed}
-        for key in sorted(kept)
+        {"learner": key.learner, "lesson": key.lesson, "problem": one.problem, "grader_failed": one.grader_failed}
+        for key, one in sorted(kept.items())
     ]
     path = root / ".course" / "problems.json"
     path.parent.mkdir(exist_ok=True)
     replace_file(path, json.dumps({"problems": problems}, indent=1))
 
 
-def problems_of(root: Path) -> dict[tuple[str, str], Ungraded]:
-    """What was not graded, by learner and lesson."""
+def problems_of(root: Path) -> dict[Key, Verdict]:
+    """What was not graded, and why."""
     try:
         kept = json.loads((root / ".course" / "problems.json").read_text(encoding="utf-8"))
-        return {
-            Key(one["learner"], one["lesson"]): Ungraded(str(one["problem"]), bool(one.get("grader_failed")))
-            for one in kept["problems"]
-        }
+        found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept["problems"]]
+        return {key: Verdict.refused(*key, 0, why, grader_failed=flaw) for key, why, flaw in found}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}

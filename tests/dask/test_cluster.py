@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from nbproof.cli.live import Counting
 from nbproof.dask import pool, tasks
 from nbproof.dask.pool import address_of, connect
 from nbproof.errors import UsageError
@@ -212,6 +213,19 @@ def _die() -> None:
 
 @pytest.mark.nightly
 @needs_isolation
+class _Closing(Counting):
+    """Starts a thread when two submissions have their verdict."""
+
+    def __init__(self, thread: threading.Thread) -> None:
+        super().__init__()
+        self.thread = thread
+
+    def marked(self, name: str, verdict: Verdict) -> None:
+        super().marked(name, verdict)
+        if self.done == 2:
+            self.thread.start()
+
+
 def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
     course: Path, hand_in: Callable[..., Path], pool: PoolMaker
 ) -> None:
@@ -229,7 +243,7 @@ def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
                 [LESSON],
                 seed=7,
                 pool=there.pool,
-                step=lambda done, of, name: closing.start() if done == 2 else None,
+                watch=_Closing(closing),
             )
     finally:
         closing.join()

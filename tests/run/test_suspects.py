@@ -27,6 +27,7 @@ from nbproof.run.journal import RunState
 from nbproof.run.plan import Job
 from nbproof.run.pool import Pool
 from nbproof.run.suspects import InProgress, Standing
+from nbproof.run.watch import Watch
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineLost
 from tests import needs_isolation
@@ -227,11 +228,12 @@ def test_a_run_that_ends_by_itself_suspects_nobody(course: Path, grade: Grade, h
     (job,) = _jobs(course)
     InProgress(course).write(job, Standing.STARTED)
 
-    def interrupted(done: int, of: int, name: str) -> None:
-        raise KeyboardInterrupt
+    class Interrupted(Watch):
+        def marked(self, name: str, verdict: Verdict) -> None:
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        grade(step=interrupted)
+        grade(watch=Interrupted())
     assert _notes(course) == {}
 
 
