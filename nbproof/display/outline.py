@@ -9,6 +9,7 @@ import ast
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -118,11 +119,10 @@ def _lesson_of(slug: str, cells: Sequence[Mapping[str, Any]], checks: Mapping[st
     title = re.search(r"^# (.+)$", prose, re.MULTILINE)
     headings = {found["id"]: found for found in _HEADING.finditer(prose)}
     answers = {name_of(cell): text_of(cell) for cell in cells if kind_of(cell) is CellKind.ANSWER}
-    tests: dict[str, list[Mapping[str, Any]]] = {name: [] for name in answers}
+    tests: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for cell in cells:
-        exercise = exercise_of(name_of(cell), answers)
-        if exercise and kind_of(cell) is CellKind.TEST:
-            tests[exercise].append(cell)
+        if kind_of(cell) is CellKind.TEST:
+            tests[exercise_of(name_of(cell), answers)].append(cell)
     return OutlinedLesson(
         slug,
         title[1].strip() if title else slug,
