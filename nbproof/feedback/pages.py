@@ -115,7 +115,7 @@ def write_feedback(
         for task, trouble in pages:
             _stop_where_the_disk_fails(trouble, page_path(root, *task.key))
             reasons[task.key] = trouble.reason
-            step(len(reasons), len(tasks), task.key.name)
+            step(len(reasons), len(tasks), "/".join(task.key))
     reasons |= _hand_on_receipts(root, [key for key in keys if not reasons.get(key)])
     done = sorted(reasons.items())
     return Feedback(

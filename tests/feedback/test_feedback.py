@@ -213,7 +213,7 @@ def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatc
     made = feedback_page_module.page_of
 
     def page_of(root: Path, task: module.Task) -> str:
-        if task.learner == "ben":
+        if task.key.learner == "ben":
             raise RuntimeError("a flaw")
         return made(root, task)
 
