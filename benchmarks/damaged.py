@@ -24,11 +24,11 @@ import nbformat
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import text_of
+from nbproof.cli.live import watching
 from nbproof.gradebook.marks import Mark
 from nbproof.marking.results import UNCERTAIN
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
-from nbproof.terminal import progress
 from tests.damage import KINDS, WAITS, Damage, damaged
 
 ROOT = Path(__file__).parent.parent
@@ -132,8 +132,8 @@ def main() -> int:
           f"made in {time.perf_counter() - start:.0f} s: {root}")  # fmt: skip
     start = time.perf_counter()
     intake = take_in(root, lessons, lessons)
-    with progress("grading") as step:
-        graded = grade_class(root, intake, lessons, seed=arguments.seed, workers=arguments.workers, step=step)
+    with watching() as watch:
+        graded = grade_class(root, intake, lessons, seed=arguments.seed, workers=arguments.workers, watch=watch)
     seconds = time.perf_counter() - start
     scores = {(score.learner, score.lesson): score for score in graded.marks.values()}
     wrong = 0

@@ -25,6 +25,7 @@ from nbproof.authoring.secret_lines import leaks_in, read_secrets, text_of
 from nbproof.cli.main import main as course
 from nbproof.feedback.page_task import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
+from nbproof.key import Key
 from nbproof.run.journal import journalled_verdict
 
 ROOT = Path(__file__).parent.parent
@@ -46,7 +47,7 @@ def _timed(work: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - start, sum(after[:4]) - sum(before[:4])
 
 
-def _with_nbgrader(root: Path, pairs: list[tuple[str, str]]) -> None:
+def _with_nbgrader(root: Path, pairs: list[Key]) -> None:
     with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
         for future in [pool.submit(_stock, str(root), *pair) for pair in pairs]:
             future.result()

@@ -35,7 +35,7 @@ class CourseFile:
     package: str
     """What lessons import it as; empty if the course has no package of its own."""
     folder: Path
-    """Where ``course.toml`` lies, and what a build makes of hints and outline: the package, or the course's folder."""
+    """Where ``course.toml`` lies: the package, or the course's folder."""
     says: str
     """What the course is called, for people."""
     name: str = ""
@@ -79,18 +79,29 @@ class CourseFile:
         """The folder of the course's package, if it has one. A course's folder holds what no learner may see."""
         return (str(self.folder),) if self.package else ()
 
-    def derived_in(self, root: Path) -> Path | None:
-        """Where a build in ``root`` writes hints and outline; None if that folder only holds lessons."""
-        if self.package:
-            return root / self.package if (root / self.package / "__init__.py").exists() else None
-        return root if (root / _NAME).exists() else None
+    def lies_in(self, root: Path) -> bool:
+        """Whether this folder holds the course itself, or one as it is; False if it only holds lessons."""
+        return (root / self.package / "__init__.py" if self.package else root / _NAME).exists()
+
+    @property
+    def handed_out(self) -> Path:
+        """What learners have of ``lessons/``, in a wheel or a class's bundle. In a clone there is no such folder."""
+        return self.folder / "handed_out"
+
+    @property
+    def texts(self) -> Path:
+        """Where checks and hints are read: what was handed out, or, in a clone, ``lessons/`` itself."""
+        return self.handed_out if self.handed_out.is_dir() else self.beside("lessons")
+
+    def texts_in(self, root: Path) -> Path:
+        """The same for a course's folder that has lessons of its own."""
+        return root / "lessons" if (root / "lessons").is_dir() else self.texts
 
     @property
     def withheld(self) -> tuple[Path, ...]:
         """Files of the course that no process sees in which a learner's code runs: they know what is wanted, and why."""
-        told = (self.folder / name for name in ("checks.json", "hints.json"))
         # Compiled modules lie in __pycache__, under names that depend on the interpreter.
-        return (*told, *map(self.file_of, self.truths), self.folder / "__pycache__")
+        return (self.handed_out, *map(self.file_of, self.truths), self.folder / "__pycache__")
 
     def file_of(self, module: str) -> Path:
         """Where a module of the course's package lies."""

@@ -30,9 +30,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def some_of(names: Sequence[str], most: int, between: str = ", ") -> str:
+def some_of(names: Sequence[str], most: int) -> str:
     """``ada, ben and 3 more``: of many names the first ones."""
-    return between.join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def code_parts(text: str) -> list[str]:

@@ -11,12 +11,13 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
+from nbproof.key import Key
 from nbproof.report.lateness import some
 from nbproof.report.records import Known
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.text import printable
 from nbproof_lms.members import Member
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, Key, Line, digest_in, lines_in, uploads_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, Line, digest_in, lines_in, uploads_in
 from nbproof_lms.roster import members_of
 
 __all__ = [
@@ -50,8 +51,8 @@ class Useless:
 
     @property
     def key(self) -> Key:
-        """(learner, lesson)."""
-        return self.learner, self.lesson
+        """Whose, and of which lesson."""
+        return Key(self.learner, self.lesson)
 
     def __str__(self) -> str:
         if self.status == "waits":
@@ -147,12 +148,12 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
 def known_of(root: Path) -> Known:
     """What a report of the class has to know beside what was graded: people, and what came and cannot be graded."""
     lessons = lessons_with_source(root, [])
-    handed_in = {(one.learner, one.lesson) for one in take_in(root, lessons, lessons).submissions}
+    handed_in = {one.key for one in take_in(root, lessons, lessons).submissions}
     return Known(
         tuple(Person(one.learner, *_first_and_last(one.name), one.email) for one in members_of(root)),
         late_by_word(root),
         {one.key: str(one) for one in useless(root, handed_in)},
-        tuple((one.learner, one.lesson) for one in undecided(root, handed_in)),
+        tuple(Key(one.learner, one.lesson) for one in undecided(root, handed_in)),
     )
 
 
@@ -176,7 +177,7 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
     there = {learner for learner, _ in handed_in}
     all_lines = ((line, upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines)
     for line, asked in all_lines:
-        key = line.learner, line.lesson or asked
+        key = Key(line.learner, line.lesson or asked)
         if not line.learner or line.status in NEEDS_NOBODY or key in handed_in:
             continue
         # Without a lesson waits what came with a notebook that waits.

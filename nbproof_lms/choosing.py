@@ -10,10 +10,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from nbproof.key import Key
 from nbproof_lms.arrivals import ArrivedPiece, safe_name
 from nbproof_lms.contents import LessonBook
 from nbproof_lms.filing import Item, Kind
-from nbproof_lms.outcome import STANDS, Key, Line
+from nbproof_lms.outcome import STANDS, Line
 from nbproof_lms.placing import Desk, same_bytes
 
 __all__ = ["attach", "choose", "later"]

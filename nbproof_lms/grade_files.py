@@ -19,6 +19,7 @@ from types import MappingProxyType
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
+from nbproof.key import Key
 from nbproof.text import some_of
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
 from nbproof_lms.names import TASK, bare, plain
@@ -35,7 +36,7 @@ class Grade:
     max_score: float
 
 
-Grades = Mapping[tuple[str, str], Grade]
+Grades = Mapping[Key, Grade]
 """(learner, lesson) -> grade."""
 
 
@@ -305,7 +306,7 @@ def _fill(
             notes.append(f"{lesson}: scaled from {own:g} points to the {most:g} of the LMS")
         excused = []
         for number, learner in learners.items():
-            grade, cell = grades.get((learner, lesson)), sheet.rows[number][column].strip()
+            grade, cell = grades.get(Key(learner, lesson)), sheet.rows[number][column].strip()
             if grade and table.excused and cell.upper() == table.excused:
                 excused.append(learner)
             elif grade:

@@ -9,6 +9,7 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassResults
+from nbproof.key import Key
 from nbproof_lms.grade_files import Grade, GradeFile, grade_file
 from nbproof_lms.handback import systems_of
 from nbproof_lms.system import find_system, systems
@@ -88,7 +89,7 @@ def _came_elsewhere(root: Path, option: str) -> frozenset[str]:
     return frozenset(learner for learner, came in systems_of(root).items() if name not in came)
 
 
-def grades_of(results: ClassResults) -> dict[tuple[str, str], Grade]:
+def grades_of(results: ClassResults) -> dict[Key, Grade]:
     """What is graded. Who handed in nothing, or what could not be graded, has no grade: a person decides about zeros."""
     graded = [(key, mark) for key, mark in results.marks.items() if not mark.problem]
     return {key: Grade(mark.score, mark.max_score) for key, mark in graded}

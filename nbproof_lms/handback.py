@@ -21,8 +21,9 @@ from nbproof.errors import CourseError
 from nbproof.feedback.page_task import page_path
 from nbproof.files import replace_file, written_whole
 from nbproof.gradebook.marks import ClassResults, Person
+from nbproof.key import Key
 from nbproof.report.findings import csv_of
-from nbproof_lms.outcome import STANDS, Key, Line, lines_in, uploads_in
+from nbproof_lms.outcome import STANDS, Line, lines_in, uploads_in
 from nbproof_lms.system import LmsEntry, System, systems
 
 __all__ = [
@@ -50,7 +51,7 @@ def addresses(root: Path, system: System) -> dict[Key, Address]:
     found: dict[Key, tuple[tuple[bool, int], str, Address]] = {}
     for line, asked in ((line, upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines):
         # Whoever handed in a picture there, and sent the notebook later, is known there all the same.
-        key = line.learner, line.lesson or asked
+        key = Key(line.learner, line.lesson or asked)
         entry = _entry(line, system)
         start = system.feedback_start(entry) if entry is not None and all(key) else ""
         if entry is None or not start:

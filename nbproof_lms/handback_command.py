@@ -12,6 +12,7 @@ from nbproof.command import course_command
 from nbproof.feedback.handed_back import note_handed_back
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.gradebook.marks import ClassResults
+from nbproof.key import Key
 from nbproof.report.records import read_class
 from nbproof.run.journal import problems_of
 from nbproof.terminal import progress
@@ -41,7 +42,7 @@ def hand_back_pages(request: Namespace) -> int:
     with only_run(root):
         with progress("feedback") as step:
             graded = [key for key in keys if (root / "autograded" / key[0] / key[1]).is_dir()]
-            problems = {key: one.why for key, one in problems_of(root).items() if key in set(keys)}
+            problems = {key: one.problem for key, one in problems_of(root).items() if key in set(keys)}
             feedback = write_feedback(root, graded, step, problems=problems)
         results = read_class(root, request.lesson, told=known_of(root))
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
@@ -90,7 +91,7 @@ def _packed(done: HandedBack) -> Iterator[str]:
         yield f"note: {find_system(done.target).upload_remark}"
 
 
-def _lost(target: str, keys: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _lost(target: str, keys: Sequence[Key]) -> Iterator[str]:
     """Of whom nothing says where their pages go."""
     for lesson in sorted({lesson for _, lesson in keys}):
         name, mine = find_system(target).name, _people(learner for learner, other in keys if other == lesson)

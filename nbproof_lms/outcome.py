@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.files import replace_file
+from nbproof.key import Key
 
 __all__ = [
     "NEEDS_NOBODY",
@@ -21,16 +22,12 @@ __all__ = [
     "STATUSES",
     "Collected",
     "KeptUpload",
-    "Key",
     "Line",
     "digest_in",
     "lines_in",
     "uploads_in",
     "write_list",
 ]
-
-Key = tuple[str, str]
-"""(learner, lesson)."""
 
 STATUSES = {
     "taken": "in submitted/",
@@ -91,8 +88,8 @@ class Line:
 
     @property
     def key(self) -> Key:
-        """(learner, lesson)."""
-        return self.learner, self.lesson
+        """Whose, and of which lesson."""
+        return Key(self.learner, self.lesson)
 
     @property
     def place(self) -> str:

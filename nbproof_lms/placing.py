@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 
 from nbproof.files import written_whole
-from nbproof_lms.outcome import Key, Line, digest_in, lines_in
+from nbproof.key import Key
+from nbproof_lms.outcome import Line, digest_in, lines_in
 from nbproof_lms.system import read_time
 
 __all__ = ["Desk", "place", "same_bytes"]

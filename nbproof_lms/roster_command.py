@@ -15,6 +15,7 @@ from rich.table import Table
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.key import Key
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal import console_for_output, say
@@ -33,7 +34,7 @@ def show_roster(root: Path) -> int:
     """Print the class, and what each has handed in."""
     lessons = lessons_with_source(root, [])
     intake = take_in(root, lessons, lessons)
-    came = {(one.learner, one.lesson): one.problem for one in intake.submissions}
+    came = {one.key: one.problem for one in intake.submissions}
     people, listed = people_of(root), {member.learner for member in members_of(root)}
     found = attend(root, people, came.keys(), lessons)
     console = console_for_output()
@@ -61,7 +62,7 @@ def show_roster(root: Path) -> int:
     return 0
 
 
-def _table(people: Collection[Member], cells: Mapping[tuple[str, str], str], listed: Collection[str]) -> Table:
+def _table(people: Collection[Member], cells: Mapping[Key, str], listed: Collection[str]) -> Table:
     """Everybody, and of each lesson that somebody handed in what came."""
     table = Table(title=counted(len(people), "learner"))
     for head in ("learner", "name", "email"):
@@ -72,7 +73,7 @@ def _table(people: Collection[Member], cells: Mapping[tuple[str, str], str], lis
     for one in people:
         star = "" if one.learner in listed or not listed else " *"
         who = (escape(printable(part)) for part in (one.learner + star, one.name, one.email))
-        table.add_row(*who, *(cells.get((one.learner, lesson), "-") for lesson in lessons))
+        table.add_row(*who, *(cells.get(Key(one.learner, lesson), "-") for lesson in lessons))
     return table
 
 

@@ -26,7 +26,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.hand_in import HandIn
 from nbproof.marking.marker import Marker
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
@@ -37,7 +37,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation, why_not_isolated
 from tests.feedback.page_rules import what_runs
 
-Mark = Callable[[HandIn], SubmissionVerdict]
+Mark = Callable[[HandIn], Verdict]
 _numbers = itertools.count()
 _LONGEST = (
     "tests/attacks",

@@ -27,7 +27,7 @@ FOR_THE_COURSE = {"", "checks", "display", "values"}
 """Rooms that a course's own modules may import: what learners have."""
 LEAF_TYPES = "nbproof.values.leaves."
 """Whose modules alone may import torch and NumPy, each that of its name."""
-MOST = {"statements": 22_660, "decisions": 7_570, "functions with more than 10 decisions, in %": 5.0}
+MOST = {"statements": 22_590, "decisions": 7_535, "functions with more than 10 decisions, in %": 5.0}
 """What the house may hold. It only ever gets less: whoever takes something away lowers these."""
 MOST_DECISIONS = 20
 """Of one function; so many are in the worst one."""

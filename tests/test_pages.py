@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -18,11 +17,13 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from nbproof.authoring.headings import minutes_of
 from nbproof.cli.main import course_parser
 from nbproof.limits import GradingLimits
 from nbproof.marking.verdicts import MOST_NUMBERS
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
 from nbproof.sandbox.outputs import MOST_PIXELS
+from tests import the_lessons
 
 ROOT = Path(__file__).parent.parent
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md"))]}
@@ -209,13 +210,12 @@ def test_files_that_pages_name_are_there(page: str) -> None:
 
 
 def test_the_lessons_are_those_of_readme() -> None:
-    outline = json.loads((ROOT / "course/outline.json").read_text(encoding="utf-8"))
     text = PAGES["README.md"].read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \|.*\| (\d+) \| (\d+(?: \+ \d+)?) \|$", text, re.MULTILINE)
     wanted = []
-    for slug, part in sorted(outline.items()):
-        minutes, more = part["minutes"]
-        wanted.append((slug, str(len(part["exercises"])), f"{minutes} + {more}" if more else f"{minutes}"))
+    for lesson in the_lessons():
+        minutes, more = minutes_of(lesson)
+        wanted.append((lesson.slug, str(len(lesson.exercises)), f"{minutes} + {more}" if more else f"{minutes}"))
     assert rows == wanted
     assert f"{sum(int(row[1]) for row in rows)} exercises" in PAGES["README.md"].read_text(encoding="utf-8")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.dask.tasks import Run, ready
+from nbproof.display.help import read_hints
 from nbproof.sandbox.exceptions import ClusterLost
 
 pytestmark = pytest.mark.slow
@@ -79,7 +80,7 @@ def test_a_class_gets_the_marks_that_its_answers_deserve(graded: Path) -> None:
 
 
 def test_feedback_and_report_call_the_misconceptions_by_name(graded: Path) -> None:
-    names = {one["name"] for one in json.loads((EXAMPLE / "hints.json").read_text())["misconceptions"]}
+    names = {one.name for one in read_hints(EXAMPLE / "lessons")[0].values()}
     page = _text(graded / "feedback/goro/02_generators/02_generators.html")
     assert "Generators: a function that pauses" in page
     told = re.findall(r"<h3>Looks like (.+?)</h3>", page)

@@ -24,13 +24,13 @@ from nbproof.authoring.derived_files import (
     METADATA,
     as_text,
     cell_id,
-    derived_files,
     how_to_install,
     in_the_notebook,
     orphans,
     write_where_it_differs,
 )
 from nbproof.authoring.headings import amiss, prose_of
+from nbproof.authoring.hinting import refuse_bad_hints
 from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_syllabus, refuse_abandoned
 from nbproof.cells import CellKind
 from nbproof.command import course_command
@@ -62,7 +62,7 @@ def names_in(source: str) -> tuple[set[str], set[str]]:
 def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: bool = False) -> nbformat.NotebookNode:
     """The instructor's notebook: all cells with fixed ids, no outputs, solutions and hidden tests inside.
 
-    ``two_lines``: its check cells name their checks, which the course's package holds. Without it they hold them.
+    ``two_lines``: its check cells name their checks, which the course has. Without it they hold them.
     """
     prose = prose_of(lesson)
     said = (limits or GradingLimits()).for_lesson(lesson.slug).sentence()
@@ -139,13 +139,10 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     refuse_abandoned(root)
     lessons = [lesson for lesson in read_syllabus(root, folders).lessons if lesson.slug in folders]
     _refuse_amiss(lessons)
+    refuse_bad_hints(root / "lessons")
     changed = derive(root, lessons, root, say)
     for orphan in orphans(root):
         say(f"{orphan.fact}: {orphan.place}; {orphan.next_command}")
-    if the_course().derived_in(root) is not None:
-        slugs = [folder.name for folder in find_lessons(root)]
-        files = derived_files(root, lessons, slugs)
-        changed += [path for path, text in files.items() if write_where_it_differs(text, path)]
     return changed
 
 
@@ -169,7 +166,7 @@ def derive(
     """
     limits = GradingLimits.read(course_config(root))
     changed = []
-    two_lines = the_course().derived_in(root) is not None
+    two_lines = the_course().lies_in(root)
     with tempfile.TemporaryDirectory() as scratch:
         for number, lesson in enumerate(lessons, 1):
             say(f"[{number}/{len(lessons)}] {lesson.slug}: {counted(len(lesson.exercises), 'exercise')}")

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -27,9 +27,11 @@ from nbproof.cells import grading_of
 from nbproof.command import course_command, module_name
 from nbproof.course_file import the_course
 from nbproof.display.lab import released_lessons
+from nbproof.display.outline import OutlinedLesson, outline_of
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
+from nbproof.handed_out import OUTLINE, checks_files, hint_files, read_named_cells
 from nbproof.run.intake import lessons_with_source
 from nbproof.text import in_utc
 
@@ -49,9 +51,6 @@ IF_THERE = ("LICENSE", "constraints.txt", "install.py")
 
 _TELLING = 24
 """Characters from which on a line of some answer tells anything: ``return value`` stands in English sentences, too."""
-
-_OF_THE_COURSE = ("course.toml", "checks.json", "hints.json", "outline.json")
-"""What learners need of a course that has no package of its own."""
 
 _PICTURE = "docs/pictures/wrong_answer.png"
 
@@ -157,23 +156,31 @@ def contents_of(
     """Path within the bundle -> bytes, of all that learners get. ``due``: lesson -> when it is due, in UTC."""
     package, tool = the_course().package, Path(__file__).resolve().parent.parent
     beside = f"{package}/" if package else ""
-    own = _package_files(root / package) if package else _OF_THE_COURSE
+    own = _package_files(root / package) if package else ("course.toml",)
     files = {f"{beside}{name}": (root / beside / name).read_bytes() for name in own}
+    outlined = [one for one in outline_of(root / "source", root / "lessons") if one.slug in lessons]
+    files |= {f"{beside}{name}": data for name, data in _handed_out(root, outlined).items()}
     files |= {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if is_for_learners(name)}
-    for name in (f"{beside}outline.json", f"{beside}checks.json"):
-        files[name] = _of_lessons(files[name], lessons)
     released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
     there = [name for name in IF_THERE if (root / name).is_file()]
     files |= {name: (root / name).read_bytes() for name in (*released, *there)}
     files |= _of_an_installation(root)
-    files["START.html"] = _start_page(root, json.loads(files[f"{beside}outline.json"]), due).encode()
+    files["START.html"] = _start_page(root, outlined, due).encode()
     return dict(sorted(files.items()))
 
 
-def _of_lessons(data: bytes, lessons: Sequence[str]) -> bytes:
-    """What a derived file says of these lessons."""
-    known = {slug: part for slug, part in json.loads(data).items() if slug in lessons}
-    return (json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+def _handed_out(root: Path, outlined: Sequence[OutlinedLesson]) -> dict[str, bytes]:
+    """What learners get of ``lessons/``: of these lessons the visible checks, and all hints, which may be told in any."""
+    texts, slugs = root / "lessons", [one.slug for one in outlined]
+    told = {one.slug: asdict(one) for one in outlined}
+    files = {OUTLINE: (json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()}
+    files |= {path.relative_to(texts).as_posix(): path.read_bytes() for path in hint_files(texts)}
+    for path in checks_files(texts).values():
+        place = path.relative_to(texts)
+        if place.parts[0] in slugs:
+            cells = [f"# %% {one.name}\n" * bool(one.name) + one.visible for one in read_named_cells(path)]
+            files[place.as_posix()] = ("\n".join(cells) + "\n").encode()
+    return {f"{the_course().handed_out.name}/{name}": data for name, data in files.items()}
 
 
 def _of_an_installation(root: Path) -> dict[str, bytes]:
@@ -217,10 +224,12 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     with _told_if_it_cannot_be_written(out):
         out.mkdir(parents=True, exist_ok=True)
     names = [name for name in _package_files(root / course.package) if not name.startswith("release/")]
-    own = {f"{course.package}/{name}": (root / course.package / name).read_bytes() for name in names}
+    own = {name: (root / course.package / name).read_bytes() for name in names}
+    own |= _handed_out(root, outline_of(root / "source", root / "lessons"))
     for slug in released_lessons(root):
         name = f"release/{slug}/{slug}.ipynb"
-        own[f"{course.package}/{name}"] = (root / name).read_bytes()
+        own[name] = (root / name).read_bytes()
+    own = {f"{course.package}/{name}": data for name, data in own.items()}
     _prove(root, own)
     rooms = {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if name != "pyproject.toml"}
     next_door = tool.with_name("nbproof_lms")
@@ -290,26 +299,23 @@ def _due_dates(root: Path) -> Mapping[str, datetime]:
         return due_dates_in(book).lessons if book is not None else {}
 
 
-def _start_page(root: Path, outline: dict[str, dict[str, object]], due: Mapping[str, datetime]) -> str:
+def _start_page(root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str, datetime]) -> str:
     # The template is the course's own; what it is given are titles and numbers of the course's own lessons.
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
     )
     environment.filters["prose"] = lambda text: str(text).replace("`", "")
-    lessons = []
-    for slug, part in sorted(outline.items()):
-        exercises = part["exercises"]
-        assert isinstance(exercises, list)
-        lessons.append(
-            {
-                "slug": slug,
-                "title": part["title"],
-                "exercises": len(exercises),
-                "minutes": sum(one["minutes"] for one in exercises),
-                "points": _points(root / "release" / slug / f"{slug}.ipynb"),
-                "due": in_utc(due[slug]) if slug in due else "",
-            }
-        )
+    lessons = [
+        {
+            "slug": one.slug,
+            "title": one.title,
+            "exercises": len(one.exercises),
+            "minutes": sum(exercise.minutes for exercise in one.exercises),
+            "points": _points(root / "release" / one.slug / f"{one.slug}.ipynb"),
+            "due": in_utc(due[one.slug]) if one.slug in due else "",
+        }
+        for one in outlined
+    ]
     picture = root / _PICTURE
     shown = base64.b64encode(picture.read_bytes()).decode("ascii") if picture.exists() else ""
     return environment.get_template("start.html").render(

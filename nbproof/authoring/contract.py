@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbproof.authoring.demands import Demands
-from nbproof.authoring.derived_files import checks_in
-from nbproof.authoring.exercise_folder import CHECKS
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
@@ -24,8 +22,10 @@ from nbproof.authoring.trial import Trial, Tried, Way
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.display.help import all_hints, known_hint
+from nbproof.display.outline import checks_in
 from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError, Violation
+from nbproof.handed_out import CHECKS
 from nbproof.text import counted
 
 __all__ = [

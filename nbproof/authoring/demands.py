@@ -26,11 +26,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from nbproof.authoring.exercise_folder import CHECKS, nothing_to_break
+from nbproof.authoring.exercise_folder import nothing_to_break
 from nbproof.authoring.headings import statement_of
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.cells import stub_of
 from nbproof.errors import Violation
+from nbproof.handed_out import CHECKS
 
 __all__ = ["Demands", "demands_of", "sentences", "unbroken", "untried"]
 

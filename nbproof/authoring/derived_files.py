@@ -1,6 +1,4 @@
-"""Derived files: notebooks, and what learners have beside the course; the same lesson always gives the same bytes.
-
-``outline.json`` is what help and progress know of the lessons, ``checks.json`` the checks that check cells stand for.
+"""Derived files are notebooks; the same lesson always gives the same bytes.
 
 In the notebook a check cell has two lines, and below them, between nbgrader's marks, what is hidden, with what that needs of
 the visible part: nbgrader takes it out for the release.
@@ -10,38 +8,27 @@ If a lesson is gone, or was renamed, a build names what is left of it. It takes 
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
-from nbproof.authoring.headings import heading_of, minutes_of
-from nbproof.authoring.hint_texts import derived_hints
-from nbproof.authoring.lesson import Cell, Exercise, Lesson
-from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, stub_of
+from nbproof.authoring.lesson import Cell
+from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN
 from nbproof.checks.check_cells import CHECK_LINE, needed_by
-from nbproof.checks.visible import HIDDEN, NAME
 from nbproof.course_file import the_course
-from nbproof.display.outline import fingerprint
 from nbproof.errors import Violation
+from nbproof.handed_out import HIDDEN
 
 __all__ = [
     "LIMITS",
     "METADATA",
-    "OUTLINE",
     "as_text",
     "cell_id",
-    "checks_in",
-    "derived_files",
     "how_to_install",
     "in_the_notebook",
     "orphans",
-    "outline_of",
-    "read_outline",
     "write_where_it_differs",
 ]
 
@@ -101,86 +88,6 @@ def write_where_it_differs(text: str, path: Path) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
     return True
-
-
-OUTLINE = "outline.json"
-
-
-def derived_files(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> dict[Path, str]:
-    """Path -> text of the three files, for ``course.toml``'s folder as ``root`` has it; ``slugs`` are all lessons there are.
-
-    Of lessons that are not among ``lessons`` they keep what stands there already. Raises HintError.
-    """
-    texts = {
-        OUTLINE: _updated(root, OUTLINE, slugs, {lesson.slug: outline_of(lesson) for lesson in lessons}),
-        NAME: _updated(root, NAME, slugs, {lesson.slug: _checks_of(lesson) for lesson in lessons}),
-        "hints.json": derived_hints(root),
-    }
-    return {_place(root, name): text for name, text in texts.items()}
-
-
-def _place(root: Path, name: str) -> Path:
-    """In a folder that only holds lessons, there."""
-    return (the_course().derived_in(root) or root) / name
-
-
-def _known(root: Path, name: str) -> dict[str, Any]:
-    try:
-        return dict(json.loads(_place(root, name).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return {}
-
-
-def _updated(root: Path, name: str, slugs: Sequence[str], fresh: Mapping[str, Any]) -> str:
-    kept = {slug: part for slug, part in _known(root, name).items() if slug in slugs}
-    return json.dumps({**kept, **fresh}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def read_outline(root: Path) -> dict[str, Any]:
-    """The outline as it is written down; empty if it is missing or damaged."""
-    return _known(root, OUTLINE)
-
-
-def outline_of(lesson: Lesson) -> dict[str, Any]:
-    """One lesson's part of the outline, as JSON-able data."""
-    opening = lesson.cells[0].source
-    title = next((line[2:].strip() for line in opening.splitlines() if line.startswith("# ")), lesson.slug)
-    core, further = minutes_of(lesson)
-    exercises = [_outlined(lesson, exercise) for exercise in lesson.exercises]
-    return {"title": title, "minutes": [core, further], "exercises": exercises}
-
-
-def _outlined(lesson: Lesson, exercise: Exercise) -> dict[str, Any]:
-    heading = heading_of(lesson, exercise)
-    visible = [checks_in(cell.visible) for cell in exercise.tests]
-    return {
-        "id": exercise.id,
-        "title": heading.title.replace("`", "") if heading else exercise.id.replace("_", " "),
-        "difficulty": heading.difficulty if heading else "",
-        "minutes": heading.minutes if heading else 0,
-        "points": exercise.points,
-        "cells": visible,
-        "hidden": [
-            len(checks_in(cell.source)) - len(shown) for cell, shown in zip(exercise.tests, visible, strict=True)
-        ],
-        "stub": fingerprint(stub_of(exercise.answer.source)),
-    }
-
-
-def checks_in(source: str) -> list[str]:
-    """The classes that the text of a test cell hands to ``check``."""
-    return [
-        argument.id
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"
-        for argument in node.args[1:]
-        if isinstance(argument, ast.Name)
-    ]
-
-
-def _checks_of(lesson: Lesson) -> dict[str, str]:
-    """Key -> text of the checks that learners have."""
-    return {cell.checks: cell.visible.strip("\n") for cell in lesson.cells if cell.checks}
 
 
 def in_the_notebook(cell: Cell) -> str:

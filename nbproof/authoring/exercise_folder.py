@@ -28,100 +28,28 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbproof.checks.visible import HIDDEN, grade_id_of, import_lines, key_of, the_call
+from nbproof.checks.visible import grade_id_of, import_lines, the_call
 from nbproof.errors import LessonError
+from nbproof.handed_out import CHECKS, HIDDEN, HINTS, NamedCell, key_of, read_named_cells
 
 __all__ = [
-    "CHECKS",
-    "HIDDEN",
-    "HINTS",
     "RIGHT",
     "WRONG",
     "Candidate",
-    "NamedCell",
     "is_left_over",
     "key_called",
     "nothing_to_break",
     "read_candidates",
     "read_checks",
-    "read_named_cells",
     "refuse_missing",
     "refuse_unexpected",
     "refuse_unused",
 ]
 
 
-CHECKS, RIGHT, WRONG, HINTS = "checks.py", "right.py", "wrong.py", "hints.toml"
+RIGHT, WRONG = "right.py", "wrong.py"
 
-_MARKER = re.compile(r"# ?%%(?P<name>.*)")
-_NAME = re.compile(r"[A-Za-z0-9_]+")
 _NEARLY = re.compile(r"#.*hidden checks", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class NamedCell:
-    """A cell ``# %% name``, or a file that has none, whose name is empty."""
-
-    name: str
-    source: str
-    """Without blank lines at its end, and without a newline there."""
-    path: Path
-    line: int
-    """Of the file, in which its text begins."""
-
-    @property
-    def place(self) -> str:
-        """Where the cell begins: its marker, if it has one."""
-        return f"{self.path}:{self.line - bool(self.name)}"
-
-    @property
-    def visible(self) -> str:
-        """Of checks: what learners get, above the line :data:`HIDDEN`."""
-        return self._halves[0]
-
-    @property
-    def hidden(self) -> str:
-        """Of checks: what learners do not get, below that line."""
-        return self._halves[1]
-
-    @property
-    def _halves(self) -> tuple[str, str]:
-        lines = self.source.split("\n")
-        end = lines.index(HIDDEN) if HIDDEN in lines else len(lines)
-        return "\n".join(lines[:end]), "\n".join(lines[end + 1 :])
-
-
-def read_named_cells(path: Path) -> tuple[NamedCell, ...]:
-    """The cells of a file, in its order; none if there is no file. Raises LessonError for one without a name of its own."""
-    if not path.exists():
-        return ()
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LessonError(f"it cannot be read: {error}", str(path), "save it as UTF-8 text") from None
-    markers = [(at, found["name"].strip()) for at, line in enumerate(lines) if (found := _MARKER.match(line))]
-    if not markers:
-        return (NamedCell("", _ending("\n".join(lines)), path, 1),)
-    for at, line in enumerate(lines[: markers[0][0]]):
-        if line.strip() and not line.startswith("#"):  # JupyterLab writes a header of comments
-            raise LessonError("text that is in no cell", f"{path}:{at + 1}", "put a '# %% name' above it")
-    ends = [at for at, _ in markers[1:]] + [len(lines)]
-    cells: dict[str, NamedCell] = {}
-    for (at, name), end in zip(markers, ends, strict=True):
-        cell = NamedCell(name, _ending("\n".join(lines[at + 1 : end])), path, at + 2)
-        if not _NAME.fullmatch(name):
-            cure = "write '# %% name', in letters, digits and _"
-            raise LessonError(f"a cell without a name: {lines[at]!r}", f"{path}:{at + 1}", cure)
-        if name in cells:
-            places = f"{cell.place} and {cells[name].place}"
-            raise LessonError(f"two cells are called {name!r}", places, "rename one of them")
-        cells[name] = cell
-    return tuple(cells.values())
-
-
-def _ending(text: str) -> str:
-    """Without the blank lines at its end; spaces within its last line stay."""
-    return re.sub(r"(\n[ \t]*)+\Z", "", text)
 
 
 def read_checks(folder: Path, ids: Collection[str]) -> dict[str, NamedCell]:

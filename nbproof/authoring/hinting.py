@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from nbproof.authoring.contract import Record
-from nbproof.authoring.exercise_folder import HINTS
-from nbproof.authoring.hint_texts import WAY_IN, place_of
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.cells import CellKind, private_lines
-from nbproof.command import course_command
-from nbproof.display.help import Hint, all_hints, exercise_hints
-from nbproof.errors import Violation
+from nbproof.display.help import WAY_IN, Hint, all_hints, exercise_hints, read_hints
+from nbproof.errors import HintError, Violation
+from nbproof.handed_out import HINTS, hint_files
 
-__all__ = ["SHARE", "check_hints", "check_share", "given_away", "share_named"]
+__all__ = ["SHARE", "check_hints", "check_share", "given_away", "place_of", "refuse_bad_hints", "share_named"]
 
 SHARE = 0.95
 """Of all mutants, how many must be told which misconception they are."""
@@ -51,7 +50,7 @@ def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
                 yield Violation(
                     f"{exercise.id} has no way in",
                     f"{lesson.path.parent / HINTS}: no [{WAY_IN}.{exercise.id}]",
-                    f"write one: question, idea, read; then: {course_command('build')}",
+                    "write one: question, idea, read",
                 )
     titles = {lesson.slug[:2]: _titles(lesson) for lesson in lessons}
     hints = [*all_hints().values(), *exercise_hints().values()]
@@ -88,7 +87,7 @@ def given_away(lesson: Lesson, hints: Sequence[Hint]) -> Iterator[Violation]:
                 yield Violation(
                     f"the hint {hint.id!r} holds a line of a solution of {exercise.id}: {line}",
                     _place([lesson], hint),
-                    f"lead to the idea, in words; then: {course_command('build')}",
+                    "lead to the idea, in words",
                 )
 
 
@@ -101,8 +100,28 @@ def _solving_lines(exercise: Exercise) -> set[str]:
 
 
 def _place(lessons: Sequence[Lesson], hint: Hint) -> str:
-    """Where the hint is written: ``<slug>/lesson.py`` lies two folders below lessons' own."""
-    return place_of(lessons[0].path.parent.parent.parent, hint.id)
+    return place_of(lessons[0].path.parent.parent, hint.id)
+
+
+def place_of(texts: Path, key: str) -> str:
+    """Where the misconception ``key`` stands in ``lessons/``, or the way into the exercise ``key``: ``<file>:<line>``."""
+    wanted = (f"[{key}]", f"[{WAY_IN}.{key}]")
+    for path in hint_files(texts):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if line.strip() in wanted:
+                return f"{path}:{number}"
+    return str(texts)
+
+
+def refuse_bad_hints(texts: Path) -> None:
+    """Raise HintError if hints in ``lessons/`` cannot be read, or a way in leads into no exercise."""
+    for exercise in read_hints(texts)[1]:
+        if not any(texts.glob(f"*/{exercise}")):
+            raise HintError(
+                "a way in, and no exercise that it leads into",
+                place_of(texts, exercise),
+                f"write [{WAY_IN}.<exercise>] in the {HINTS} of its lesson",
+            )
 
 
 def _bare(text: str) -> str:

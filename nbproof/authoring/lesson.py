@@ -32,7 +32,6 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from nbproof.authoring.exercise_folder import (
     Candidate,
-    NamedCell,
     is_left_over,
     key_called,
     read_candidates,
@@ -57,6 +56,7 @@ from nbproof.cells import (
 )
 from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.errors import LessonError, UsageError
+from nbproof.handed_out import NamedCell
 
 __all__ = [
     "Candidate",
@@ -92,7 +92,7 @@ class Cell:
     call: str = ""
     """The two lines of a test cell whose checks stand in its exercise's folder."""
     checks: str = ""
-    """Their key in ``checks.json``."""
+    """Their key."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,12 @@ class Lesson:
     path: Path
     cells: tuple[Cell, ...]
     exercises: tuple[Exercise, ...]
+
+    @property
+    def title(self) -> str:
+        """Its first heading; its name if it begins with none."""
+        lines = self.cells[0].source.splitlines()
+        return next((line[2:].strip() for line in lines if line.startswith("# ")), self.slug)
 
     @property
     def written(self) -> tuple[Cell, ...]:

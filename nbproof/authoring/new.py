@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
-from nbproof.authoring.exercise_folder import HINTS
 from nbproof.authoring.lesson import find_lessons, read_syllabus
 from nbproof.errors import UsageError
+from nbproof.handed_out import HINTS
 
 __all__ = ["FIRST", "new_course", "new_exercise"]
 

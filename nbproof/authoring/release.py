@@ -10,13 +10,12 @@ from pathlib import Path
 import nbformat
 
 from nbproof.authoring.build import derive
-from nbproof.authoring.derived_files import OUTLINE, derived_files, orphans, outline_of, read_outline
+from nbproof.authoring.derived_files import orphans
 from nbproof.authoring.headings import amiss
-from nbproof.authoring.hint_texts import derived_hints
-from nbproof.authoring.lesson import Lesson, find_lessons
+from nbproof.authoring.hinting import refuse_bad_hints
+from nbproof.authoring.lesson import Lesson
 from nbproof.cells import private_lines
 from nbproof.command import course_command
-from nbproof.course_file import the_course
 from nbproof.errors import LessonError, Violation
 from nbproof.nbgrader_setup import course_config
 
@@ -26,6 +25,7 @@ __all__ = ["check_release", "leaks"]
 def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
     """What is wrong with the derived notebooks and the prose: stale, misleading, or holding what learners must not see."""
     course_config(root)  # raises here, and not in the scratch course, where there is no configuration
+    refuse_bad_hints(root / "lessons")
     found = orphans(root)
     with tempfile.TemporaryDirectory() as name:
         scratch, refused = Path(name).resolve(), dict[str, LessonError]()
@@ -37,7 +37,7 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
                 mine += leaks(lesson, release)
             mine += amiss(lesson)
             found += [replace(violation, lesson=lesson.slug) for violation in mine]
-    return [*found, *_stale_files(root, lessons)]
+    return found
 
 
 def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | None) -> Iterator[Violation]:
@@ -50,26 +50,6 @@ def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | Non
             yield Violation(f"{step}/{lesson.slug} is missing", str(root / place), course_command("build"))
         elif (root / place).read_bytes() != (scratch / place).read_bytes():
             yield Violation(f"{step}/{lesson.slug} is outdated", str(root / place), course_command("build"))
-
-
-def _stale_files(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
-    """Where the lessons stand beside the package, what it has of them must be theirs; elsewhere hints are only read."""
-    if the_course().derived_in(root) is None:
-        derived_hints(root)
-        return
-    slugs = [folder.name for folder in find_lessons(root)]
-    for path, text in derived_files(root, lessons, slugs).items():
-        name, again = path.relative_to(root), course_command("build")
-        if path.name != OUTLINE:
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                yield Violation(f"{name} is outdated", str(path), again)
-            continue
-        known = read_outline(root)
-        for lesson in lessons:
-            if known.get(lesson.slug) != outline_of(lesson):
-                yield Violation(f"{name} is outdated about {lesson.slug}", str(path), again, lesson.slug)
-        for slug in (one for one in known if one not in slugs):
-            yield Violation(f"{name} knows {slug}, which is no lesson", str(path), again)
 
 
 def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:

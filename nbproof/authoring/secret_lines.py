@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbproof.authoring.exercise_folder import CHECKS, RIGHT, WRONG, read_named_cells
+from nbproof.authoring.exercise_folder import RIGHT, WRONG
 from nbproof.cells import name_of, private_lines
-from nbproof.checks.visible import HIDDEN, visible_texts
+from nbproof.course_file import the_course
+from nbproof.handed_out import HIDDEN, checks_files, read_named_cells
 
 __all__ = [
     "SHORTEST",
@@ -162,13 +163,8 @@ def public_text(root: Path) -> str:
 
 
 def _visible(root: Path) -> Iterator[str]:
-    """The lines of the checks that learners have: as they are written, for what was derived cannot vouch for itself."""
-    if not (root / "lessons").is_dir():
-        # A course that has come without its lessons: nobody can have derived anything anew.
-        for texts in visible_texts().values():
-            yield from (line for text in texts.values() for line in text.splitlines())
-        return
-    for path in sorted((root / "lessons").glob(f"*/*/{CHECKS}")):
+    """The lines of the checks that learners have."""
+    for path in checks_files(the_course().texts_in(root)).values():
         for cell in read_named_cells(path):
             yield from cell.visible.splitlines()
 

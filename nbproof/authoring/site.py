@@ -22,8 +22,9 @@ from pathlib import Path
 
 from nbproof.authoring.bundle import refuse_leaks
 from nbproof.authoring.chapter import PICTURES, chapter_of, plain
-from nbproof.authoring.derived_files import as_text, read_outline
-from nbproof.authoring.lesson import find_lessons
+from nbproof.authoring.derived_files import as_text
+from nbproof.authoring.headings import minutes_of
+from nbproof.authoring.lesson import find_lessons, read_lesson
 from nbproof.authoring.shown import Shown, notebook_at, shown_by
 from nbproof.authoring.site_pages import Chapter, home, home_title, readers_pages
 from nbproof.command import course_command, module_name, with_extra
@@ -160,17 +161,16 @@ def _sources(
 ) -> dict[str, bytes]:
     """Path -> text of all that pages are made from. A lesson without a notebook to show goes to ``left_out``."""
     files: dict[str, bytes] = {}
-    outline = read_outline(root)
     chapters = []
     for slug in slugs:
         try:
+            lesson = read_lesson(root / "lessons" / slug)
             released = notebook_at(root / "release" / slug / f"{slug}.ipynb")
         except LessonError as error:
             left_out[slug] = error
             continue
-        title = plain(str(outline.get(slug, {}).get("title", slug)))
-        core, further = outline.get(slug, {}).get("minutes", (0, 0))
-        chapters.append(Chapter(slug, title, len(outline.get(slug, {}).get("exercises", ())), core, further))
+        title = plain(lesson.title)
+        chapters.append(Chapter(slug, title, len(lesson.exercises), *minutes_of(lesson)))
         one = shown.get(slug, Shown(slug, {}, None))
         opening = _opening(root, slug)
         if one.stopped is not None:

@@ -38,8 +38,9 @@ from nbproof.checks.case import Case
 from nbproof.checks.check_cells import CHECK_LINE, on_their_own
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
-from nbproof.checks.visible import hidden_text, key_of, run_apart, visible_text
+from nbproof.checks.visible import hidden_text, run_apart, visible_text
 from nbproof.display.session import SESSION
+from nbproof.handed_out import key_of
 from nbproof.text import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import snapshot

@@ -4,52 +4,32 @@
 
     check("every_other")
 
-Their texts are written in ``lessons/``; a build gathers them in ``checks.json``, beside the modules of the course, so that
-a notebook reads as a lesson everywhere, also in editors that fold nothing. A notebook whose check cells hold
-their checks themselves, as all did before November 2026, runs as it always did.
+Their texts are no part of the notebook (:mod:`nbproof.handed_out`), so that it reads as a lesson everywhere, also in editors
+that fold nothing. A notebook whose check cells hold their checks themselves runs as well.
 """
 
 from __future__ import annotations
 
-import json
 import linecache
 import re
-from functools import lru_cache
-from pathlib import Path
 
 from nbproof.cells import BEGIN_HIDDEN, visible_and_hidden
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
-from nbproof.files import digest_of
+from nbproof.handed_out import HIDDEN, checks_files, key_of, visible_texts
 
 __all__ = [
-    "HIDDEN",
-    "NAME",
-    "digest_of_visible",
     "grade_id_of",
     "hidden_text",
     "import_lines",
-    "key_of",
     "run_apart",
     "the_call",
     "visible_text",
-    "visible_texts",
     "whole",
 ]
 
-NAME = "checks.json"
-
-HIDDEN = "# --- Hidden checks: graders run them, learners do not get them. ---"
-"""The line between what learners get and what they do not. In the hidden region of a notebook what stands above it is taken
-from the visible text, for those who run the notebook as it is."""
-
 _CALL = re.compile(r'check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)')
-
-
-def key_of(exercise: str, part: str = "") -> str:
-    """Of an exercise's checks, or of one part's, in ``checks.json``."""
-    return f"{exercise}/{part}" if part else exercise
 
 
 def grade_id_of(key: str) -> str:
@@ -64,39 +44,18 @@ def import_lines() -> tuple[str, ...]:
     )
 
 
-def visible_texts() -> dict[str, dict[str, str]]:
-    """Lesson -> key -> text; nothing if the course has no such file."""
-    path = the_course().folder / NAME
-    try:
-        return _read(path, path.stat().st_mtime_ns)
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise CourseError(
-            f"the checks cannot be read: {error}",
-            str(path),
-            f"if lessons/ is there: {course_command('build')}; else install the course again",
-        ) from None
-
-
-@lru_cache(maxsize=1)
-def _read(path: Path, changed: int) -> dict[str, dict[str, str]]:
-    # Each check cell of a lesson asks for it.
-    return dict(json.loads(path.read_text(encoding="utf-8")))
-
-
 def visible_text(exercise: str, part: str = "") -> str:
     """The text of the checks that a check cell of two lines stands for. Raises CourseError if the course has none."""
     key = key_of(exercise, part)
-    for texts in visible_texts().values():
-        if key in texts:
-            return texts[key]
-    raise CourseError(
-        f"there are no checks for {key!r} in the course that is installed here",
-        str(the_course().folder / NAME),
-        "the notebook is of another version of the course: install the one that it came with; if lessons/ is there: "
-        + course_command("build"),
-    )
+    texts = visible_texts(exercise)
+    if key not in texts:
+        raise CourseError(
+            f"there are no checks for {key!r} in the course that is installed here",
+            str(the_course().texts),
+            "the notebook is of another version of the course: install the one that it came with; "
+            f"if you work in a copy of the repository: {course_command('check')}",
+        )
+    return texts[key]
 
 
 def hidden_text(exercise: str, part: str = "") -> str:
@@ -104,15 +63,10 @@ def hidden_text(exercise: str, part: str = "") -> str:
 
     A sealed process does not see them, and what learners are handed holds none.
     """
-    key = key_of(exercise, part)
-    lesson = next((lesson for lesson, texts in visible_texts().items() if key in texts), "")
-    source = the_course().source_cell(lesson, grade_id_of(key))
+    file = checks_files(the_course().texts).get(exercise)
+    lesson = file.parent.parent.name if file is not None else ""
+    source = the_course().source_cell(lesson, grade_id_of(key_of(exercise, part)))
     return visible_and_hidden(source)[1]
-
-
-def digest_of_visible(lesson: str) -> str:
-    """Changes with the visible checks of a lesson."""
-    return digest_of(json.dumps(visible_texts().get(lesson, {}), sort_keys=True).encode())
 
 
 def whole(source: str) -> str:

@@ -17,7 +17,7 @@ from nbproof.command import course_command, formgrader_place
 from nbproof.gradebook.marks import ClassLesson, ClassResults, GradedClass, Mark, Person
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
-from nbproof.marking.results import UNCERTAIN, SubmissionVerdict
+from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.report.lateness import late_lines
 from nbproof.report.statistics import lesson_row
 from nbproof.terminal import say
@@ -199,10 +199,10 @@ def _shown(mark: Mark | None) -> str:
     return f"{signs} {mark.score:g}".strip()
 
 
-def lesson_table(results: ClassResults, title: str = "") -> Table:
+def lesson_table(results: ClassResults) -> Table:
     """A row a lesson: who handed in, and what they have."""
     people = {*(person.id for person in results.people), *(learner for learner, _ in results.marks)}
-    table = Table(title=title or f"scores of {counted(len(people), 'learner')}")
+    table = Table(title=f"scores of {counted(len(people), 'learner')}")
     table.add_column("lesson", no_wrap=True)
     for name in ("of", "graded", "missing", "not graded", "to mark", "lowest", "median", "mean", "highest"):
         table.add_column(name, justify="right")
@@ -219,7 +219,7 @@ def _with_what_came_to_nothing(told: Told) -> ClassResults:
     """The class with those who handed in nothing, and what came of which nothing can be graded."""
     graded = told.graded
     came = {
-        Key(one.learner, one.lesson): Mark(SubmissionVerdict.refused(one.learner, one.lesson, 0, str(one)))
+        Key(one.learner, one.lesson): Mark(Verdict.refused(one.learner, one.lesson, 0, str(one)))
         for one in told.attendance.useless
         if one.lesson
     }

@@ -161,7 +161,7 @@ class _Desk:
             chosen = select(intake, lessons, request.only, people_of(root) if request.only else ())
             graded = self._graded(chosen, lessons)
             self.counting.stopped(graded.marks.values())  # should anything end it from here on
-            handed_in = {(one.learner, one.lesson) for one in intake.submissions}
+            handed_in = {one.key for one in intake.submissions}
             attendance = attend(root, people_of(root), handed_in, lessons) if not request.only else Attendance()
             intake = replace(intake, notes=(), passed_over=False) if request.only else intake
             graded = replace(graded, notes=(*_unfit(graded), *intake.notes, *chosen.absent))
@@ -264,7 +264,7 @@ class _Desk:
     def _write_feedback(self, graded: GradedClass) -> tuple[tuple[str, str, str], ...]:
         from nbproof.feedback.pages import write_feedback
 
-        problems = {(one.learner, one.lesson): one.problem for one in graded.ungraded()}
+        problems = {one.key: one.problem for one in graded.ungraded()}
         if not self.request.quiet:
             # A terminal shows a bar besides, once there is a page to count.
             print("writing feedback pages", file=sys.stderr, flush=True)

@@ -158,7 +158,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
 
         pairs = chosen_submissions(given.course, given.names, given.lesson)
         # What was handed in last may be what could not be graded, over a verdict on what came before.
-        problems = {key: one.why for key, one in problems_of(given.course).items() if key in set(pairs)}
+        problems = {key: one.problem for key, one in problems_of(given.course).items() if key in set(pairs)}
         feedback = write_feedback(given.course, pairs, step, problems=problems, force=given.force)
     print_feedback(feedback, given.course / "feedback", time.perf_counter() - start)
     return 1 if feedback.failed else 0

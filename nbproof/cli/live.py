@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from rich.console import Console
 
 from nbproof.gradebook.marks import Mark
-from nbproof.marking.results import STATUSES, SubmissionVerdict
+from nbproof.marking.results import STATUSES, Verdict
 from nbproof.run.watch import Watch
 from nbproof.terminal import progress
 from nbproof.text import counted
@@ -49,7 +49,7 @@ class Counting(Watch):
         """See :class:`Watch`."""
         self.total = total
 
-    def marked(self, name: str, verdict: SubmissionVerdict) -> None:
+    def marked(self, name: str, verdict: Verdict) -> None:
         """See :class:`Watch`."""
         self.done += 1
         self._first = self._first or time.monotonic()
@@ -90,7 +90,7 @@ class _Lines(Counting):
         unchanged = f"; {kept} need no grading" if kept else ""
         _tell(*reasons, *([f"grading {counted(total, 'submission')}{unchanged}"] if total else []))
 
-    def marked(self, name: str, verdict: SubmissionVerdict) -> None:
+    def marked(self, name: str, verdict: Verdict) -> None:
         super().marked(name, verdict)
         if time.monotonic() - self._said >= EVERY and self.done < self.total:
             self._said = time.monotonic()
@@ -119,7 +119,7 @@ class _Bar(Counting):
     def started(self, name: str) -> None:
         self._step(self.done, self.total, name)
 
-    def marked(self, name: str, verdict: SubmissionVerdict) -> None:
+    def marked(self, name: str, verdict: Verdict) -> None:
         super().marked(name, verdict)
         self._step(self.done, self.total, self.counts())
 

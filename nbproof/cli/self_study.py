@@ -12,13 +12,13 @@ from nbproof.terminal import console_for_output, say
 
 if TYPE_CHECKING:
     from nbproof.display.progress import Overview
-    from nbproof.marking.results import SubmissionVerdict
+    from nbproof.marking.results import Verdict
     from nbproof.values.results import Outcome
 
 __all__ = ["print_notebook", "print_progress"]
 
 
-def print_notebook(verdict: SubmissionVerdict, seconds: float) -> None:
+def print_notebook(verdict: Verdict, seconds: float) -> None:
     """What the visible and hidden tests say about one notebook, an exercise after the other."""
     from nbproof.marking.results import UNCERTAIN
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from nbproof.limits import GradingLimits
     from nbproof.marking.blueprint import Blueprint
     from nbproof.marking.hand_in import HandIn
-    from nbproof.marking.results import SubmissionVerdict
+    from nbproof.marking.results import Verdict
     from nbproof.run.pool import Pool
 
 __all__ = ["Cluster", "address_of", "connect"]
@@ -157,11 +157,9 @@ class Cluster:
             self.say(f"waiting up to {self.patience:g} s (--wait) for\n  dask worker {self.address}")
         executor = self.client.get_executor(pure=False)
 
-        def submit(one: HandIn) -> Future[SubmissionVerdict]:
+        def submit(one: HandIn) -> Future[Verdict]:
             # Pickled here, so that the scheduler passes it on without looking.
-            future: Future[SubmissionVerdict] = executor.submit(
-                tasks.mark, run, lessons[one.key.lesson], pickle.dumps(one)
-            )
+            future: Future[Verdict] = executor.submit(tasks.mark, run, lessons[one.key.lesson], pickle.dumps(one))
             return future
 
         try:

@@ -21,7 +21,7 @@ from nbproof.sandbox.isolation import Isolation
 
 if TYPE_CHECKING:
     from nbproof.marking.marker import Marker
-    from nbproof.marking.results import SubmissionVerdict
+    from nbproof.marking.results import Verdict
     from nbproof.sandbox.engine import Engine
 
 __all__ = ["Run", "finish", "isolation_here", "mark", "ready", "versions_here"]
@@ -125,7 +125,7 @@ def isolation_here(wanted: Isolation | None) -> tuple[Isolation, str]:
     return Isolation(level), line
 
 
-def mark(run: Run, blueprint: bytes, hand_in: bytes) -> SubmissionVerdict:
+def mark(run: Run, blueprint: bytes, hand_in: bytes) -> Verdict:
     """The verdict. Raises ClusterLost if this worker, which came later, must not mark."""
     from nbproof.marking.marker import Marker
 

@@ -3,28 +3,50 @@
 What the help is about is the check that failed last in this notebook: the misconception that it named,
 or else the way into its exercise. Each call shows one step more; another mistake starts anew.
 
-The texts are written in ``lessons/``, beside what they are about; a build gathers them in ``hints.json``, which
-learners have (:mod:`nbproof.authoring.hint_texts`). A hint leads to the idea. It never holds a line of a solution.
+A hint leads to the idea. It never holds a line of a solution. Hints are written beside what they are about, in files
+``hints.toml`` (:mod:`nbproof.handed_out`), one table a misconception::
+
+    [rebinds_output]
+    name = "rebinding the name instead of returning a value"
+    question = "Who sees the new value of `output` after your function has ended?"
+    idea = "A name inside a function is local. Whoever calls it gets what it returns."
+    read = "Lesson 03, 'What a function may return'"
+
+and ``[way_in.<exercise>]`` for a learner who does not know how to begin: question, idea, read.
 """
 
 from __future__ import annotations
 
 import difflib
-import json
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
-from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.outline import outline
 from nbproof.display.session import SESSION
 from nbproof.errors import HintError
 from nbproof.front_end import MONO, framed, prose, show
+from nbproof.handed_out import hint_files
 
-__all__ = ["Hint", "all_hints", "exercise_hints", "known_hint", "say", "say_unknown", "show_next_step", "steps"]
+__all__ = [
+    "WAY_IN",
+    "Hint",
+    "all_hints",
+    "exercise_hints",
+    "known_hint",
+    "read_hints",
+    "say",
+    "say_unknown",
+    "show_next_step",
+    "steps",
+]
+
+WAY_IN = "way_in"
 
 
 @dataclass(frozen=True)
@@ -38,33 +60,55 @@ class Hint:
     read: str
 
 
-@cache
-def _tables(path: Path) -> tuple[dict[str, Hint], dict[str, Hint]]:
+def read_hints(texts: Path) -> tuple[dict[str, Hint], dict[str, Hint]]:
+    """Misconceptions, and ways into exercises, by their ids. Raises HintError if an id stands twice, or a step is missing."""
+    misconceptions: dict[str, Hint] = {}
+    ways_in: dict[str, Hint] = {}
+    places: dict[str, Path] = {}
+    for path in hint_files(texts):
+        tables = _tables(path)
+        for exercise, table in tables.pop(WAY_IN, {}).items():
+            ways_in[exercise] = Hint(exercise, exercise, *_texts(path, f"{WAY_IN}.{exercise}", table, _STEPS))
+        for key, table in tables.items():
+            if key in misconceptions:
+                raise HintError(
+                    f"the hint {key!r} is defined twice",
+                    f"{path} and {places[key]}",
+                    "rename one of the two, ids are unique; or, if they mean the same, move one up to where both see it",
+                )
+            misconceptions[key], places[key] = Hint(key, *_texts(path, key, table, ("name", *_STEPS))), path
+    return misconceptions, ways_in
+
+
+_STEPS = ("question", "idea", "read")
+
+
+def _tables(path: Path) -> dict[str, Any]:
     try:
-        tables = json.loads(path.read_text(encoding="utf-8"))
-        misconceptions = {table["id"]: Hint(**table) for table in tables["misconceptions"]}
-        starts = {table["id"]: Hint(name=table["id"], **table) for table in tables["exercises"]}
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise HintError(
-            f"the hints cannot be read: {error}",
-            str(path),
-            f"if lessons/ is there: {course_command('build')}; else install the course again",
-        ) from None
-    return misconceptions, starts
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # no TOML, or no UTF-8
+        raise HintError(f"the file is no TOML: {error}", str(path), "mend it: texts stand in quotation marks") from None
 
 
-def _path() -> Path:
-    return the_course().folder / "hints.json"
+def _texts(path: Path, key: str, table: object, steps: tuple[str, ...]) -> list[str]:
+    given = table if isinstance(table, dict) else {}
+    for step in steps:
+        if not isinstance(given.get(step), str):
+            raise HintError(f"the hint {key!r} has no {step!r}", str(path), f'add {step} = "..."')
+    return [given[step] for step in steps]
+
+
+_read = cache(read_hints)
 
 
 def all_hints() -> dict[str, Hint]:
-    """Every misconception of the course by its id. Raises HintError if hints.json is missing or damaged."""
-    return _tables(_path())[0]
+    """Every misconception of the course by its id. Raises HintError."""
+    return _read(the_course().texts)[0]
 
 
 def exercise_hints() -> dict[str, Hint]:
     """The way into each exercise, by exercise id; ``name`` is the id."""
-    return _tables(_path())[1]
+    return _read(the_course().texts)[1]
 
 
 def known_hint(key: str | None) -> str | None:

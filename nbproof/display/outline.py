@@ -1,16 +1,35 @@
-"""Which lessons and exercises there are, for help and progress: a derived file, made by the command ``build``."""
+"""Which lessons and exercises there are, for help and progress.
+
+In a clone that is read off the instructor's notebooks; learners, who do not get these, have it in a file.
+"""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, stub_of, text_of, visible_and_hidden
 from nbproof.course_file import the_course
+from nbproof.handed_out import OUTLINE, checks_files, key_of, visible_in
 
-__all__ = ["OutlinedExercise", "OutlinedLesson", "exercise_named", "fingerprint", "outline", "title_of"]
+__all__ = [
+    "OutlinedExercise",
+    "OutlinedLesson",
+    "checks_in",
+    "exercise_named",
+    "fingerprint",
+    "outline",
+    "outline_of",
+    "title_of",
+]
 
 
 @dataclass(frozen=True)
@@ -45,8 +64,11 @@ class OutlinedLesson:
 
 
 def outline() -> tuple[OutlinedLesson, ...]:
-    """All lessons in order; empty if the file is missing or was made by another version of the course."""
-    return _read(the_course().folder / "outline.json")
+    """All lessons in order; empty if nothing tells them here, or if the file was made by another version of the course."""
+    course = the_course()
+    if course.handed_out.is_dir():
+        return _read(course.handed_out / OUTLINE)
+    return _derived(course.beside("source"), course.texts)
 
 
 @cache
@@ -68,6 +90,77 @@ def _read(path: Path) -> tuple[OutlinedLesson, ...]:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
+
+
+_HEADING = re.compile(
+    r"^### Exercise: (?P<title>.+)\n+(?P<difficulty>easy|medium|hard) · (?P<minutes>\d+) min · .*`(?P<id>\w+)`$",
+    re.MULTILINE,
+)
+"""As a build writes it (nbproof/authoring/headings.py)."""
+
+
+def outline_of(source: Path, texts: Path) -> tuple[OutlinedLesson, ...]:
+    """The outline of the instructor's notebooks in ``source/``, with the checks in ``lessons/`` that their check cells call."""
+    checks: dict[str, str] = {}
+    for exercise, path in checks_files(texts).items():
+        checks |= visible_in(exercise, path)
+    return tuple(
+        _lesson_of(path.stem, json.loads(path.read_text(encoding="utf-8"))["cells"], checks)
+        for path in sorted(source.glob("*/*.ipynb"))
+        if path.stem == path.parent.name
+    )
+
+
+_derived = cache(outline_of)
+
+
+def _lesson_of(slug: str, cells: Sequence[Mapping[str, Any]], checks: Mapping[str, str]) -> OutlinedLesson:
+    prose = "\n\n".join(text_of(cell) for cell in cells if kind_of(cell) is CellKind.PROSE)
+    title = re.search(r"^# (.+)$", prose, re.MULTILINE)
+    headings = {found["id"]: found for found in _HEADING.finditer(prose)}
+    answers = {name_of(cell): text_of(cell) for cell in cells if kind_of(cell) is CellKind.ANSWER}
+    tests: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for cell in cells:
+        if kind_of(cell) is CellKind.TEST:
+            tests[exercise_of(name_of(cell), answers)].append(cell)
+    return OutlinedLesson(
+        slug,
+        title[1].strip() if title else slug,
+        tuple(_exercise_of(name, headings.get(name), text, tests[name], checks) for name, text in answers.items()),
+    )
+
+
+def _exercise_of(
+    name: str, heading: re.Match[str] | None, answer: str, tests: Sequence[Mapping[str, Any]], checks: Mapping[str, str]
+) -> OutlinedExercise:
+    unannounced = {"title": name.replace("_", " "), "difficulty": "", "minutes": "0"}
+    told = heading.groupdict() if heading else unannounced
+    shown, hidden = [], []
+    for cell in tests:
+        visible, withheld = visible_and_hidden(text_of(cell))
+        part = name_of(cell).removeprefix(f"test_{name}").lstrip("_")
+        shown.append(tuple(checks_in(checks.get(key_of(name, part), visible))))
+        hidden.append(len(checks_in(withheld)))
+    return OutlinedExercise(
+        name,
+        told["title"].strip().replace("`", ""),
+        told["difficulty"],
+        int(told["minutes"]),
+        float(sum(grading_of(cell)["points"] for cell in tests)),
+        tuple(shown),
+        tuple(hidden),
+        fingerprint(stub_of(answer)),
+    )
+
+
+_CALL = re.compile(r"^check\([^()]*\)", re.MULTILINE)
+
+
+def checks_in(source: str) -> list[str]:
+    """The classes that the text of a test cell hands to ``check``."""
+    calls = [ast.parse(call, mode="eval").body for call in _CALL.findall(source)]
+    given = [argument for call in calls if isinstance(call, ast.Call) for argument in call.args[1:]]
+    return [one.id for one in given if isinstance(one, ast.Name)]
 
 
 def exercise_named(name: str) -> OutlinedExercise | None:

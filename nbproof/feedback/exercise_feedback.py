@@ -22,7 +22,7 @@ from nbproof.display.words import ENGLISH
 from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.own_code import harmless, own_line, printed_in, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
-from nbproof.marking.results import FAULTS, CellRun, SubmissionVerdict, WrittenAnswer, unpack
+from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
 from nbproof.values.results import Cause, Finding, Outcome, Status
 
 __all__ = ["Addressee", "Card", "cards_of", "drawn"]
@@ -46,7 +46,7 @@ _PIXELS = 96
 class Addressee:
     """Whose page it is: the verdict, what people gave, and what must not be shown unless they wrote it."""
 
-    verdict: SubmissionVerdict
+    verdict: Verdict
     marks: Mark | None
     secrets: Secrets
     earlier: Earlier | None = None

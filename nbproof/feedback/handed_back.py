@@ -15,12 +15,10 @@ from pathlib import Path
 from nbproof.files import digest_of, replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
+from nbproof.key import Key
 from nbproof.run.journal import handed_in_of
 
 __all__ = ["Earlier", "forget_handed_back", "note_handed_back", "note_marked_again"]
-
-Key = tuple[str, str]
-"""Learner, lesson."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def _read(root: Path) -> dict[Key, Earlier]:
     """What cannot be read is not known."""
     try:
         kept = json.loads(_path(root).read_text(encoding="utf-8"))
-        return {(str(one.pop("learner")), str(one.pop("lesson"))): Earlier(**one) for one in kept["handed_back"]}
+        return {Key(one.pop("learner"), one.pop("lesson")): Earlier(**one) for one in kept["handed_back"]}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 

@@ -19,6 +19,7 @@ from nbproof.errors import UsageError
 from nbproof.feedback.exercise_feedback import Addressee, cards_of, drawn
 from nbproof.feedback.own_code import coloured, harmless
 from nbproof.gradebook.marks import Mark
+from nbproof.handed_out import hint_files
 from nbproof.run.journal import journal_of, journalled_verdict
 from nbproof.text import code_parts, counted, in_utc
 
@@ -76,10 +77,9 @@ def made_of() -> str:
     """Changes whenever anything does that ends up in a page."""
     seen = hashlib.sha256()
     here = Path(__file__).parent
-    hints = [the_course().folder / "hints.json"]
     words = here.parent / "display" / "words.py"
-    paths = [*here.glob("*.py"), *_FOLDER.glob("*"), *hints, words, the_course().folder / "outline.json"]
-    for path in sorted(paths):
+    seen.update(repr(outline()).encode())
+    for path in sorted([*here.glob("*.py"), *_FOLDER.glob("*"), *hint_files(the_course().texts), words]):
         if path.is_file():
             seen.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return seen.hexdigest()
@@ -98,16 +98,16 @@ def digest_in(path: Path) -> str:
 def page_of(root: Path, task: Task) -> str:
     """The page of a task. Raises UsageError if there is no record of how it was graded."""
     if task.problem:
-        return refusal_page(task.learner, task.lesson, task.problem, task.digest)
-    verdict = journalled_verdict(root, task.learner, task.lesson)
-    journal = journal_of(root, task.learner, task.lesson)
+        return refusal_page(*task.key, task.problem, task.digest)
+    verdict = journalled_verdict(root, *task.key)
+    journal = journal_of(root, *task.key)
     if verdict is None:
         raise UsageError(
             "there is no record of how the engine graded this",
             str(journal),
-            course_command(f"grade {task.lesson}"),
+            course_command(f"grade {task.key.lesson}"),
         )
-    learner = Addressee(verdict, task.marks, _secrets(str(root), task.lesson), task.earlier)
+    learner = Addressee(verdict, task.marks, _secrets(str(root), task.key.lesson), task.earlier)
     return feedback_page(learner, task.digest, journal.stat().st_mtime)
 
 

@@ -9,6 +9,7 @@ from nbproof.errors import CourseError
 from nbproof.feedback.handed_back import Earlier
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark
+from nbproof.key import Key
 
 __all__ = ["PageTrouble", "Task", "page_path", "trouble_of", "write_page"]
 
@@ -17,19 +18,13 @@ __all__ = ["PageTrouble", "Task", "page_path", "trouble_of", "write_page"]
 class Task:
     """One page to be written."""
 
-    learner: str
-    lesson: str
+    key: Key
     digest: str
     marks: Mark | None = None
     problem: str = ""
     """Why the submission could not be graded; empty if it was."""
     earlier: Earlier | None = None
     """What was marked again since it was handed back."""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Learner, lesson."""
-        return self.learner, self.lesson
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,7 @@ def write_page(root: Path, task: Task) -> PageTrouble:
     from nbproof.feedback.page import page_of
 
     try:
-        place = page_path(root, task.learner, task.lesson)
+        place = page_path(root, *task.key)
         place.parent.mkdir(parents=True, exist_ok=True)
         replace_file(place, page_of(root, task))
     except Exception as error:  # a flaw that one submission has found costs no other learner their page

@@ -22,6 +22,7 @@ from nbproof.feedback.page_task import PageTrouble, Task, page_path, trouble_of
 from nbproof.feedback.page_writer import written
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
+from nbproof.key import Key
 from nbproof.run.journal import journal_of
 from nbproof.text import counted
 
@@ -34,8 +35,6 @@ __all__ = [
 ]
 
 _Step = Callable[[int, int, str], None]
-Key = tuple[str, str]
-"""Learner, lesson."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def chosen_submissions(
     _refuse_unknown(root, "learner", learners, {learner for learner, _ in found})
     _refuse_unknown(root, "lesson", lessons, {lesson for _, lesson in found})
     return [
-        (learner, lesson)
+        Key(learner, lesson)
         for learner, lesson in found
         if learner in (learners or (learner,)) and lesson in (lessons or (lesson,))
     ]
@@ -108,7 +107,7 @@ def write_feedback(
     let_matplotlib_write(root)
     marks = read_marks(root, {lesson for _, lesson in keys}, {learner for learner, _ in keys})
     again = note_marked_again(root, marks)
-    tasks = [task_of(root, *key, marks.get(key), problems.get(key, ""), again.get(key)) for key in keys]
+    tasks = [task_of(root, key, marks.get(key), problems.get(key, ""), again.get(key)) for key in keys]
     if not force:
         tasks = [task for task in tasks if digest_in(page_path(root, *task.key)) != task.digest]
     reasons: dict[Key, str] = {}
@@ -126,21 +125,19 @@ def write_feedback(
     )
 
 
-def task_of(
-    root: Path, learner: str, lesson: str, marks: Mark | None, problem: str = "", earlier: Earlier | None = None
-) -> Task:
+def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "", earlier: Earlier | None = None) -> Task:
     """What is to be written for a submission, with the digest of all that it is made from."""
     from nbproof.feedback.page import made_of
 
-    if marks is not None and not (root / "submitted" / learner / lesson / "timestamp.txt").is_file():
+    if marks is not None and not root.joinpath("submitted", *key, "timestamp.txt").is_file():
         # An LMS may call it late and not say when, and the gradebook needs a time.
         marks = replace(marks, late=replace(marks.late, handed_in=None))
     changed = "" if earlier is None else f"{earlier.before} {earlier.after} {earlier.day}"
     seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0{changed}\0".encode("utf-8", "backslashreplace"))
     if not problem:
         with contextlib.suppress(OSError):
-            seen.update(journal_of(root, learner, lesson).read_bytes())
-    return Task(learner, lesson, seen.hexdigest(), marks, problem, earlier)
+            seen.update(journal_of(root, *key).read_bytes())
+    return Task(key, seen.hexdigest(), marks, problem, earlier)
 
 
 def _stop_where_the_disk_fails(trouble: PageTrouble, place: Path) -> None:

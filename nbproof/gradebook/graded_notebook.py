@@ -27,10 +27,11 @@ from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
 from nbproof.display.words import ENGLISH
 from nbproof.files import replace_file
-from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in, read_file
+from nbproof.marking.blueprint import Blueprint, fill_in, read_file
 from nbproof.marking.manual_answers import is_blank, shown
 from nbproof.marking.plain import plain_outputs
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
+from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.pieces import to_be_shown
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
@@ -38,11 +39,11 @@ from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 __all__ = ["graded_notebook", "hand_on", "time_in"]
 
 
-def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbformat.NotebookNode:
+def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
     """The notebook for ``autograded/``, formgrader and feedback."""
     blank = {name for name, question in blueprint.written.items() if is_blank(question, verdict.answers.get(name, ""))}
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
-    notebook = fill_in(blueprint, Rebuilt(answers, own=to_be_shown(verdict.own)))
+    notebook = fill_in(blueprint, Answers(answers, own=to_be_shown(verdict.own)))
     tests = {part: exercise for exercise in verdict.exercises for part in exercise.of}
     for number, cell in enumerate(notebook.cells, 1):
         name = name_of(cell)

@@ -10,7 +10,7 @@ from typing import Any
 from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
 from nbproof.key import Key
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.values.results import Outcome
 
 __all__ = [
@@ -75,7 +75,7 @@ class Lateness:
 class Mark:
     """One submission: what was found, what people gave, what being late cost."""
 
-    verdict: SubmissionVerdict
+    verdict: Verdict
     """In short; of what is not graded, the reason; :func:`nothing_of` where only the gradebook knows of it."""
     max_score: float = 0.0
     cells: Mapping[str, CellMark] = field(default_factory=dict)
@@ -163,20 +163,20 @@ class Mark:
         known = {*self.verdict.newer, *self.settled}
         return {name: why for name, why in self.verdict.lost.items() if name not in known}
 
-    def agrees_with(self, verdict: SubmissionVerdict) -> bool:
+    def agrees_with(self, verdict: Verdict) -> bool:
         """Whether every score of the verdict has arrived. nbgrader commits a new submission before its scores."""
         return all(self.cells[name].auto == score for name, score in verdict.scores.items() if name in self.cells)
 
 
-def nothing_of(learner: str, lesson: str) -> SubmissionVerdict:
+def nothing_of(learner: str, lesson: str) -> Verdict:
     """The verdict on what no run has graded."""
-    return SubmissionVerdict(learner, lesson, 0, (), {}, {})
+    return Verdict(learner, lesson, 0, (), {}, {})
 
 
 def marks(
-    verdicts: Mapping[Key, SubmissionVerdict],
+    verdicts: Mapping[Key, Verdict],
     held: Mapping[Key, Mark],
-    late: Collection[tuple[str, str]] = (),
+    late: Collection[Key] = (),
     fresh: Collection[Key] | None = None,
     most: Mapping[str, float] | None = None,
 ) -> dict[Key, Mark]:
@@ -198,7 +198,7 @@ def marks(
     return made
 
 
-def _as_found(verdict: SubmissionVerdict) -> Mark:
+def _as_found(verdict: Verdict) -> Mark:
     cells = [CellMark(part, of, one.points[part]) for one in verdict.exercises for part, of in one.of.items()]
     cells += [CellMark(one.id, one.max_score, listed=one.answered, by_hand=True) for one in verdict.written]
     return Mark(verdict, sum(cell.max_score for cell in cells), {cell.name: cell for cell in cells})
@@ -282,7 +282,7 @@ class ClassResults:
     """What a person should know besides."""
     unreadable: tuple[CourseError, ...] = ()
     """Verdicts that are damaged."""
-    more_time: frozenset[tuple[str, str]] = frozenset()
+    more_time: frozenset[Key] = frozenset()
     """(learner, lesson) of extensions that have not ended: what has not come of these is not missing yet."""
 
     @property

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person, nothing_of
+from nbproof.key import Key
 
 __all__ = ["DueDates", "due_dates_in", "marks_in", "opened_gradebook", "people_in", "read_marks"]
 
@@ -21,12 +22,12 @@ class DueDates:
 
     lessons: Mapping[str, datetime] = field(default_factory=dict)
     """For the class; a lesson without a due date is not there."""
-    extensions: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
+    extensions: Mapping[Key, datetime] = field(default_factory=dict)
     """(learner, lesson) -> when it is due for those who have an extension."""
 
     def of(self, learner: str, lesson: str) -> datetime | None:
         """When a lesson is due for a learner; None if it never is."""
-        return self.extensions.get((learner, lesson), self.lessons.get(lesson))
+        return self.extensions.get(Key(learner, lesson), self.lessons.get(lesson))
 
 
 def due_dates_in(book: Any) -> DueDates:
@@ -36,7 +37,7 @@ def due_dates_in(book: Any) -> DueDates:
     lessons = {one.name: one.duedate.replace(tzinfo=UTC) for one in book.assignments if one.duedate is not None}
     extended = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.extension.isnot(None))
     extensions = {
-        (one.student_id, one.name): lessons[one.name] + one.extension for one in extended if one.name in lessons
+        Key(one.student_id, one.name): lessons[one.name] + one.extension for one in extended if one.name in lessons
     }
     return DueDates(lessons, dict(sorted(extensions.items())))
 
@@ -64,16 +65,14 @@ def people_in(book: Any) -> list[Person]:
     return [Person(*(str(one.get(key) or "") for key in keys)) for one in book.student_dicts()]
 
 
-def read_marks(
-    root: Path, lessons: Collection[str], learners: Collection[str] | None = None
-) -> dict[tuple[str, str], Mark]:
-    """(learner, lesson) -> mark, of these lessons and learners (None: all). Empty if there is no gradebook.
+def read_marks(root: Path, lessons: Collection[str], learners: Collection[str] | None = None) -> dict[Key, Mark]:
+    """The marks of these lessons and learners (None: all). Empty if there is no gradebook.
 
     Raises GradingError if it cannot be read.
     """
     with opened_gradebook(root) as book:
         known = [one.name for one in book.assignments if one.name in lessons] if book is not None else []
-        found = {(learner, name): mark for name in known for learner, mark in marks_in(book, name).items()}
+        found = {Key(learner, name): mark for name in known for learner, mark in marks_in(book, name).items()}
     return {key: mark for key, mark in found.items() if learners is None or key[0] in learners}
 
 

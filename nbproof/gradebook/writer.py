@@ -36,8 +36,9 @@ from nbproof.gradebook.graded_notebook import time_in
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import DueDates, due_dates_in, marks_in
 from nbproof.gradebook.storage_errors import not_logged
+from nbproof.key import Key
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.results import UNCERTAIN, SubmissionVerdict
+from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = ["Writer", "create_tables", "register"]
@@ -115,7 +116,7 @@ def _add_new_cells(db_url: str, course_id: str, lesson: str, source: Path) -> li
 class Writer:
     """Writes one verdict after another. Where a run is cut off meanwhile, :meth:`held` tells. Use it as a context manager."""
 
-    def __init__(self, db_url: str, course_id: str, late: Collection[tuple[str, str]] = ()) -> None:
+    def __init__(self, db_url: str, course_id: str, late: Collection[Key] = ()) -> None:
         """``late``: (learner, lesson) of what an LMS calls late without saying when it was handed in."""
         self.db_url = db_url
         self.late = frozenset(late)
@@ -201,7 +202,7 @@ class Writer:
 
     def write(
         self,
-        verdict: SubmissionVerdict,
+        verdict: Verdict,
         blueprint: Blueprint,
         submitted: Path,
         earlier: Mapping[str, str] | None = None,
@@ -222,9 +223,7 @@ class Writer:
                 raise error.__context__ from None
             raise
 
-    def _write(
-        self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]
-    ) -> None:
+    def _write(self, verdict: Verdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]) -> None:
         # First: asking makes the session forget what it was told and has not written.
         names = self._names(verdict.lesson)
         self._know(verdict.learner)
@@ -245,7 +244,7 @@ class Writer:
             self._cells[lesson] = {row.id: row.name for row in cells}
         return self._cells[lesson]
 
-    def _submission(self, verdict: SubmissionVerdict, submitted: Path) -> SubmittedAssignment:
+    def _submission(self, verdict: Verdict, submitted: Path) -> SubmittedAssignment:
         book = self._gradebook
         try:
             submission = book.find_submission(verdict.lesson, verdict.learner)
@@ -257,9 +256,7 @@ class Writer:
         return submission
 
 
-def _set_grade(
-    grade: Grade, name: str, verdict: SubmissionVerdict, blueprint: Blueprint, earlier: Mapping[str, str]
-) -> None:
+def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, earlier: Mapping[str, str]) -> None:
     by_person = grade.manual_score is not None
     if name in verdict.scores:
         asked = next((one for one in verdict.exercises if name in one.of), None)
@@ -275,7 +272,7 @@ def _set_grade(
         grade.needs_manual_grade = grade.needs_manual_grade or not by_person or not same
 
 
-def _set_comment(comment: Comment, name: str, verdict: SubmissionVerdict, blueprint: Blueprint) -> None:
+def _set_comment(comment: Comment, name: str, verdict: Verdict, blueprint: Blueprint) -> None:
     asked = blueprint.written.get(name)
     stub = blueprint.stubs.get(name) if asked is None or asked.kind is CellKind.TASK else asked.stub
     if stub is not None:

@@ -24,7 +24,7 @@ from nbproof.checks.visible import whole
 from nbproof.limits import GradingLimits
 from nbproof.marking.manual_answers import Question, questions_in
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
-from nbproof.recover.answers import Answers as Rebuilt
+from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.released import Handout
 
@@ -33,7 +33,6 @@ __all__ = [
     "Attachments",
     "Blueprint",
     "Damaged",
-    "Rebuilt",
     "TestCell",
     "fill_in",
     "read_attachments",
@@ -171,7 +170,7 @@ def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, c
     return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise)
 
 
-def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
+def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
     """The learner's version of the notebook with these answers in its TODO cells, and their own cells in their places."""
     notebook = copy.deepcopy(blueprint.notebook)
     for cell in notebook.cells:

@@ -20,11 +20,12 @@ from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.checks.check_cells import ProbePart
-from nbproof.marking.blueprint import Blueprint, Rebuilt
+from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Brought, Judge
 from nbproof.marking.plain import hidden_run, plain_run, shown_of
 from nbproof.marking.results import CellRun
 from nbproof.marking.verdicts import Progress, says_out_of_memory
+from nbproof.recover.answers import Answers
 from nbproof.recover.pieces import is_code
 from nbproof.sandbox import wire
 from nbproof.sandbox.engine import Engine
@@ -66,7 +67,7 @@ def _error_told(error: object) -> str:
     return printable(f"{kind}: {message.splitlines()[0]}" if message.strip() else kind)
 
 
-def _steps(blueprint: Blueprint, rebuilt: Rebuilt, all_of_it: bool) -> dict[_Step, str]:
+def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Step, str]:
     """What runs, in the notebook's order, with its text: setup cells, answers, tests, and all cells of the learner's own.
 
     Of the instructor's cells that only show something none; with ``all_of_it`` every one that the learner has not changed.
@@ -99,7 +100,7 @@ class Execution:
         engine: Engine,
         blueprint: Blueprint,
         judge: Judge,
-        rebuilt: Rebuilt,
+        rebuilt: Answers,
         files: dict[str, bytes],
         all_of_it: bool,
     ) -> None:

@@ -12,20 +12,23 @@ from dataclasses import replace
 
 from nbproof.errors import CourseError
 from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.execution import Execution
 from nbproof.marking.hand_in import HandIn
 from nbproof.marking.judge import Judge
-from nbproof.marking.results import SubmissionVerdict
-from nbproof.marking.submission import mark
+from nbproof.marking.manual_answers import written_in
+from nbproof.marking.results import Verdict
+from nbproof.marking.verdicts import Progress, Verdicts, in_few_words, known_lines
 from nbproof.recover.answers import Answers
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.notebook_bytes import SMALL, Damaged, plain_cells
 from nbproof.recover.pieces import own_cells
-from nbproof.recover.search import found_in
 from nbproof.recover.waiting import in_files
+from nbproof.sandbox import wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
+from nbproof.values.results import first_wrong
 
-__all__ = ["Marker", "answers_in", "read_answers"]
+__all__ = ["Marker", "mark", "read_answers"]
 
 
 _SECONDS = 30.0
@@ -72,9 +75,64 @@ def _in_notebook(engine: Engine, blueprint: Blueprint, data: bytes) -> Answers:
         raise Damaged(f"it cannot be read: the reader brought {error}") from None
 
 
-def answers_in(blueprint: Blueprint, data: bytes) -> Answers:
-    """As :func:`read_answers`, in this process: for a learner's own notebook."""
-    return found_in(blueprint.handout, data)
+def mark(
+    engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Answers, learner: str, files: dict[str, bytes]
+) -> Verdict:
+    """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception."""
+    # As with stock nbgrader the instructor's files take the place of a learner's of the same name.
+    files = {**blueprint.files, **{name: data for name, data in files.items() if name not in blueprint.files}}
+    judge.sit(engine.judge)
+
+    # What a plain test rests on, nobody can see.
+    run = Execution(engine, blueprint, judge, rebuilt, files, all_of_it=bool(blueprint.plain))
+    run.run()
+    seconds, peak = run.seconds, run.peak
+    if run.misses_something:
+        # Before anything is marked wrong for a name that is not there: in a notebook all would have run. Nothing has been
+        # judged, and nothing that is hidden has been asked. All that was brought is thrown away.
+        run = Execution(engine, blueprint, judge, rebuilt, files, all_of_it=True)
+        run.run()
+        seconds, peak = seconds + run.seconds, max(peak, run.peak)
+    _judge(blueprint, judge, rebuilt, run.exercises)
+    verdicts = Verdicts(blueprint, judge, rebuilt, run.limits)
+    tested = {test.exercise for test in blueprint.tests.values()}
+    return Verdict(
+        learner,
+        blueprint.lesson,
+        judge.seed,
+        tuple(verdicts.of(progress) for name, progress in run.exercises.items() if name in tested),
+        dict(rebuilt.answers),
+        run.runs,
+        dict(rebuilt.recovered),
+        round(seconds, 1),
+        float(round(peak)),
+        written=written_in(blueprint.written, rebuilt.answers),
+        lost=dict(rebuilt.lost),
+        damage=rebuilt.damage,
+        newer=rebuilt.newer,
+        own=run.own,
+    )
+
+
+def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapping[str, Progress]) -> None:
+    """Judge what was brought. By now no worker is there any more that could learn of it."""
+    lines = known_lines(rebuilt)
+    for exercise in exercises.values():
+        for name, replies in exercise.replies.items():
+            test = blueprint.tests[name]
+            findings = exercise.findings[name] = []
+            for brought in replies:
+                hidden = brought.check in test.hidden_checks
+                draw = not hidden and first_wrong(findings) is None
+                try:
+                    # What could not be judged within the limits once is not tried again: it costs seconds each time.
+                    finding = judge.unjudged(name, brought) if exercise.beyond else judge.verdict(name, brought, draw)
+                except wire.WireError:
+                    exercise.loss = exercise.loss or WorkerLost("protocol", "what it brought has no known form")
+                    continue
+                exercise.beyond = finding.unjudged is not None
+                findings.append(in_few_words(finding, test.probe.asks, lines) if hidden else finding)
+            exercise.replies[name] = []
 
 
 class Marker:
@@ -85,7 +143,7 @@ class Marker:
         self._judges: dict[str, Judge] = {}
         self._lock = threading.Lock()
 
-    def mark(self, one: HandIn) -> SubmissionVerdict:
+    def mark(self, one: HandIn) -> Verdict:
         """The verdict; never an exception for what a learner handed in."""
         learner, lesson = one.key
         try:
@@ -93,13 +151,13 @@ class Marker:
             rebuilt = read_answers(self.engine, blueprint, one.notebook, one.files)
             return mark(self.engine, blueprint, self._judge(lesson), rebuilt, learner, one.files)
         except Damaged as damage:
-            return SubmissionVerdict.refused(learner, lesson, self.seed, str(damage))
+            return Verdict.refused(learner, lesson, self.seed, str(damage))
         except CourseError:
             raise
         except Exception as error:
             # A flaw of the grader that one submission has found is that submission's problem, not the class's.
             told = f"the grader failed on it, please report this ({type(error).__name__}: {str(error)[:200]})"
-            return SubmissionVerdict.refused(learner, lesson, self.seed, told, grader_failed=True)
+            return Verdict.refused(learner, lesson, self.seed, told, grader_failed=True)
 
     def _judge(self, lesson: str) -> Judge:
         with self._lock:

@@ -22,7 +22,7 @@ __all__ = [
     "STATUSES",
     "UNCERTAIN",
     "CellRun",
-    "SubmissionVerdict",
+    "Verdict",
     "WrittenAnswer",
     "pack",
     "unpack",
@@ -52,7 +52,7 @@ class WrittenAnswer:
 
 
 @dataclass(frozen=True)
-class SubmissionVerdict:
+class Verdict:
     """How one submission ended."""
 
     learner: str
@@ -80,9 +80,7 @@ class SubmissionVerdict:
     """Of what is lost, what was added to the lesson after the notebook had been handed out."""
 
     @classmethod
-    def refused(
-        cls, learner: str, lesson: str, seed: int, problem: str, *, grader_failed: bool = False
-    ) -> SubmissionVerdict:
+    def refused(cls, learner: str, lesson: str, seed: int, problem: str, *, grader_failed: bool = False) -> Verdict:
         """The verdict on what cannot be graded."""
         return cls(learner, lesson, seed, (), {}, {}, problem=problem, grader_failed=grader_failed)
 
@@ -99,7 +97,7 @@ class SubmissionVerdict:
             scores |= exercise.points
         return scores
 
-    def in_short(self) -> SubmissionVerdict:
+    def in_short(self) -> Verdict:
         """Without outputs and pictures: that much is kept of a whole class."""
         exercises = []
         for one in self.exercises:
@@ -112,7 +110,7 @@ class SubmissionVerdict:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> SubmissionVerdict:
+    def from_dict(cls, data: dict[str, Any]) -> Verdict:
         """The verdict that :meth:`as_dict` wrote down."""
         exercises = tuple(Outcome.from_dict(one) for one in data["exercises"])
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}

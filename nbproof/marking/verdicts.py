@@ -18,9 +18,10 @@ from functools import cache
 from nbproof.course_file import the_course
 from nbproof.display.help import known_hint
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, Rebuilt
+from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Brought, Judge
 from nbproof.marking.plain import PlainRun, plain_findings
+from nbproof.recover.answers import Answers
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
 from nbproof.values.compare import Differs
@@ -47,7 +48,7 @@ def says_out_of_memory(text: str) -> bool:
 
 def outcome_of(
     blueprint: Blueprint,
-    rebuilt: Rebuilt,
+    rebuilt: Answers,
     exercise: str,
     findings: Sequence[Finding],
     points: Mapping[str, float],
@@ -108,7 +109,7 @@ class Verdicts:
 
     blueprint: Blueprint
     judge: Judge
-    rebuilt: Rebuilt
+    rebuilt: Answers
     limits: GradingLimits
 
     def of(self, progress: Progress) -> Outcome:
@@ -228,7 +229,7 @@ def _pattern(text: str, leaves: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(filled)
 
 
-def known_lines(rebuilt: Rebuilt) -> frozenset[str]:
+def known_lines(rebuilt: Answers) -> frozenset[str]:
     """Every line that was handed in: whoever points at one of them says nothing new."""
     texts = [*rebuilt.answers.values(), *(one.source for one in rebuilt.own)]
     return frozenset(line.strip() for text in texts for line in text.splitlines() if line.strip())

@@ -28,7 +28,7 @@ from nbproof.run.watch import Watch
 
 if TYPE_CHECKING:
     from nbproof.gradebook.marks import GradedClass
-    from nbproof.marking.results import SubmissionVerdict
+    from nbproof.marking.results import Verdict
     from nbproof.run.intake import Intake
 
 __all__ = ["Mark"]
@@ -133,7 +133,7 @@ class _Log(Watch):
     def __init__(self, log: Logger) -> None:
         self._log = log
 
-    def marked(self, name: str, verdict: SubmissionVerdict) -> None:
+    def marked(self, name: str, verdict: Verdict) -> None:
         """What was found, and what a person should look at."""
         for exercise in verdict.exercises:
             self._log.info("%s: %s: %s. %s", name, exercise.id, exercise.status, ENGLISH.outcome(exercise))
@@ -141,7 +141,7 @@ class _Log(Watch):
             self._log.warning("%s: %s", name, told)
 
 
-def _to_be_looked_at(verdict: SubmissionVerdict) -> Iterator[str]:
+def _to_be_looked_at(verdict: Verdict) -> Iterator[str]:
     if verdict.damage:
         yield verdict.damage
     for exercise, told in {**verdict.recovered, **verdict.lost}.items():

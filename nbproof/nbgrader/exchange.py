@@ -20,6 +20,7 @@ from nbgrader.utils import ignore_patterns
 
 from nbproof.command import course_command
 from nbproof.feedback.handed_back import note_handed_back
+from nbproof.key import Key
 
 __all__ = ["CollectFromOwners", "ReleaseFeedbackOrSay"]
 
@@ -141,5 +142,5 @@ class ReleaseFeedbackOrSay(ExchangeReleaseFeedback):  # type: ignore[misc]
         super().copy_files()
         left_out = set((self.coursedir.student_id_exclude or "").split(","))
         learners = {Path(page).parent.parent.name for page in glob.glob(os.path.join(self.src_path, "*.html"))}
-        released = [(learner, str(self.coursedir.assignment_id)) for learner in sorted(learners - left_out)]
+        released = [Key(learner, str(self.coursedir.assignment_id)) for learner in sorted(learners - left_out)]
         note_handed_back(Path(self.coursedir.root), released)

@@ -36,16 +36,17 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         from nbproof.feedback.page_task import page_path
         from nbproof.feedback.pages import task_of
         from nbproof.gradebook.graded_notebook import hand_on
+        from nbproof.key import Key
 
         _, resources = super().from_notebook_node(nb, resources, **kwargs)
         told = resources["nbgrader"]
-        learner, lesson = str(told["student"]), str(told["assignment"])
+        key = Key(str(told["student"]), str(told["assignment"]))
         root = Path(getattr(getattr(self.parent, "coursedir", None), "root", "") or os.getcwd())
-        marks = _marks(str(root), lesson, id(self)).get((learner, lesson))
-        page_path(root, learner, lesson).parent.mkdir(parents=True, exist_ok=True)
-        hand_on(root, learner, lesson)
-        again = {} if marks is None else note_marked_again(root, {(learner, lesson): marks})
-        task = task_of(root, learner, lesson, marks, earlier=again.get((learner, lesson)))
+        marks = _marks(str(root), key.lesson, id(self)).get(key)
+        page_path(root, *key).parent.mkdir(parents=True, exist_ok=True)
+        hand_on(root, *key)
+        again = {} if marks is None else note_marked_again(root, {key: marks})
+        task = task_of(root, key, marks, earlier=again.get(key))
         return page_of(root, task), resources
 
 

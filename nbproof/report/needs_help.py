@@ -10,6 +10,7 @@ from typing import Any
 
 from nbproof.display.help import all_hints
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark
+from nbproof.key import Key
 from nbproof.marking.results import FAULTS
 from nbproof.values.results import Status
 
@@ -28,7 +29,7 @@ class _Usual:
     """Lessons that at least half of the class handed in."""
     shares: Mapping[str, float]
     """Learner -> points earned by points to earn."""
-    more_time: frozenset[tuple[str, str]]
+    more_time: frozenset[Key]
     """(learner, lesson) of what may come later than the class's."""
     low: float
     """A quarter of the class has no more of the points."""

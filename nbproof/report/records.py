@@ -18,7 +18,7 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
 from nbproof.gradebook.reader import due_dates_in, marks_in, opened_gradebook, people_in
 from nbproof.key import Key
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.run.intake import Submission, lessons_with_source, take_in
 from nbproof.run.journal import JOURNAL, journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
@@ -31,11 +31,11 @@ class Known:
     """What is known of a class beside what was graded: who belongs to it, and what came of which nothing could be graded."""
 
     people: tuple[Person, ...] = ()
-    late: frozenset[tuple[str, str]] = frozenset()
+    late: frozenset[Key] = frozenset()
     """What is late by the word of an LMS that does not say when it came."""
-    problems: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    problems: Mapping[Key, str] = field(default_factory=dict)
     """Why nothing of it can be graded; without a lesson, if nothing says for which it was."""
-    waiting: tuple[tuple[str, str], ...] = ()
+    waiting: tuple[Key, ...] = ()
     """Of which another copy may be the last."""
 
 
@@ -89,22 +89,20 @@ def _title(slug: str) -> str:
 
 def _refused(
     root: Path, handed_in: Mapping[Key, Submission], told: Known, lessons: Collection[str]
-) -> dict[Key, SubmissionVerdict]:
+) -> dict[Key, Verdict]:
     """Of what cannot be graded, the reason."""
     found = {key: _refusal(key, one.problem) for key, one in handed_in.items() if one.problem}
-    noted = {Key(*key): one for key, one in problems_of(root).items() if key in handed_in}
-    found |= {key: _refusal(key, one.why, one.grader_failed) for key, one in noted.items()}
-    told_of = {Key(*key): why for key, why in told.problems.items() if key[1] in lessons}
-    return found | {key: _refusal(key, why) for key, why in told_of.items()}
+    found |= {key: one for key, one in problems_of(root).items() if key in handed_in}
+    return found | {key: _refusal(key, why) for key, why in told.problems.items() if key.lesson in lessons}
 
 
-def _refusal(key: Key, why: str, grader_failed: bool = False) -> SubmissionVerdict:
-    return SubmissionVerdict.refused(*key, 0, why, grader_failed=grader_failed)
+def _refusal(key: Key, why: str) -> Verdict:
+    return Verdict.refused(*key, 0, why)
 
 
 def _journalled(
     root: Path, lessons: Iterable[str], step: Callable[[int, int, str], None]
-) -> tuple[dict[Key, SubmissionVerdict], dict[Key, CourseError]]:
+) -> tuple[dict[Key, Verdict], dict[Key, CourseError]]:
     """What runs have found, and of what cannot be read that it cannot."""
     paths = sorted(path for lesson in lessons for path in (root / "autograded").glob(f"*/{lesson}/{JOURNAL}"))
     found, damaged = {}, {}

@@ -9,7 +9,7 @@ run was killed is tried last, alone (:mod:`nbproof.run.suspects`).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import trouble_with_disk, trouble_with_gradebook
 from nbproof.gradebook.writer import Writer, register
+from nbproof.key import Key
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.class_run import ClassRun
@@ -50,10 +51,9 @@ def grade_class(
     launched: Launched | None = None,
     pool: PoolMaker | None = None,
     watch: Watch | None = None,
-    step: Callable[[int, int, str], None] = lambda done, of, name: None,
     anyway: bool = False,
     config: Config | None = None,
-    late: frozenset[tuple[str, str]] = frozenset(),
+    late: frozenset[Key] = frozenset(),
 ) -> GradedClass:
     """Mark every submission that changed since it was last graded (all with ``force``), and write it down.
 
@@ -80,7 +80,7 @@ def grade_class(
             handed_in = {one.lesson for one in intake.submissions}
             register_lessons({name: one for name, one in states.items() if name in handed_in}, state, writer, config)
             references = References(states, state, where_of(pool is None, isolation), anyway)
-            run = ClassRun(root, state, states, limits, writer, penalties, watch, step, references)
+            run = ClassRun(root, state, states, limits, writer, penalties, watch, references)
             graded = run.go(intake, made, force)
         with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
             note_problems(root, graded.marks.values())

@@ -22,7 +22,7 @@ from nbproof.marking.blueprint import (
     read_file,
 )
 from nbproof.marking.hand_in import HandIn
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.notebook_bytes import ExportedCell, plain_cells, salvaged
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
@@ -38,7 +38,7 @@ def check_notebook(
     seed: int | None = None,
     isolation: Isolation | None = None,
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
-) -> SubmissionVerdict:
+) -> Verdict:
     """The verdict on ``file``. Raises UsageError if it is no notebook of this course, NoIsolation if this is not Linux."""
     if sys.platform != "linux":
         isolation_or_refuse()

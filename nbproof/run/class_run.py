@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import shlex
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,10 +21,10 @@ from nbproof.key import Key
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Damaged
 from nbproof.marking.hand_in import HandIn, read_hand_in
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, Submission
-from nbproof.run.journal import Entry, Journal, RunState, Ungraded
+from nbproof.run.journal import Entry, Journal, RunState
 from nbproof.run.plan import Job, digest_of_bytes, handed_in_digest, plan, told
 from nbproof.run.pool import Pool, PoolMaker, marked
 from nbproof.run.references import ReferenceJob, References
@@ -49,14 +48,14 @@ class ClassRun:
     writer: Writer
     penalties: Penalties
     watch: Watch
-    step: Callable[[int, int, str], None]
     references: References
-    _problems: dict[Key, Ungraded] = field(default_factory=dict)
-    _done: dict[Key, SubmissionVerdict] = field(default_factory=dict)
+    _problems: dict[Key, Verdict] = field(default_factory=dict)
+    """Of what cannot be graded, or written down."""
+    _done: dict[Key, Verdict] = field(default_factory=dict)
     """In short."""
     _fresh: set[Key] = field(default_factory=set)
     """What this run marked."""
-    _behind: list[tuple[SubmissionVerdict, Path, Mapping[str, str]]] = field(default_factory=list)
+    _behind: list[tuple[Verdict, Path, Mapping[str, str]]] = field(default_factory=list)
     """Journalled, while another program held the gradebook."""
     _busy_until: float = 0.0
     _dropped: set[Key] = field(default_factory=set)
@@ -106,9 +105,7 @@ class ClassRun:
         self._assign_penalties()
         for one in intake.submissions:
             self.state.forced.discard(_in_state(one.key))
-            self.state.complete()
-        else:
-            self.state.save()
+        self.state.complete()
         return GradedClass(
             self._marks(intake),
             seed=self.state.seed,
@@ -126,7 +123,7 @@ class ClassRun:
         for one in intake.submissions:
             key = one.key
             if one.problem:
-                self._problems[key] = Ungraded(one.problem)
+                self._problems[key] = _refused(key, one.problem)
                 continue
             entry = self._journal.read(*key)
             handed_in = handed_in_digest(one, self.state.key, self.limits.for_lesson(one.key.lesson))
@@ -154,8 +151,7 @@ class ClassRun:
         suspects = [job for job in jobs if self._in_progress.of(job) is not None]
         others = [job for job in jobs if job not in suspects]
         # Marked while the reference answers still were: believed when those have passed.
-        waiting: dict[str, list[tuple[Job, SubmissionVerdict]]] = defaultdict(list)
-        done = itertools.count(1)
+        waiting: dict[str, list[tuple[Job, Verdict]]] = defaultdict(list)
         for tried in (lambda: [*first, *others], lambda: self.references.second_tries):
             for job, verdict in marked(pool, tried(), self._read, self.state.seed):
                 lesson = job.submission.lesson
@@ -167,11 +163,11 @@ class ClassRun:
                     waiting[lesson].append((job, verdict))
                 if not self.references.is_pending(lesson):
                     for one, reached in waiting.pop(lesson, []):
-                        self._take(one, reached, next(done), len(jobs))
+                        self._take(one, reached)
         for job in suspects:
             again = course_command(shlex.join(["grade", "--force", "--only", job.submission.key.name]))
             verdict = tried_last(job, self._in_progress, self._read, pool.alone, self.state.seed, force, again)
-            self._take(job, verdict, next(done), len(jobs))
+            self._take(job, verdict)
 
     def _read(self, job: Job) -> HandIn:
         """For :data:`nbproof.run.pool.Reader`: noted before it is marked. Raises Damaged also if its lesson is unfit."""
@@ -191,21 +187,20 @@ class ClassRun:
         if self.references.unfit.keys() >= set(lessons):
             self.references.refuse(course_command("grade --anyway", self.root))
 
-    def _take(self, job: Job, verdict: SubmissionVerdict, number: int, of: int) -> None:
+    def _take(self, job: Job, verdict: Verdict) -> None:
         key = job.submission.key
         if job.submission.lesson in self.references.unfit:
             self._dropped.add(key)
             self._in_progress.done(key)
             return
         if verdict.problem:
-            self._problems[key] = Ungraded(verdict.problem, verdict.grader_failed)
+            self._problems[key] = verdict
         else:
             self._finish(job, verdict)
         self._in_progress.done(key)
         self.watch.marked(job.submission.key.name, verdict)
-        self.step(number, of, job.submission.key.name)
 
-    def _finish(self, job: Job, verdict: SubmissionVerdict) -> None:
+    def _finish(self, job: Job, verdict: Verdict) -> None:
         """Journal a verdict, and write it to the gradebook."""
         lesson = self.lessons[job.submission.lesson]
         key = job.submission.key
@@ -218,13 +213,13 @@ class ClassRun:
         except OSError as error:
             if not is_one_files(error):
                 raise
-            self._problems[key] = Ungraded(f"graded, but {error.filename} cannot be written: {error.strerror}")
+            self._problems[key] = _refused(key, f"graded, but {error.filename} cannot be written: {error.strerror}")
             return
         self._done[key] = verdict.in_short()
         self._fresh.add(key)
         self._write(verdict, job.submission, earlier.verdict.answers if earlier else {})
 
-    def _write(self, verdict: SubmissionVerdict, submission: Submission, earlier: Mapping[str, str]) -> None:
+    def _write(self, verdict: Verdict, submission: Submission, earlier: Mapping[str, str]) -> None:
         key = submission.key
         if time.monotonic() < self._busy_until:
             self._behind.append((verdict, submission.path, earlier))
@@ -237,7 +232,7 @@ class ClassRun:
                 self._behind.append((verdict, submission.path, earlier))
             elif is_one_submissions(error):
                 told = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
-                self._problems[key] = Ungraded(f"graded, but the gradebook does not take it: {told}")
+                self._problems[key] = _refused(key, f"graded, but the gradebook does not take it: {told}")
             else:
                 raise
 
@@ -272,18 +267,17 @@ class ClassRun:
             key = one.key
             if key in self._dropped:
                 continue
-            problem = self._problems.get(key)
-            if problem is None and key not in held:
-                problem = Ungraded("graded, but the gradebook does not hold it")
-            verdicts[key] = self._done[key] if problem is None else _refused(key, problem)
+            verdicts[key] = self._problems.get(key) or self._done[key]
+            if key not in self._problems and key not in held:
+                verdicts[key] = _refused(key, "graded, but the gradebook does not hold it")
         most: dict[str, float] = {}
         with contextlib.suppress(KeyError):
             most = self.writer.lessons()
         return marks(verdicts, held, self.writer.late, self._fresh, most)
 
 
-def _refused(key: Key, why: Ungraded) -> SubmissionVerdict:
-    return SubmissionVerdict.refused(*key, 0, why.why, grader_failed=why.grader_failed)
+def _refused(key: Key, why: str) -> Verdict:
+    return Verdict.refused(*key, 0, why)
 
 
 def _in_state(key: Key) -> str:

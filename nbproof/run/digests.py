@@ -18,9 +18,9 @@ from pathlib import Path
 
 from traitlets.config import Config
 
-from nbproof.checks.visible import digest_of_visible
 from nbproof.course_file import the_course
 from nbproof.files import digest_of
+from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, read_attachments, read_blueprint
 
@@ -64,7 +64,7 @@ def digest_of_course() -> str:
     """Changes with the modules that this course's checks are made of, with its hints and with its ``course.toml``."""
     one = the_course()
     modules = one.folder.glob("*.py") if one.package else ()
-    return _digest_of_files((*modules, *one.folder.glob("course.toml"), one.folder / "hints.json"))
+    return _digest_of_files((*modules, *one.folder.glob("course.toml"), *hint_files(one.texts)))
 
 
 def _digest_of_files(paths: Iterable[Path]) -> str:

@@ -17,14 +17,13 @@ from typing import Any
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 
 __all__ = [
     "JOURNAL",
     "Entry",
     "Journal",
     "RunState",
-    "Ungraded",
     "forget_problems",
     "handed_in_of",
     "journal_of",
@@ -99,7 +98,7 @@ class Entry:
     """Of the submission's bytes and the journals' key."""
     source: str
     """Of everything that the instructor's side consists of, and of what grades it."""
-    verdict: SubmissionVerdict
+    verdict: Verdict
 
 
 def journal_of(root: Path, learner: str, lesson: str) -> Path:
@@ -107,7 +106,7 @@ def journal_of(root: Path, learner: str, lesson: str) -> Path:
     return root / "autograded" / learner / lesson / JOURNAL
 
 
-def journalled_verdict(root: Path, learner: str, lesson: str) -> SubmissionVerdict | None:
+def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
     """What a run has found of a submission; None if it has not, or if that cannot be read."""
     read = _read(journal_of(root, learner, lesson))
     return read[1] if read is not None else None
@@ -123,13 +122,13 @@ def handed_in_of(root: Path, learner: str, lesson: str) -> str:
     return found[1].decode() if found else ""
 
 
-def _read(path: Path) -> tuple[dict[str, Any], SubmissionVerdict] | None:
+def _read(path: Path) -> tuple[dict[str, Any], Verdict] | None:
     """A journal, whole, and the verdict in it. Whatever else stands in a file of that name is none."""
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             return None
         kept: dict[str, Any] = json.loads(path.read_bytes())
-        verdict = SubmissionVerdict.from_dict(kept["verdict"])
+        verdict = Verdict.from_dict(kept["verdict"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return (kept, verdict) if (verdict.learner, verdict.lesson) == (path.parent.parent.name, path.parent.name) else None
@@ -162,21 +161,13 @@ class Journal:
         replace_file(folder / JOURNAL, json.dumps(asdict(entry)).encode())
 
 
-@dataclass(frozen=True)
-class Ungraded:
-    """Why one submission was not graded, and whether that is a flaw of the grader."""
-
-    why: str
-    grader_failed: bool = False
-
-
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:
     """Keep the problems of these, and forget those that are no longer there. Raises OSError."""
     kept = problems_of(root)
     for one in marks:
         kept.pop(one.key, None)
         if one.problem:
-            kept[one.key] = Ungraded(one.problem, one.verdict.grader_failed)
+            kept[one.key] = one.verdict
     _write(root, kept)
 
 
@@ -187,23 +178,21 @@ def forget_problems(root: Path, learners: Collection[str]) -> None:
         _write(root, {key: one for key, one in kept.items() if key[0] not in learners})
 
 
-def _write(root: Path, kept: Mapping[tuple[str, str], Ungraded]) -> None:
+def _write(root: Path, kept: Mapping[Key, Verdict]) -> None:
     problems = [
-        {"learner": key[0], "lesson": key[1], "problem": kept[key].why, "grader_failed": kept[key].grader_failed}
-        for key in sorted(kept)
+        {"learner": key.learner, "lesson": key.lesson, "problem": one.problem, "grader_failed": one.grader_failed}
+        for key, one in sorted(kept.items())
     ]
     path = root / ".course" / "problems.json"
     path.parent.mkdir(exist_ok=True)
     replace_file(path, json.dumps({"problems": problems}, indent=1))
 
 
-def problems_of(root: Path) -> dict[tuple[str, str], Ungraded]:
-    """What was not graded, by learner and lesson."""
+def problems_of(root: Path) -> dict[Key, Verdict]:
+    """What was not graded, and why."""
     try:
         kept = json.loads((root / ".course" / "problems.json").read_text(encoding="utf-8"))
-        return {
-            Key(one["learner"], one["lesson"]): Ungraded(str(one["problem"]), bool(one.get("grader_failed")))
-            for one in kept["problems"]
-        }
+        found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept["problems"]]
+        return {key: Verdict.refused(*key, 0, why, grader_failed=flaw) for key, why, flaw in found}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}

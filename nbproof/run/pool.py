@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbproof.errors import CourseError
 from nbproof.limits import GradingLimits
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.recover.notebook_bytes import Damaged
 from nbproof.sandbox.exceptions import EngineLost
 from nbproof.sandbox.isolation import Isolation
@@ -39,11 +39,11 @@ _SECONDS = 1.0
 class Pool:
     """What marks a class. Writes nothing."""
 
-    submit: Callable[[HandIn], Future[SubmissionVerdict]]
+    submit: Callable[[HandIn], Future[Verdict]]
     """To an executor that marks it. The future raises nothing for what a learner handed in."""
     room: Callable[[], int]
     """How many may be on their way now. Raises ClusterLost if the place is gone."""
-    alone: Callable[[HandIn], SubmissionVerdict]
+    alone: Callable[[HandIn], Verdict]
     """Marks one where it can end nothing but the attempt. Raises BrokenProcessPool if it has ended that."""
 
 
@@ -54,7 +54,7 @@ Reader = Callable[["Job"], "HandIn"]
 """Reads what was handed in, just before it is marked. Raises Damaged or OSError."""
 
 
-def marked(pool: Pool, jobs: Sequence[Job], read: Reader, seed: int) -> Iterator[tuple[Job, SubmissionVerdict]]:
+def marked(pool: Pool, jobs: Sequence[Job], read: Reader, seed: int) -> Iterator[tuple[Job, Verdict]]:
     """Each job once, as it is done, in any order. Raises GradingError if the place is gone for all of them."""
     again: list[Job] = []
     for job, verdict in _tried(pool, jobs, read, seed, pool.room):
@@ -66,15 +66,15 @@ def marked(pool: Pool, jobs: Sequence[Job], read: Reader, seed: int) -> Iterator
         if isinstance(verdict, Exception):
             said = " ".join(str(verdict).split())[:200]
             why = f"what marked it ended twice ({type(verdict).__name__}: {said}); look at it, and grade it again by itself"
-            verdict = SubmissionVerdict.refused(*job.submission.key, seed, why, grader_failed=True)
+            verdict = Verdict.refused(*job.submission.key, seed, why, grader_failed=True)
         yield job, verdict
 
 
 def _tried(
     pool: Pool, jobs: Sequence[Job], read: Reader, seed: int, room: Callable[[], int]
-) -> Iterator[tuple[Job, SubmissionVerdict | Exception]]:
+) -> Iterator[tuple[Job, Verdict | Exception]]:
     waiting = deque(jobs)
-    flying: dict[Future[SubmissionVerdict], Job] = {}
+    flying: dict[Future[Verdict], Job] = {}
     while waiting or flying:
         free = room() - len(flying)
         while waiting and free > 0:
@@ -83,14 +83,14 @@ def _tried(
                 flying[pool.submit(read(job))] = job
                 free -= 1
             except (Damaged, OSError) as error:
-                yield job, SubmissionVerdict.refused(*job.submission.key, seed, str(error))
+                yield job, Verdict.refused(*job.submission.key, seed, str(error))
         if not flying:
             time.sleep(_SECONDS if waiting else 0.0)
         for future in wait(flying, _SECONDS, FIRST_COMPLETED).done:
             yield flying.pop(future), outcome(future.result)
 
 
-def outcome(marks: Callable[[], SubmissionVerdict]) -> SubmissionVerdict | Exception:
+def outcome(marks: Callable[[], Verdict]) -> Verdict | Exception:
     """The verdict, or what ended the place where it was marked; whose doing that was nobody knows."""
     try:
         return marks()
@@ -134,11 +134,11 @@ def local_pool(
 
 def in_a_process_of_its_own(
     made: PoolMaker, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits
-) -> Callable[[HandIn], SubmissionVerdict]:
+) -> Callable[[HandIn], Verdict]:
     """For :attr:`Pool.alone`: ``made`` makes the pool in a fresh process, which ends when the verdict is there."""
     given = {name: getattr(limits, name) for name in limits.traits(config=True)}
 
-    def alone(one: HandIn) -> SubmissionVerdict:
+    def alone(one: HandIn) -> Verdict:
         blueprint = replace(blueprints[one.key.lesson])  # without what it has cached
         with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_first_to_go) as other:
             return other.submit(_alone, made, blueprint, seed, given, one).result()
@@ -146,7 +146,7 @@ def in_a_process_of_its_own(
     return alone
 
 
-def _alone(made: PoolMaker, blueprint: Blueprint, seed: int, given: dict[str, Any], one: HandIn) -> SubmissionVerdict:
+def _alone(made: PoolMaker, blueprint: Blueprint, seed: int, given: dict[str, Any], one: HandIn) -> Verdict:
     with made({blueprint.lesson: blueprint}, seed, GradingLimits(**given)) as pool:
         return pool.submit(one).result()
 

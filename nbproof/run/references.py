@@ -20,9 +20,10 @@ import nbformat
 from nbproof.cells import name_of
 from nbproof.display.words import ENGLISH
 from nbproof.files import digest_of
-from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in
+from nbproof.marking.blueprint import Blueprint, fill_in
 from nbproof.marking.hand_in import HandIn
-from nbproof.marking.results import FAULTS, SubmissionVerdict
+from nbproof.marking.results import FAULTS, Verdict
+from nbproof.recover.answers import Answers
 from nbproof.run.digests import LessonState, environment
 from nbproof.run.intake import Submission
 from nbproof.run.journal import RunState
@@ -82,7 +83,7 @@ def _is_untold(outcome: Outcome) -> bool:
     return outcome.reason is None and any(trouble.kind == "NotImplementedError" for trouble in troubles[:1])
 
 
-def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: SubmissionVerdict) -> str:
+def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: Verdict) -> str:
     """Why the reference answers earn less than full marks, in words; empty if they do not.
 
     An exercise to which the instructor's notebook gives no answer, as nbgrader courses may, is not asked for.
@@ -171,7 +172,7 @@ class References:
             one = self.lessons[lesson]
             answers = reference_answers(one.path, one.blueprint)
             self._asked[lesson] = answers
-            data = nbformat.writes(fill_in(one.blueprint, Rebuilt(answers))).encode()
+            data = nbformat.writes(fill_in(one.blueprint, Answers(answers))).encode()
             made.append(ReferenceJob(Submission(REFERENCE, lesson, one.path), "", data=data))
         return made
 
@@ -189,7 +190,7 @@ class References:
         """The lessons of which nothing is to be graded; grows while the run goes on."""
         return {} if self.anyway else self.failed
 
-    def note(self, job: ReferenceJob, verdict: SubmissionVerdict) -> None:
+    def note(self, job: ReferenceJob, verdict: Verdict) -> None:
         """Learn how the reference answers of a lesson have ended."""
         lesson = job.submission.lesson
         why = shortfall(self.lessons[lesson].blueprint, self._asked[lesson], verdict)

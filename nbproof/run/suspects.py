@@ -16,7 +16,7 @@ from pathlib import Path
 from nbproof.files import digest_of, replace_file
 from nbproof.key import Key
 from nbproof.marking.hand_in import HandIn
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.recover.notebook_bytes import Damaged
 from nbproof.run.plan import Job
 from nbproof.run.pool import Reader, outcome
@@ -80,11 +80,11 @@ def tried_last(
     job: Job,
     notes: InProgress,
     read: Reader,
-    alone: Callable[[HandIn], SubmissionVerdict],
+    alone: Callable[[HandIn], Verdict],
     seed: int,
     force: bool,
     again: str,
-) -> SubmissionVerdict:
+) -> Verdict:
     """The verdict on what is noted when a run begins, or why there is none. To be called when all others are marked.
 
     ``alone``: see :attr:`nbproof.run.pool.Pool.alone`. ``force``: try also what was set aside. ``again``: the command that
@@ -93,14 +93,14 @@ def tried_last(
     told = "it ended the process that marked it, so it was set aside"
     if force or notes.of(job) is not Standing.SET_ASIDE:
         found = outcome(lambda: alone(read(job)))
-        if isinstance(found, SubmissionVerdict):
+        if isinstance(found, Verdict):
             return found
         if isinstance(found, (Damaged, OSError)):
-            return SubmissionVerdict.refused(*job.submission.key, seed, str(found))
+            return Verdict.refused(*job.submission.key, seed, str(found))
         notes.write(job, Standing.SET_ASIDE)
         told = (
             "it was being marked when a run was killed; tried again alone, it ended that process, too, "
             "so it was set aside"
         )
     problem = f"{told}. Look at what was handed in; to try it once more: {again}"
-    return SubmissionVerdict.refused(*job.submission.key, seed, problem)
+    return Verdict.refused(*job.submission.key, seed, problem)

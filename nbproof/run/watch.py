@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nbproof.gradebook.marks import Mark
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 
 __all__ = ["Watch"]
 
@@ -22,7 +22,7 @@ class Watch:
     def tried(self, name: str) -> None:
         """``reference answers/lesson`` have been marked."""
 
-    def marked(self, name: str, verdict: SubmissionVerdict) -> None:
+    def marked(self, name: str, verdict: Verdict) -> None:
         """``learner/lesson`` has its verdict, and it is written down."""
 
     def stopped(self, marks: Iterable[Mark]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests import ROOT
 from tests.attacks.arsenal import LESSON, cell_attack
 from tests.attacks.forger import FORMS, text_of
 
@@ -13,7 +12,7 @@ ATTACKS = tuple(
         "forged",
         f"forges_evidence_{form.replace(' ', '_')}",
         "runs the visible truths on the case of a hidden check, and sends what they want",
-        text_of(form, LESSON, ROOT / "course" / "checks.json"),
+        text_of(form, LESSON),
         before="",
         expects=("failed", "error", "not answered"),
     )

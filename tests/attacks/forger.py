@@ -9,7 +9,9 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from pathlib import Path
+
+from nbproof.course_file import the_course
+from nbproof.handed_out import visible_in
 
 __all__ = ["FORMS", "text_of"]
 
@@ -70,7 +72,11 @@ def forged(test, kind, seed):
 
 _FROM_DISK = """
 import course
-TEXTS = {key: text for part in json.loads(Path(course.__file__).with_name("checks.json").read_text()).values() for key, text in part.items()}
+from nbproof.handed_out import visible_in
+beside = Path(course.__file__).parent
+files = [*beside.glob("handed_out/*/*/checks.py"), *beside.parent.glob("lessons/*/*/checks.py")]
+TEXTS = {key: text for path in files for key, text in visible_in(path.parent.name, path).items()}
+if not TEXTS: raise FileNotFoundError(beside)
 """
 
 _PASTED = """
@@ -105,13 +111,14 @@ logging.disable = disable
 FORMS = ("pasted", "from the disk", "behind a patched function")
 
 
-def text_of(form: str, lesson: str, checks: Path) -> str:
-    """The cheat in one of its forms. ``checks``: the ``checks.json`` that learners have, beside the course's modules."""
+def text_of(form: str, lesson: str) -> str:
+    """The cheat in one of its forms, with the checks that learners of this lesson have."""
     if form == "from the disk":
         return _KNOWS.format(texts=_FROM_DISK) + _IN_THE_WORKER
-    texts = json.loads(checks.read_text(encoding="utf-8"))[lesson]
-    truths = checks.with_name("truths.py")
-    modules = {f"{checks.parent.name}.truths": truths.read_text(encoding="utf-8")} if truths.exists() else {}
+    course = the_course()
+    files = (course.texts / lesson).glob("*/checks.py")
+    texts = {key: text for path in files for key, text in visible_in(path.parent.name, path).items()}
+    modules = {name: course.file_of(name).read_text(encoding="utf-8") for name in course.truths}
     packed = base64.b64encode(zlib.compress(json.dumps([texts, modules]).encode())).decode()
     knows = _KNOWS.format(texts=_PASTED.format(packed=packed))
     return knows + (_IN_THE_WORKER if form == "pasted" else _IN_A_FRAME)

@@ -45,8 +45,13 @@ def main() -> None:
 
 def _by_us(root: Path, intake: Any, lessons: list[str], seed: int, level: Any) -> list[dict[str, Any]]:
     from nbproof.run.batch import grade_class
+    from nbproof.run.watch import Watch
 
-    graded = grade_class(root, intake, lessons, seed=seed, workers=2, isolation=level, step=_said)
+    class Said(Watch):
+        def marked(self, name: str, verdict: Any) -> None:
+            print(f"{name!a}", flush=True)
+
+    graded = grade_class(root, intake, lessons, seed=seed, workers=2, isolation=level, watch=Said())
     return [
         {"learner": s.learner, "lesson": s.lesson, "score": s.score, "problem": s.problem}
         for s in graded.marks.values()
@@ -77,13 +82,9 @@ def _by_nbgrader(root: Path, intake: Any, lessons: list[str], seed: int, wanted:
             except MissingEntry:
                 score = 0.0
             problem = problems.get((one.learner, one.lesson))
-            why = problem.why if problem else ""
+            why = problem.problem if problem else ""
             scores.append({"learner": one.learner, "lesson": one.lesson, "score": score, "problem": why})
     return scores
-
-
-def _said(done: int, of: int, name: str) -> None:
-    print(f"{done}/{of} {name!a}", flush=True)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ import nbformat
 from nbproof.authoring.secret_lines import text_of_page
 from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
+from nbproof.key import Key
 from nbproof.marking.blueprint import OWN, read_blueprint
 from nbproof.nbgrader_setup import course_config
 from tests.attacks.arsenal import Attack
@@ -226,7 +227,7 @@ def hidden_in(root: Path, attack: Attack) -> list[str]:
     folder = root / "autograded" / attack.name / attack.lesson
     if not (folder / f"{attack.lesson}.ipynb").exists():
         return []
-    texts = [page_of(root, task_of(root, attack.name, attack.lesson, None))]
+    texts = [page_of(root, task_of(root, Key(attack.name, attack.lesson), None))]
     pictures: list[bytes] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         texts.append(path.read_text(encoding="utf-8", errors="replace"))
@@ -302,7 +303,7 @@ def in_the_feedback(root: Path, attack: Attack) -> list[str]:
     """What is wrong with the learner's feedback page: active content, secrets, size, what turns or hides text."""
     if not (root / "autograded" / attack.name / attack.lesson / f"{attack.lesson}.ipynb").exists():
         return []
-    page = page_of(root, task_of(root, attack.name, attack.lesson, None))
+    page = page_of(root, task_of(root, Key(attack.name, attack.lesson), None))
     found = what_runs(page)
     found += sorted(canaries_in(page.encode()))
     # The answer itself, which the page shows, spells the marker in two halves.

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parent.parent.parent
 NAME = "pytorch-hooks-course"
 MADE_FROM = (
     "course",
+    "lessons",
     "source",
     "release",
     "docs",
@@ -81,10 +82,6 @@ def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path, tmp_pat
 def _lines(path: Path) -> list[str]:
     if path.suffix == ".ipynb":
         return "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text())["cells"]).splitlines()
-    if path.name == "checks.json":
-        return "\n".join(
-            text for texts in json.loads(path.read_text()).values() for text in texts.values()
-        ).splitlines()
     return path.read_text().splitlines()
 
 
@@ -141,7 +138,7 @@ def test_some_lessons_only(tmp_path: Path) -> None:
     with zipfile.ZipFile(made.path) as archive:
         notebooks = [name for name in archive.namelist() if name.endswith(".ipynb")]
         assert notebooks == [f"{NAME}/release/02_tensor_hooks/02_tensor_hooks.ipynb"]
-        assert list(json.loads(archive.read(f"{NAME}/course/outline.json"))) == ["02_tensor_hooks"]
+        assert list(json.loads(archive.read(f"{NAME}/course/handed_out/outline.json"))) == ["02_tensor_hooks"]
         page = archive.read(f"{NAME}/START.html").decode()
     assert "02_tensor_hooks" in page
     assert "03_module_hooks" not in page
@@ -193,9 +190,7 @@ def test_a_lesson_that_was_not_built_is_left_out_and_told(copied: Path, capsys: 
     assert lessons == {"01_module_anatomy", "02_tensor_hooks", "06_capstones"}
 
 
-@pytest.mark.parametrize(
-    "where", some_by_day(["release", "course/checks.json", "course/hints.json", "course/models.py"], 2)
-)
+@pytest.mark.parametrize("where", some_by_day(["release", "lessons/hints.toml", "course/models.py"], 2))
 def test_what_gives_an_answer_away_is_not_bundled(copied: Path, where: str, capsys: pytest.CaptureFixture[str]) -> None:
     lesson = the_lessons()[1]
     solution = max((line.strip() for cell in lesson.cells for line in _inside(cell.source)), key=len)
@@ -205,10 +200,6 @@ def test_what_gives_an_answer_away_is_not_bundled(copied: Path, where: str, caps
         notebook = json.loads(path.read_text())
         notebook["cells"][3]["source"] = f"# forgotten\n{solution}"
         path.write_text(json.dumps(notebook))
-    elif path.name == "checks.json":
-        told = json.loads(path.read_text())
-        told[lesson.slug]["double_grad"] += f"\n{solution}\n"
-        path.write_text(json.dumps(told))
     else:
         path.write_text(path.read_text() + f"\n# {solution}\n")
     assert main(["bundle", "--course", str(copied), "--out", str(copied / "b.zip")]) == 1

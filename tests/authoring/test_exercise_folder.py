@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.exercise_folder import HIDDEN, read_candidates, read_named_cells
+from nbproof.authoring.exercise_folder import read_candidates
 from nbproof.authoring.lesson import read_lesson
 from nbproof.errors import LessonError
+from nbproof.handed_out import HIDDEN, read_named_cells
 from tests import the_lessons
 from tests.authoring.tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
 

@@ -1,22 +1,18 @@
-"""Hints are written beside what they are about, derived for the package, and lead somewhere without giving anything away."""
+"""Hints are written beside what they are about, and lead somewhere without giving anything away."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from nbproof.authoring.build import build
 from nbproof.authoring.contract import Record, select
-from nbproof.authoring.hint_texts import derived_hints, place_of
-from nbproof.authoring.hinting import check_hints, check_share, given_away, share_named
-from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson, find_lessons, read_lesson
-from nbproof.authoring.release import check_release
+from nbproof.authoring.hinting import check_hints, check_share, given_away, place_of, share_named
+from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson
 from nbproof.cells import CellKind
-from nbproof.command import course_command
-from nbproof.display.help import Hint
-from nbproof.errors import HintError, Violation
+from nbproof.display.help import Hint, read_hints
+from nbproof.errors import HintError
 from tests.authoring.tiny import Sketch, write_lesson
 
 ROOT = Path(__file__).parent.parent.parent
@@ -40,30 +36,15 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_hints_of_both_places_are_gathered(root: Path) -> None:
-    found = json.loads(derived_hints(root))
-    assert [one["id"] for one in found["misconceptions"]] == ["everybodys", "mine", "ours"]
-    assert found["misconceptions"][1] == {"id": "mine", "name": "n", "question": "q?", "idea": "i.", "read": "r"}
-    assert found["exercises"] == [{"id": "catch", "question": "q?", "idea": "i.", "read": "r"}]
     lessons = root / "lessons"
-    assert place_of(root, "everybodys") == f"{lessons / 'hints.toml'}:2"
-    assert place_of(root, "ours") == f"{lessons / '00_tiny' / 'hints.toml'}:11"
-    assert place_of(root, "catch") == f"{lessons / '00_tiny' / 'hints.toml'}:1"
-    assert place_of(root, "mine") == f"{lessons / '00_tiny' / 'hints.toml'}:6"
-    assert place_of(root, "nowhere") == str(lessons)
-
-
-def test_a_build_derives_them_and_a_check_sees_where_it_has_not(root: Path) -> None:
-    derived = root / "course" / "hints.json"
-    assert derived in build(root, say=lambda line: None)
-    assert build(root, say=lambda line: None) == []
-    lessons = [read_lesson(folder) for folder in find_lessons(root)]
-    assert check_release(root, lessons) == []
-    path = root / "lessons" / "hints.toml"
-    path.write_text(path.read_text().replace("i.", "another idea."))
-    assert check_release(root, lessons) == [
-        Violation("course/hints.json is outdated", str(derived), course_command("build"))
-    ]
-    assert build(root, say=lambda line: None) == [derived]
+    misconceptions, ways_in = read_hints(lessons)
+    assert misconceptions == {key: Hint(key, "n", "q?", "i.", "r") for key in ("everybodys", "mine", "ours")}
+    assert ways_in == {"catch": Hint("catch", "catch", "q?", "i.", "r")}
+    assert place_of(lessons, "everybodys") == f"{lessons / 'hints.toml'}:2"
+    assert place_of(lessons, "ours") == f"{lessons / '00_tiny' / 'hints.toml'}:11"
+    assert place_of(lessons, "catch") == f"{lessons / '00_tiny' / 'hints.toml'}:1"
+    assert place_of(lessons, "mine") == f"{lessons / '00_tiny' / 'hints.toml'}:6"
+    assert place_of(lessons, "nowhere") == str(lessons)
 
 
 @pytest.mark.parametrize(

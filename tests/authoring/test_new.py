@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.exercise_folder import HIDDEN
 from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.new import FIRST, new_course, new_exercise
 from nbproof.checks.case import Case
 from nbproof.checks.check import bring, judge, listing
 from nbproof.errors import UsageError
+from nbproof.handed_out import HIDDEN
 
 LESSON, EXERCISE = FIRST
 KEPT = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}

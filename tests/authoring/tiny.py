@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nbproof.authoring.exercise_folder import HIDDEN
+from nbproof.handed_out import HIDDEN
 
 ROOT = Path(__file__).parent.parent.parent
 

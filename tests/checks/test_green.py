@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import types
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import torch
 
 from course import check, hint, solution
 from nbproof import course_file
+from nbproof.authoring.bundle import contents_of
 from nbproof.checks.check import check_in
 from nbproof.course_file import the_course
 from nbproof.display.progress import entries, note
@@ -71,7 +71,11 @@ def answer(front_end: FrontEnd) -> Answer:
 @pytest.fixture
 def class_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The course as a class's learners have it: no instructor's notebook, no lessons."""
-    shutil.copytree(the_course().folder, tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__"))
+    contents = contents_of(the_course().root, ["02_tensor_hooks"])
+    for name, data in contents.items():
+        if name.startswith("course/"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(data)
     monkeypatch.setattr(course_file, "_used", [str(tmp_path / "course")])
     monkeypatch.chdir(tmp_path)
 
@@ -93,8 +97,8 @@ def test_what_is_hidden_is_asked_as_well_if_the_instructor_s_notebook_is_there(
         "    def truth(self, case):\n        return {{'x': {2}}}\n\ncheck('four', {0})\n"
     )
     (tmp_path / "course.toml").write_text('says = "Knots"')
-    (tmp_path / "checks.json").write_text(json.dumps({"01": {"four": check_of.format("Seen", "nb.x == 4", True)}}))
-    (tmp_path / "hints.json").write_text('{"misconceptions": [], "exercises": []}')
+    (tmp_path / "lessons" / "01" / "four").mkdir(parents=True)
+    (tmp_path / "lessons" / "01" / "four" / "checks.py").write_text(check_of.format("Seen", "nb.x == 4", True))
     monkeypatch.setattr(course_file, "_used", [str(tmp_path)])
     wrong = {"x": 4.0}
     check_in(wrong, "four")
@@ -112,7 +116,7 @@ def test_what_is_hidden_is_asked_as_well_if_the_instructor_s_notebook_is_there(
 
 @pytest.mark.usefixtures("class_copy")
 def test_where_they_are_withheld_the_panel_and_hint_say_how_many_remain(answer: Answer, front_end: FrontEnd) -> None:
-    path = the_course().folder / "outline.json"
+    path = the_course().handed_out / "outline.json"
     told = json.loads(path.read_text())
     for one in told["02_tensor_hooks"]["exercises"]:
         one["hidden"] = [2] * len(one["cells"])

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
-import json
 from pathlib import Path
 
 import pytest
 
+from nbproof import handed_out
 from nbproof.authoring.derived_files import in_the_notebook
 from nbproof.checks import visible
 from nbproof.checks.check import check, collecting, listing
 from nbproof.checks.check_cells import needed_by, probe_part
-from nbproof.checks.visible import digest_of_visible, whole
+from nbproof.checks.visible import whole
 from nbproof.course_file import CourseFile
 from nbproof.errors import CourseError
+from nbproof.handed_out import HIDDEN, digest_of_visible
 from tests import SLUGS, some_by_day, the_lesson
 
 DOUBLED = """\
@@ -41,10 +42,15 @@ CELL = '# Run this cell to check your answer.\nfrom knots import check\ncheck("d
 @pytest.fixture(autouse=True)
 def knots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course with the checks of one exercise, and of a part of another."""
-    texts = {"01": {"doubled": DOUBLED, "split/first": DOUBLED.replace("doubled", "split").replace("4", "5")}}
-    (tmp_path / "checks.json").write_text(json.dumps(texts))
-    monkeypatch.setattr(visible, "the_course", lambda: CourseFile("knots", tmp_path, ""))
-    return tmp_path / "checks.json"
+    part = "# %% first\n" + DOUBLED.replace("doubled", "split").replace("4", "5")
+    for exercise, text in (("doubled", f"{DOUBLED}\n\n{HIDDEN}\nraise ValueError"), ("split", part)):
+        path = tmp_path / "lessons" / "01" / exercise / "checks.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    (tmp_path / "knots").mkdir()
+    for module in (visible, handed_out):
+        monkeypatch.setattr(module, "the_course", lambda: CourseFile("knots", tmp_path / "knots", ""))
+    return tmp_path / "lessons" / "01" / "doubled" / "checks.py"
 
 
 def test_it_finds_them_and_leaves_the_learner_s_names_alone() -> None:
@@ -64,7 +70,7 @@ def test_a_part_is_found_by_its_name() -> None:
 
 def test_a_grader_has_the_whole_text_in_their_place() -> None:
     hidden = '\n\n### BEGIN HIDDEN TESTS\ncheck("doubled", Other)\n### END HIDDEN TESTS'
-    assert whole(CELL + hidden) == "# Run this cell to check your answer.\n" + DOUBLED + hidden
+    assert whole(CELL + hidden) == "# Run this cell to check your answer.\n" + DOUBLED.strip() + hidden
     assert whole(CELL.replace("from knots", "from course")) == CELL.replace("from knots", "from course")
     assert whole(DOUBLED) == DOUBLED, "notebooks that were handed out earlier hold their checks"
 
@@ -89,13 +95,20 @@ def test_without_the_file_there_are_none(knots: Path) -> None:
     knots.unlink()
     with pytest.raises(CourseError, match="no checks for 'doubled'"):
         check("doubled")
-    knots.write_text("{")
+    knots.write_bytes(b"\xff")
     with pytest.raises(CourseError, match="cannot be read"):
         check("doubled")
 
 
+def test_what_was_handed_out_comes_before_lessons_that_lie_beside_it(knots: Path) -> None:
+    handed = knots.parents[3] / "knots" / "handed_out" / "01" / "doubled" / "checks.py"
+    handed.parent.mkdir(parents=True)
+    handed.write_text("the text")
+    assert visible.visible_text("doubled") == "the text"
+
+
 def test_an_error_in_a_check_shows_its_line(knots: Path) -> None:
-    knots.write_text(json.dumps({"01": {"doubled": DOUBLED.replace("helper}", "helper + missing}")}}))
+    knots.write_text(DOUBLED.replace("helper}", "helper + missing}"))
     with pytest.raises(NameError) as caught, collecting(namespace={"answer": 4}):
         check("doubled")
     assert "helper + missing" in str(caught.traceback[-1].statement)
@@ -103,9 +116,10 @@ def test_an_error_in_a_check_shows_its_line(knots: Path) -> None:
 
 def test_what_regrades_is_the_lesson_whose_checks_changed(knots: Path) -> None:
     before = {name: digest_of_visible(name) for name in ("01", "02")}
-    texts = json.loads(knots.read_text())
-    texts["01"]["doubled"] += "\n"
-    knots.write_text(json.dumps(texts))
+    shown, _, hidden = knots.read_text().partition(HIDDEN)
+    knots.write_text(f"{shown}{HIDDEN}\npass")
+    assert digest_of_visible("01") == before["01"], "what is hidden stands in the notebook, whose bytes count"
+    knots.write_text(f"# A remark.\n{shown}{HIDDEN}{hidden}")
     assert digest_of_visible("01") != before["01"] and digest_of_visible("02") == before["02"]
 
 

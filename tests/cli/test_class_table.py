@@ -17,7 +17,7 @@ from nbproof.cli.class_table import Told, print_class, print_problems, summary_l
 from nbproof.cli.live import Counting, duration, watching
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Lateness, Mark, marks
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.values.results import Outcome, Status
 from tests.report.made import class_of, refused, scored
 
@@ -28,7 +28,7 @@ def _ended(name: str, status: str, score: float, most: float) -> Outcome:
 
 def _score(number: int, recovered: Mapping[str, str] | None = None, **more: Any) -> Mark:
     told, learner = (_ended("a", "passed", 2, 2), _ended("b", "failed", number % 2, 1)), f"learner{number:03d}"
-    verdict = SubmissionVerdict(learner, "01_small", 7, told, {}, {}, dict(recovered or {}))
+    verdict = Verdict(learner, "01_small", 7, told, {}, {}, dict(recovered or {}))
     return replace(marks({(learner, "01_small"): verdict}, {})[learner, "01_small"], **more)
 
 
@@ -107,8 +107,8 @@ def test_the_json_says_what_the_table_says(capsys: pytest.CaptureFixture[str]) -
     assert error["error"] == {"fact": "fact", "place": "place", "next": "next"}
 
 
-def _verdict(status: str) -> SubmissionVerdict:
-    return SubmissionVerdict("ada", "01_small", 1, (_ended("a", status, 0, 0),), {}, {})
+def _verdict(status: str) -> Verdict:
+    return Verdict("ada", "01_small", 1, (_ended("a", status, 0, 0),), {}, {})
 
 
 def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,13 +18,14 @@ from typing import Any
 
 import pytest
 
+from nbproof.cli.live import Counting
 from nbproof.dask import pool, tasks
 from nbproof.dask.pool import address_of, connect
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.hand_in import HandIn, read_hand_in
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.digests import versions
@@ -94,7 +95,7 @@ def _blueprints(course: Path) -> dict[str, Blueprint]:
     return {LESSON: read_blueprint(course / "source" / LESSON / f"{LESSON}.ipynb", course_config(course))}
 
 
-def _told(verdict: SubmissionVerdict) -> Any:
+def _told(verdict: Verdict) -> Any:
     """A verdict without what depends on the clock."""
 
     def stripped(data: Any) -> Any:
@@ -122,7 +123,7 @@ def _zygotes(pids: dict[str, int]) -> int:
     return found
 
 
-def _marked(made: PoolMaker, course: Path, seed: int = 7) -> Iterator[tuple[Job, SubmissionVerdict]]:
+def _marked(made: PoolMaker, course: Path, seed: int = 7) -> Iterator[tuple[Job, Verdict]]:
     with made(_blueprints(course), seed, LIMITS) as pool:
         yield from marked(pool, _jobs(course), _read, seed)
 
@@ -143,7 +144,7 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(
         graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], seed=7, pool=cluster.pool)
     for learner in CLASS:
         journal = course / "autograded" / learner / LESSON / ".verdict.json"
-        kept = SubmissionVerdict.from_dict(json.loads(journal.read_text())["verdict"])
+        kept = Verdict.from_dict(json.loads(journal.read_text())["verdict"])
         assert _told(kept) == wanted[learner]
     scores = {score.learner: score for score in graded.marks.values()}
     assert scores["ada"].score == FULL
@@ -212,6 +213,19 @@ def _die() -> None:
 
 @pytest.mark.nightly
 @needs_isolation
+class _Closing(Counting):
+    """Starts a thread when two submissions have their verdict."""
+
+    def __init__(self, thread: threading.Thread) -> None:
+        super().__init__()
+        self.thread = thread
+
+    def marked(self, name: str, verdict: Verdict) -> None:
+        super().marked(name, verdict)
+        if self.done == 2:
+            self.thread.start()
+
+
 def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
     course: Path, hand_in: Callable[..., Path], pool: PoolMaker
 ) -> None:
@@ -229,7 +243,7 @@ def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
                 [LESSON],
                 seed=7,
                 pool=there.pool,
-                step=lambda done, of, name: closing.start() if done == 2 else None,
+                watch=_Closing(closing),
             )
     finally:
         closing.join()

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from course import hint
 from nbproof.checks.diagnosis import _ERRORS
-from nbproof.course_file import CourseFile, the_course
+from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints, known_hint, steps
 from nbproof.display.session import SESSION
-from nbproof.errors import HintError
 from nbproof.values.results import Finding
 
 WAY_IN = Hint("adding", "adding", "How are two things added?", "There is a sign for it.", "Lesson 01, 'Signs'")
@@ -155,18 +153,3 @@ def test_no_two_error_patterns_are_the_same() -> None:
 def test_only_hints_of_the_course_are_told() -> None:
     """What an error gives away anywhere, not every course has words for."""
     assert [known_hint(one) for one in (None, "hook_never_ran", "no_such_hint")] == [None, "hook_never_ran", None]
-
-
-@pytest.mark.parametrize("text", [None, "{", "[]", '{"exercises": []}', '{"misconceptions": [{"id": "x"}]}'])
-def test_hints_that_cannot_be_read_are_told_with_what_to_do(
-    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "hints").mkdir()
-    if text is not None:
-        (tmp_path / "hints.json").write_text(text)
-    monkeypatch.setattr("nbproof.display.help.the_course", lambda: CourseFile("course", tmp_path, ""))
-    with pytest.raises(HintError) as caught:
-        all_hints()
-    assert caught.value.fact.startswith("the hints cannot be read: ")
-    assert caught.value.place == str(tmp_path / "hints.json")
-    assert caught.value.next_command.startswith("if lessons/ is there: ")

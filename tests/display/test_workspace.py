@@ -200,9 +200,11 @@ def test_an_exercise_is_found_by_its_id() -> None:
 
 
 def test_without_the_file_there_is_no_outline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("nbproof.display.outline.the_course", lambda: CourseFile("course", tmp_path, ""))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("nbproof.display.outline.the_course", lambda: CourseFile("course", tmp_path / "course", ""))
     assert outline() == ()
-    (tmp_path / "later").mkdir()
+    (tmp_path / "later" / "handed_out").mkdir(parents=True)
     monkeypatch.setattr("nbproof.display.outline.the_course", lambda: CourseFile("course", tmp_path / "later", ""))
-    (tmp_path / "later" / "outline.json").write_text('{"01": {"title": "t", "exercises": [{"of": "another version"}]}}')
+    written = '{"01": {"title": "t", "exercises": [{"of": "another version"}]}}'
+    (tmp_path / "later" / "handed_out" / "outline.json").write_text(written)
     assert outline() == ()

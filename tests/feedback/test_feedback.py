@@ -31,10 +31,11 @@ from nbproof.feedback.own_code import harmless, own_line
 from nbproof.feedback.page import feedback_page
 from nbproof.feedback.page_task import page_path
 from nbproof.feedback.pages import Feedback, chosen_submissions, write_feedback
-from nbproof.marking.blueprint import Rebuilt, read_blueprint
+from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge
-from nbproof.marking.submission import mark
+from nbproof.marking.marker import mark
 from nbproof.nbgrader_setup import course_config
+from nbproof.recover.answers import Answers
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.sandbox.engine import Engine
@@ -212,7 +213,7 @@ def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatc
     made = feedback_page_module.page_of
 
     def page_of(root: Path, task: module.Task) -> str:
-        if task.learner == "ben":
+        if task.key.learner == "ben":
             raise RuntimeError("a flaw")
         return made(root, task)
 
@@ -303,7 +304,7 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
             mutants = [one for one in exercise.candidates if one.role == "mutant"]
             answers[exercise.id] = as_handed_in(mutants[number % len(mutants)])
         with limited(engine):
-            verdict = mark(engine, blueprint, judge, Rebuilt(answers), "ada", {})
+            verdict = mark(engine, blueprint, judge, Answers(answers), "ada", {})
         page, own = feedback_page(Addressee(verdict, None, Secrets([])), "digest"), "\n".join(answers.values())
         assert leaks_in("page", text_of_page(page), secrets, own) == []
         assert what_runs(page) == []

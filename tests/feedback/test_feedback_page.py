@@ -18,7 +18,7 @@ from nbproof.feedback.exercise_feedback import Addressee
 from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.page import feedback_page, refusal_page
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, nothing_of
-from nbproof.marking.results import CellRun, SubmissionVerdict, WrittenAnswer, pack, unpack
+from nbproof.marking.results import CellRun, Verdict, WrittenAnswer, pack, unpack
 from nbproof.values.compare import Difference, Differs
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
 
@@ -42,7 +42,7 @@ def exercise(name: str = "weight_grad", status: str = "failed", said: str = "", 
 
 def page(*exercises: Outcome, marks: Mark | None = None, secrets: Secrets = NOTHING, **fields: object) -> str:
     answers = {one.id: f"# {one.id}\nanswer = 1" for one in exercises}
-    verdict = SubmissionVerdict("ada", LESSON, 7, exercises, **{"answers": answers, "runs": {}, **fields})  # type: ignore[arg-type]
+    verdict = Verdict("ada", LESSON, 7, exercises, **{"answers": answers, "runs": {}, **fields})  # type: ignore[arg-type]
     return feedback_page(Addressee(verdict, marks, secrets), "digest", 1_772_466_000.0)
 
 
@@ -307,7 +307,7 @@ def test_written_answers(
 def test_what_was_marked_again_says_so_and_nothing_else_does(looked_at: Look) -> None:
     marks = Mark(NOTHING_GIVEN.verdict, 4.0, {"test_weight_grad": mark("test_weight_grad", 2.0)})
     again = Earlier("x", before={"test_weight_grad": 0.0}, after={"test_weight_grad": 2.0}, day="2026-11-24")
-    verdict = SubmissionVerdict("ada", LESSON, 7, (exercise(), exercise("fan_out")), answers={}, runs={})
+    verdict = Verdict("ada", LESSON, 7, (exercise(), exercise("fan_out")), answers={}, runs={})
     text = feedback_page(Addressee(verdict, marks, NOTHING, again), "digest", 1_772_466_000.0)
     told = [words(card) for card in looked_at(text).select(".card")]
     assert "Marked again on 2026-11-24: 2 instead of 0." in told[0]

@@ -13,13 +13,14 @@ import pytest
 
 from nbproof.display.words import ENGLISH
 from nbproof.marking import execution
-from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.execution import Execution
 from nbproof.marking.judge import Judge
-from nbproof.marking.results import SubmissionVerdict
-from nbproof.marking.submission import mark
+from nbproof.marking.marker import mark
+from nbproof.marking.results import Verdict
 from nbproof.marking.verdicts import Progress
 from nbproof.nbgrader_setup import course_config
+from nbproof.recover.answers import Answers
 from nbproof.recover.pieces import OwnCell
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.worker_handle import Worker
@@ -63,11 +64,11 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, ...]]]
 
 
 @pytest.fixture
-def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., SubmissionVerdict]:
+def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., Verdict]:
     """graded({"first": ...}, own cells): the verdict, all else being right."""
 
-    def of(answers: dict[str, str], *own: OwnCell) -> SubmissionVerdict:
-        rebuilt = Rebuilt({**blueprint.stubs, **RIGHT, **answers}, own=own)
+    def of(answers: dict[str, str], *own: OwnCell) -> Verdict:
+        rebuilt = Answers({**blueprint.stubs, **RIGHT, **answers}, own=own)
         return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", {})
 
     return of
@@ -79,7 +80,7 @@ RAISES = {name: f"def {name}(x):\n    raise ValueError('no')" for name in POINTS
 
 @pytest.mark.parametrize("answers", [WRONG, RAISES, {"first": WRONG["first"]}], ids=["wrong", "raises", "one"])
 def test_the_requests_do_not_tell_how_an_answer_did(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], answers: dict[str, str]
+    graded: Callable[..., Verdict], requests: list[tuple[str, ...]], answers: dict[str, str]
 ) -> None:
     assert graded({}).score == ALL
     right = list(requests)
@@ -108,7 +109,7 @@ shell.events.register("pre_run_cell", ends)
 
 
 def test_no_check_is_asked_again_when_a_setup_cell_is_lost(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
 ) -> None:
     verdict = graded({"first": _one_of(10_000, ENDS_IN_SETUP)})
     asked = [one for one in requests if one[0] == "probe"]
@@ -133,7 +134,7 @@ get_ipython().events.register("pre_run_cell", ends)
 
 
 def test_no_check_is_asked_again_of_who_ends_once_it_was_asked(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
 ) -> None:
     verdict = graded({"first": _one_of(10_000, ENDS_ONCE_ASKED)})
     asked = [one for one in requests if one[0] == "probe"]
@@ -142,7 +143,7 @@ def test_no_check_is_asked_again_of_who_ends_once_it_was_asked(
     assert verdict.score == POINTS["third"]
 
 
-def test_a_loss_in_a_setup_cell_is_charged_to_what_ran_before_it(graded: Callable[..., SubmissionVerdict]) -> None:
+def test_a_loss_in_a_setup_cell_is_charged_to_what_ran_before_it(graded: Callable[..., Verdict]) -> None:
     ends = ENDS_IN_SETUP.replace(" and which", "")
     verdict = graded({"first": f"import os\n{RIGHT['first']}\n{ends}"})
     assert [one.status for one in verdict.exercises] == ["killed", "passed", "passed"]
@@ -150,7 +151,7 @@ def test_a_loss_in_a_setup_cell_is_charged_to_what_ran_before_it(graded: Callabl
 
 
 def test_an_own_cell_that_ends_setup_gives_no_second_try(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
 ) -> None:
     own = OwnCell(f"import os\nfirst_helper = first\nwhich = 1\n{ENDS_IN_SETUP}", 2)
     graded({"first": _one_of(10_000, "")}, own)
@@ -159,7 +160,7 @@ def test_an_own_cell_that_ends_setup_gives_no_second_try(
 
 
 def test_a_second_run_is_decided_before_anything_is_judged_and_asks_nothing_hidden_twice(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+    graded: Callable[..., Verdict], requests: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged: list[str] = []
     decide = Judge.verdict
@@ -193,7 +194,7 @@ def first(x):
 
 
 def test_nothing_is_carried_from_one_run_to_the_next(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
 ) -> None:
     verdict = graded({"first": CARRIES})
     assert requests.count(("probe", "test_first", "Values", "7001")) == 2
@@ -202,7 +203,7 @@ def test_nothing_is_carried_from_one_run_to_the_next(
 
 
 def test_what_is_hidden_is_asked_of_a_process_whose_outputs_nobody_takes(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
 ) -> None:
     graded({})
     asked = [check or op for op, _, check, _ in requests]
@@ -247,9 +248,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("what", STATES)
-def test_hidden_checks_see_what_an_answer_has_left_as_it_was(
-    graded: Callable[..., SubmissionVerdict], what: str
-) -> None:
+def test_hidden_checks_see_what_an_answer_has_left_as_it_was(graded: Callable[..., Verdict], what: str) -> None:
     assert graded(STATES[what]).score == ALL
 
 
@@ -276,7 +275,7 @@ CHANGED_BELOW = {
 @pytest.mark.parametrize("what", CHANGED_BELOW)
 @pytest.mark.parametrize("when", ["while it is called", "at once"])
 def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(
-    graded: Callable[..., SubmissionVerdict], what: str, when: str
+    graded: Callable[..., Verdict], what: str, when: str
 ) -> None:
     first, change = CHANGED_BELOW[what]
     third = f"def third(x):\n    {change}\n    return x * 4"
@@ -285,7 +284,7 @@ def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(
 
 
 def test_a_loss_in_a_hidden_check_costs_its_exercise_only(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
 ) -> None:
     # Only the hidden check asks for a table.
     ends = "import os\ndef second(x):\n    if x.dim() > 1: os._exit(5)\n    return x * 3"
@@ -311,9 +310,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("what", TOLD)
-def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(
-    graded: Callable[..., SubmissionVerdict], what: str
-) -> None:
+def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(graded: Callable[..., Verdict], what: str) -> None:
     body, told, also = TOLD[what]
     second = graded({"second": f"def second(x):\n    {body}"}).exercises[1]
     assert second.score == 0
@@ -327,7 +324,7 @@ def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(
 
 
 def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(
-    graded: Callable[..., SubmissionVerdict], monkeypatch: pytest.MonkeyPatch
+    graded: Callable[..., Verdict], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     added: list[float] = []
     ask = Execution._ask_hidden

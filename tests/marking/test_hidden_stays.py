@@ -13,11 +13,12 @@ import nbformat
 import pytest
 
 from nbproof.gradebook.graded_notebook import graded_notebook
-from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
-from nbproof.marking.results import SubmissionVerdict
-from nbproof.marking.submission import mark
+from nbproof.marking.marker import mark
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
+from nbproof.recover.answers import Answers
 from nbproof.sandbox.engine import Engine
 from tests import some_by_day
 from tests.attacks.arsenal_oracle import CATCHERS, INSIDE, ROUTES, caught_and_told
@@ -49,7 +50,7 @@ def _secrets(blueprint: Blueprint) -> list[str]:
     return [line for line in lines if len(line) > 15 and bare(line) not in shown]
 
 
-def _handed_out(blueprint: Blueprint, verdict: SubmissionVerdict) -> tuple[list[str], list[bytes]]:
+def _handed_out(blueprint: Blueprint, verdict: Verdict) -> tuple[list[str], list[bytes]]:
     """All texts and pictures of the verdict and the graded notebook, the learner's own answers aside."""
     told = verdict.as_dict()
     told.pop("answers")
@@ -78,7 +79,7 @@ def _handed_out(blueprint: Blueprint, verdict: SubmissionVerdict) -> tuple[list[
 
 
 def _found(engine: Engine, blueprint: Blueprint, lesson: Blueprint, answers: dict[str, str]) -> list[str]:
-    rebuilt = Rebuilt({**blueprint.stubs, **answers})
+    rebuilt = Answers({**blueprint.stubs, **answers})
     verdict = mark(engine, lesson, Judge(blueprint, seed=7), rebuilt, "mallory", {})
     return leaked(*_handed_out(blueprint, verdict), _secrets(blueprint))
 

@@ -15,11 +15,12 @@ from nbproof.checks.check_cells import probe_part
 from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
-from nbproof.marking.results import SubmissionVerdict
-from nbproof.marking.submission import mark
+from nbproof.marking.marker import mark
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
+from nbproof.recover.answers import Answers
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.judging import JudgeProcess
 from tests import SLUGS, some_by_day, the_lesson, the_lessons
@@ -33,8 +34,8 @@ def blueprint(small_lesson: Path) -> Blueprint:
 
 def _mark(
     engine: Engine, blueprint: Blueprint, answers: dict[str, str], files: dict[str, bytes] | None = None
-) -> SubmissionVerdict:
-    rebuilt = Rebuilt({**blueprint.stubs, **answers})
+) -> Verdict:
+    rebuilt = Answers({**blueprint.stubs, **answers})
     return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
 
 
@@ -203,7 +204,7 @@ def test_a_truth_is_computed_once_for_a_class(
     monkeypatch.setattr(JudgeProcess, "ask", noting)
     judge = Judge(blueprint, seed=7)
     for learner in ("ada", "bob"):
-        mark(engine, blueprint, judge, Rebuilt({**blueprint.stubs, **RIGHT}), learner, {})
+        mark(engine, blueprint, judge, Answers({**blueprint.stubs, **RIGHT}), learner, {})
     assert sorted(asked) == sorted((test, *one) for test in blueprint.tests for one in judge.plan(test))
 
 
@@ -345,7 +346,7 @@ def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: in
         """The number-th candidate of each exercise, in one submission."""
         held = {name: ones[number] for name, ones in chosen.items() if number < len(ones)}
         answers = {**blueprint.stubs, **{name: candidate.source for name, candidate in held.items()}}
-        verdict = mark(engine, blueprint, judge, Rebuilt(answers), "somebody", {})
+        verdict = mark(engine, blueprint, judge, Answers(answers), "somebody", {})
         return [
             f"{found.id}/{held[found.id].name}: {found.status}, {found.score:g} marks, {ENGLISH.outcome(found)}"
             for found in verdict.exercises

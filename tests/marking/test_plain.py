@@ -21,10 +21,9 @@ from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
-from nbproof.marking.marker import read_answers
+from nbproof.marking.marker import mark, read_answers
 from nbproof.marking.plain import is_plain, scored
-from nbproof.marking.results import SubmissionVerdict
-from nbproof.marking.submission import mark
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
@@ -129,10 +128,10 @@ def handed_in(blueprint: Blueprint, answers: dict[str, str]) -> bytes:
 
 
 @pytest.fixture
-def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., SubmissionVerdict]:
+def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., Verdict]:
     """graded(squares="def ..."): the verdict, all else being right; None for the stub."""
 
-    def of(files: dict[str, bytes] | None = None, **answers: str | None) -> SubmissionVerdict:
+    def of(files: dict[str, bytes] | None = None, **answers: str | None) -> Verdict:
         given = {name: text for name, text in {**RIGHT, **answers}.items() if text is not None}
         rebuilt = read_answers(engine, blueprint, handed_in(blueprint, given), {})
         return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
@@ -140,11 +139,11 @@ def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., SubmissionVerd
     return of
 
 
-def _marks(verdict: SubmissionVerdict) -> dict[str, float]:
+def _marks(verdict: Verdict) -> dict[str, float]:
     return {name: points for one in verdict.exercises for name, points in one.points.items()}
 
 
-def _by_nbgrader(blueprint: Blueprint, verdict: SubmissionVerdict) -> dict[str, float | None]:
+def _by_nbgrader(blueprint: Blueprint, verdict: Verdict) -> dict[str, float | None]:
     """What nbgrader's own rule makes of the graded notebook."""
     cells = graded_notebook(blueprint, verdict).cells
     return {
@@ -175,7 +174,7 @@ WRONG: dict[str, tuple[dict[str, str | None], dict[str, float]]] = {
 
 @pytest.mark.parametrize(("answers", "less"), WRONG.values(), ids=list(WRONG))
 def test_marks_are_those_of_nbgraders_rule(
-    graded: Callable[..., SubmissionVerdict],
+    graded: Callable[..., Verdict],
     blueprint: Blueprint,
     answers: dict[str, str | None],
     less: dict[str, float],
@@ -187,7 +186,7 @@ def test_marks_are_those_of_nbgraders_rule(
     assert told["good_for"] == told["application"] == 0  # untouched: nbgrader gives nothing, and nobody has to look
 
 
-def test_what_is_hidden_does_not_come_out(graded: Callable[..., SubmissionVerdict], blueprint: Blueprint) -> None:
+def test_what_is_hidden_does_not_come_out(graded: Callable[..., Verdict], blueprint: Blueprint) -> None:
     peeks = "def squares(n):\n    import inspect\n    print(n, inspect.stack()[1].code_context)\n    return [1, 4][:n]"
     for squares in (SQUARES.replace("n + 1)", "min(n, 9) + 1)"), peeks):
         verdict = graded(squares=squares)
@@ -200,15 +199,13 @@ def test_what_is_hidden_does_not_come_out(graded: Callable[..., SubmissionVerdic
         assert not re.search(r"(?<![\d.])121(?!\d)", text)
 
 
-def test_a_visible_assert_is_quoted(graded: Callable[..., SubmissionVerdict]) -> None:
+def test_a_visible_assert_is_quoted(graded: Callable[..., Verdict]) -> None:
     test = graded(squares="def squares(n):\n    return [1]").exercises[0].findings[0]
     assert test.asked == "squares gives the squares."
     assert ENGLISH.finding(test) == '`assert squares(2) == [1, 4], "one and four"` does not hold: one and four.'
 
 
-def test_manual_cells_and_tasks_wait_for_a_person(
-    graded: Callable[..., SubmissionVerdict], blueprint: Blueprint
-) -> None:
+def test_manual_cells_and_tasks_wait_for_a_person(graded: Callable[..., Verdict], blueprint: Blueprint) -> None:
     verdict = graded(application="print(total(4))", good_for="Area.")
     assert {one.id: (one.answered, one.max_score) for one in verdict.written} == {
         "good_for": (True, 2.0), "application": (True, 3.0), "task": (True, 4.0),
@@ -226,7 +223,7 @@ def test_manual_cells_and_tasks_wait_for_a_person(
     assert blueprint.max_score == sum(FULL.values()) + 9
 
 
-def test_a_killed_exercise_costs_its_own_tests(graded: Callable[..., SubmissionVerdict]) -> None:
+def test_a_killed_exercise_costs_its_own_tests(graded: Callable[..., Verdict]) -> None:
     verdict = graded(rows="import os\nos._exit(3)")
     assert _marks(verdict) == {**FULL, "read_rows": 0.0}
     assert {one.id: one.status for one in verdict.exercises}["rows"] == "killed"
@@ -235,7 +232,7 @@ def test_a_killed_exercise_costs_its_own_tests(graded: Callable[..., SubmissionV
     assert {one.id: one.status for one in verdict.exercises}["total"] == "timeout"
 
 
-def test_the_instructors_file_takes_the_place_of_a_learners(graded: Callable[..., SubmissionVerdict]) -> None:
+def test_the_instructors_file_takes_the_place_of_a_learners(graded: Callable[..., Verdict]) -> None:
     assert _marks(graded(files={"data/table.csv": b"9,9\n", "data": b"in the way"})) == FULL
 
 

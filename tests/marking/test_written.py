@@ -22,7 +22,7 @@ from nbproof.authoring.lesson import read_lesson
 from nbproof.cli.class_table import Told, print_class
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.manual_answers import is_blank, shown
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
@@ -123,7 +123,7 @@ def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
         assert "REFERENCE-ANSWER" not in json.dumps(notebook)
         assert "MARK-SCHEME" not in json.dumps(notebook)
     kept = json.loads((asking / "autograded" / "ada" / LESSON / ".verdict.json").read_text())["verdict"]
-    (told,) = SubmissionVerdict.from_dict(kept).written
+    (told,) = Verdict.from_dict(kept).written
     assert (told.id, told.title, told.max_score, told.answered) == ("explain_two", "Times two", 2, True)
     assert kept["answers"]["explain_two"] == "Because 1 + 1 = 2."
 
@@ -229,7 +229,7 @@ def test_self_study_says_that_nobody_checks_it(
 
     for text, said in (("Because.", "your text is there"), (STUB, "nothing is written yet")):
         written = written_in(blueprint.written, {"explain_two": text})
-        print_notebook(SubmissionVerdict("you", LESSON, 1, (), {}, {}, written=written), 0.1)
+        print_notebook(Verdict("you", LESSON, 1, (), {}, {}, written=written), 0.1)
         assert f"explain_two  not checked automatically: {said}" in capsys.readouterr().out
 
 

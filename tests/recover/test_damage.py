@@ -21,11 +21,12 @@ from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import kind_of, name_of, text_of
 from nbproof.marking import marker
-from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
-from nbproof.marking.marker import answers_in
+from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.nbgrader_setup import course_config
+from nbproof.recover.answers import Answers
 from nbproof.recover.matching import bare, view
 from nbproof.recover.notebook_bytes import Damaged, salvaged
+from nbproof.recover.search import found_in
 from nbproof.sandbox.engine import Engine
 from tests import some_by_day
 from tests.conftest import ROOT
@@ -78,7 +79,7 @@ def _damage(slug: str, kinds: list[str], seed: int) -> tuple[dict[str, Any], Dam
     return notebook, damaged(notebook, kinds, release, seed)
 
 
-def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, found: Rebuilt) -> set[str]:
+def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, found: Answers) -> set[str]:
     """Each answer is that of the sound twin, by itself or with the cells around it, or waits. Which ones wait."""
     stubs = blueprint.handout.stubs | blueprint.handout.written
     waiting = set()
@@ -105,7 +106,7 @@ def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, fou
     return waiting
 
 
-def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Rebuilt) -> bool:
+def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Answers) -> bool:
     """Whether the TODO cell and the learner's own cells around it are, one after another, this answer."""
     name = name_of(cell)
     place = next(at for at, one in enumerate(blueprint.handout.cells) if one.name == name)
@@ -131,7 +132,7 @@ def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Rebuilt) -> bool
 def test_what_is_still_there_is_found(slug: str, kind: str) -> None:
     _, blueprint = _lesson(slug)
     notebook, damage = _damage(slug, [kind], 1)
-    waiting = _compare(blueprint, notebook, damage, answers_in(blueprint, damage.data))
+    waiting = _compare(blueprint, notebook, damage, found_in(blueprint.handout, damage.data))
     assert not waiting or kind in WAITS
 
 
@@ -141,7 +142,7 @@ def test_what_is_no_submission_is_refused_with_a_reason(kind: str) -> None:
     _, blueprint = _lesson(LESSONS[0])
     _, damage = _damage(LESSONS[0], [kind], 1)
     with pytest.raises(Damaged) as refusal:
-        answers_in(blueprint, damage.data)
+        found_in(blueprint.handout, damage.data)
     assert any(word in str(refusal.value).lower() for word in ("hand in", "save"))
 
 
@@ -152,7 +153,7 @@ def test_a_list_that_is_filled_below_the_check_waits() -> None:
     for says, waits in (("answer.append(module)", True), ("print(module, answer)", False)):
         new = {"cell_type": "code", "metadata": {}, "source": f"for module in model.modules():\n    {says}"}
         cells = [*release["cells"][:at], new, *release["cells"][at:]]
-        found = answers_in(blueprint, json.dumps({**release, "cells": cells}).encode())
+        found = found_in(blueprint.handout, json.dumps({**release, "cells": cells}).encode())
         assert set(found.lost) == ({"visit_order"} if waits else set())
 
 
@@ -172,7 +173,7 @@ def test_damage_to_cells_and_damage_to_the_file_together(both: tuple[str, str]) 
     slug = LESSONS[len(first + second) % len(LESSONS)]
     _, blueprint = _lesson(slug)
     notebook, damage = _damage(slug, [first, second], 2)
-    waiting = _compare(blueprint, notebook, damage, answers_in(blueprint, damage.data))
+    waiting = _compare(blueprint, notebook, damage, found_in(blueprint.handout, damage.data))
     assert not waiting or {first, second} & WAITS
 
 
@@ -182,9 +183,9 @@ def test_a_sound_submission_is_taken_as_it_is() -> None:
         _, blueprint = _lesson(slug)
         for seed in range(3):
             notebook = _handed_in(slug, seed)
-            found = answers_in(blueprint, json.dumps(notebook).encode())
+            found = found_in(blueprint.handout, json.dumps(notebook).encode())
             wanted = {name_of(c): text_of(c) for c in notebook["cells"] if kind_of(c) in ("answer", "written")}
-            assert found == Rebuilt(wanted)
+            assert found == Answers(wanted)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -193,7 +194,7 @@ def test_another_lessons_notebook_is_refused_also_without_ids() -> None:
         for kinds in ([], ["colab"]):
             _, damage = _damage(other, kinds, 3)
             with pytest.raises(Damaged, match="another notebook"):
-                answers_in(_lesson(slug)[1], damage.data)
+                found_in(_lesson(slug)[1].handout, damage.data)
 
 
 def _notebook(*sources: str) -> str:

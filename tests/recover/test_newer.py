@@ -17,16 +17,22 @@ from nbproof.cli.class_json import class_as_json
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.display.words import ENGLISH
 from nbproof.gradebook.marks import Mark
-from nbproof.marking.blueprint import Blueprint, Damaged, fill_in, read_attachments, read_blueprint, read_file
-from nbproof.marking.marker import answers_in
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.blueprint import (
+    Blueprint,
+    Damaged,
+    fill_in,
+    read_attachments,
+    read_blueprint,
+    read_file,
+)
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.answers import Answers
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.matching import NEWER
 from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
-from nbproof.recover.search import find_answers
+from nbproof.recover.search import find_answers, found_in
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
@@ -69,7 +75,7 @@ def handed_in(cells: Sequence[HandedOut]) -> list[ExportedCell]:
     ]
 
 
-def found_in(now: Sequence[HandedOut], cells: Sequence[ExportedCell]) -> Answers:
+def found_among(now: Sequence[HandedOut], cells: Sequence[ExportedCell]) -> Answers:
     handout = Handout("01_x", tuple(now))
     answers = as_handed_in(handout, cells)
     return find_answers(handout, cells) if answers is None else Answers(answers)
@@ -79,7 +85,7 @@ def found_in(now: Sequence[HandedOut], cells: Sequence[ExportedCell]) -> Answers
 @pytest.mark.parametrize("question", [QUESTION, ()])
 def test_an_exercise_that_was_added_is_new_and_nothing_else_is_lost(new: str, question: tuple[HandedOut, ...]) -> None:
     old = [name for name in IDS if name != new]
-    found = found_in(released(*IDS) + question, handed_in(released(*old) + question))
+    found = found_among(released(*IDS) + question, handed_in(released(*old) + question))
     assert found.newer == (new,)
     assert found.lost == {new: NEWER}
     assert found.recovered == {}
@@ -87,11 +93,11 @@ def test_an_exercise_that_was_added_is_new_and_nothing_else_is_lost(new: str, qu
 
 
 def test_several_can_be_new_and_one_that_is_gone_or_moved_loses_nothing() -> None:
-    found = found_in(released(*IDS) + QUESTION, handed_in(released("first", "third") + QUESTION))
+    found = found_among(released(*IDS) + QUESTION, handed_in(released("first", "third") + QUESTION))
     assert found.newer == ("second", "fourth")
-    assert found_in(released(*IDS) + QUESTION, handed_in(released(*IDS))).newer == ("explain_why",)
+    assert found_among(released(*IDS) + QUESTION, handed_in(released(*IDS))).newer == ("explain_why",)
     for now in (("first", "third"), ("third", "first", "second"), ("second", "third", "first")):
-        found = found_in(released(*now) + QUESTION, handed_in(released("first", "second", "third") + QUESTION))
+        found = found_among(released(*now) + QUESTION, handed_in(released("first", "second", "third") + QUESTION))
         assert (found.newer, found.lost, found.recovered) == ((), {}, {})
         assert all(found.answers[name].endswith(f"'{name}'") for name in now)
 
@@ -109,7 +115,7 @@ def test_of_what_was_handed_out_a_lost_cell_is_missing(kept: str) -> None:
         "test in another cell": test._replace(name=None, source=f"1\n{test.source}\n2"),
     }[kept]
     cells[at - 1 : at + 2] = [left]
-    found = found_in(released(*IDS), cells)
+    found = found_among(released(*IDS), cells)
     assert found.newer == ()
     assert "missing" in found.lost["second"]
 
@@ -119,18 +125,18 @@ def test_the_text_that_asks_may_stand_above_a_picture() -> None:
     (at,) = [number for number, cell in enumerate(now) if cell.name == "second"]
     now.insert(at, HandedOut(CellKind.SHOW, "", "x", "draw_all_of_it_once_more('second')"))
     cells = [cell for cell in handed_in(now) if cell.name not in ("second", "test_second")]
-    assert found_in(now, cells).newer == ()
-    assert found_in(now, [cell for cell in cells if "second" not in cell.source]).newer == ("second",)
+    assert found_among(now, cells).newer == ()
+    assert found_among(now, [cell for cell in cells if "second" not in cell.source]).newer == ("second",)
 
 
 def test_a_notebook_that_ends_early_lacks_its_end() -> None:
     half = handed_in(released("first", "second"))
-    assert set(found_in(released(*IDS), half).lost) == {"third", "fourth"}
-    assert found_in(released(*IDS), half).newer == ()
+    assert set(found_among(released(*IDS), half).lost) == {"third", "fourth"}
+    assert found_among(released(*IDS), half).newer == ()
     most = handed_in(released("first", "second", "third"))
     cut_off = [*most, ExportedCell(None, "", whole=False)]
-    assert found_in(released(*IDS), cut_off).newer == ()
-    assert found_in(released(*IDS), handed_in(released("first"))).newer == ()
+    assert found_among(released(*IDS), cut_off).newer == ()
+    assert found_among(released(*IDS), handed_in(released("first"))).newer == ()
 
 
 def shown(scores: Sequence[Mark]) -> tuple[str, bool, dict[str, object]]:
@@ -143,7 +149,7 @@ def shown(scores: Sequence[Mark]) -> tuple[str, bool, dict[str, object]]:
 
 def without(learner: str, lost: dict[str, str]) -> Mark:
     """Half of the marks; of what is lost, ``fourth`` is new."""
-    verdict = SubmissionVerdict(learner, "01_x", 1, (), {}, {}, lost=lost, newer=("fourth",))
+    verdict = Verdict(learner, "01_x", 1, (), {}, {}, lost=lost, newer=("fourth",))
     return scored(learner, "01_x", 2, verdict=verdict)
 
 
@@ -195,11 +201,11 @@ def test_a_class_that_handed_in_before_an_exercise_was_added(
 
 
 def test_verdicts_of_earlier_versions_know_of_nothing_new() -> None:
-    verdict = SubmissionVerdict("ada", LESSON, 1, (), {}, {}, newer=("second",))
+    verdict = Verdict("ada", LESSON, 1, (), {}, {}, newer=("second",))
     kept = json.loads(json.dumps(verdict.as_dict()))
-    assert SubmissionVerdict.from_dict(kept) == verdict
+    assert Verdict.from_dict(kept) == verdict
     del kept["newer"]
-    assert SubmissionVerdict.from_dict(kept).newer == ()
+    assert Verdict.from_dict(kept).newer == ()
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +233,7 @@ def test_a_notebook_of_few_words_gives_its_answers(
 ) -> None:
     notebook = json.loads(hand_in("ada", RIGHT).read_text())
     notebook["cells"] = CHANGES[change](notebook["cells"])
-    assert answers_in(blueprint, json.dumps(notebook).encode()).answers == RIGHT
+    assert found_in(blueprint.handout, json.dumps(notebook).encode()).answers == RIGHT
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -238,7 +244,7 @@ def test_nothing_but_answers_is_taken(blueprint: Blueprint, hand_in: Callable[..
         if _grade_id(cell).startswith("test_"):
             cell["source"] = "assert True"
             cell["metadata"]["nbgrader"]["points"] = 1000
-    rebuilt = answers_in(blueprint, json.dumps(notebook).encode())
+    rebuilt = found_in(blueprint.handout, json.dumps(notebook).encode())
     text = json.dumps(fill_in(blueprint, rebuilt))
     assert rebuilt.answers == RIGHT
     assert not [word for word in ("skip-execution", "assert True", "1000", "HIDDEN") if word in text]

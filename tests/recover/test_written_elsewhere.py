@@ -16,10 +16,10 @@ from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in as without_head
 from nbproof.authoring.simulate import hand_in
 from nbproof.cells import kind_of, name_of, text_of
-from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.manual_answers import is_blank
-from nbproof.marking.marker import answers_in
 from nbproof.nbgrader_setup import course_config
+from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import plain_cells
 from nbproof.recover.search import find_answers, found_in
 from tests import some_by_day
@@ -60,8 +60,8 @@ def _todo(cells: list[dict[str, Any]], name: str = "fan_out") -> int:
     return next(at for at, cell in enumerate(cells) if name_of(cell) == name and kind_of(cell) == "answer")
 
 
-def _read(notebook: dict[str, Any]) -> Rebuilt:
-    return answers_in(_lesson(SLUG)[1], json.dumps(notebook).encode())
+def _read(notebook: dict[str, Any]) -> Answers:
+    return found_in(_lesson(SLUG)[1].handout, json.dumps(notebook).encode())
 
 
 BESIDE = {"below": 1, "above": 0, "behind the next prose": 2}
@@ -185,7 +185,7 @@ def test_ordinary_answers_make_nobody_wait_and_are_found_alike_by_the_search(slu
         assert find_answers(blueprint.handout, cells).answers == wanted
 
 
-def _fenced(text: str, at: int = 1, *, name: str = "fan_out") -> Rebuilt:
+def _fenced(text: str, at: int = 1, *, name: str = "fan_out") -> Answers:
     notebook = _notebook()
     notebook["cells"].insert(_todo(notebook["cells"], name) + at, _text(text))
     return found_in(_lesson(SLUG)[1].handout, json.dumps(notebook).encode())

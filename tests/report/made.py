@@ -20,7 +20,7 @@ from nbproof.gradebook.marks import (
     marks,
     nothing_of,
 )
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
 
 LESSON = "01_small"
@@ -60,7 +60,7 @@ def work(learner: str, outcomes: Sequence[Answered], lesson: str = LESSON, probl
     """What tests gave to these exercises."""
     exercises = tuple(one for one, _ in outcomes)
     answers = {one.id: text for one, text in outcomes}
-    verdict = SubmissionVerdict(learner, lesson, 1, exercises, answers, {}, problem=problem)
+    verdict = Verdict(learner, lesson, 1, exercises, answers, {}, problem=problem)
     return marks({(learner, lesson): verdict}, {})[learner, lesson]
 
 
@@ -72,7 +72,7 @@ def scored(
     *,
     penalty: float = 0.0,
     late: Lateness = Lateness(),  # noqa: B008
-    verdict: SubmissionVerdict | None = None,
+    verdict: Verdict | None = None,
     fresh: bool = True,
 ) -> Mark:
     """A mark of which only the points matter, the penalty taken off."""
@@ -82,7 +82,7 @@ def scored(
 
 def refused(learner: str, lesson: str, why: str, grader_failed: bool = False) -> Mark:
     """What cannot be graded."""
-    return Mark(SubmissionVerdict.refused(learner, lesson, 0, why, grader_failed=grader_failed))
+    return Mark(Verdict.refused(learner, lesson, 0, why, grader_failed=grader_failed))
 
 
 def class_of(given: Sequence[Mark], notes: Sequence[str] = ()) -> GradedClass:
@@ -131,7 +131,7 @@ def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path
         status = told.get("status", "passed")
         hints = [told["hint"]] if told.get("hint") else []
         exercise, _ = outcome("first", status, hints=hints, told=told.get("sentence", ""))
-        verdict = SubmissionVerdict(learner, LESSON, 1, (exercise,), {"first": told.get("answer", "pass")}, {})
+        verdict = Verdict(learner, LESSON, 1, (exercise,), {"first": told.get("answer", "pass")}, {})
         submitted, graded = root / "submitted" / learner / LESSON, root / "autograded" / learner / LESSON
         submitted.mkdir(parents=True)
         (submitted / f"{LESSON}.ipynb").write_text("{}")

@@ -7,14 +7,12 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
 
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
-from nbproof.nbgrader.export_plugins import CanvasExport, MoodleExport
 from nbproof.report.findings import safe_cell, tables, write_files
 from nbproof.report.needs_help import needs_help
 from nbproof.report.report import html_of
@@ -156,23 +154,6 @@ def test_canvas_keeps_whom_a_teacher_has_excused(tmp_path: Path) -> None:
     assert [row[-1] for row in _rows(made.data)[3:]] == ["EX", "0", "", ""]
     assert made.filled == 1 and "02_tensor_hooks: excused in the LMS, and left so: ada" in made.notes
     assert made.unmatched == ("eve",)
-
-
-@pytest.mark.parametrize("plugin", [CanvasExport, MoodleExport])
-def test_nbgrader_s_own_export_fills_the_same_files(
-    plugin: type[CanvasExport | MoodleExport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    marks = {"ada": SimpleNamespace(score=20.5, max_score=33.0), "zoe": SimpleNamespace(score=1.0, max_score=33.0)}
-    monkeypatch.setattr("nbproof.nbgrader.export_plugins.marks_in", lambda gradebook, lesson: marks)
-    monkeypatch.setattr("nbproof.nbgrader.export_plugins.people_in", lambda gradebook: [Person("ada")])
-    export = tmp_path / "c.csv"
-    moodle = "Identifier,Full name,Username,Grade,Maximum Grade,Feedback comments\nParticipant 1,Ada,ada,,66.00,\n"
-    export.write_text(CANVAS if plugin is CanvasExport else moodle)
-    one = plugin()
-    one.template, one.student = str(export), ["ada"]
-    one.export(SimpleNamespace(assignments=[SimpleNamespace(name="02_tensor_hooks")]))
-    rows = _rows((tmp_path / "c-graded.csv").read_bytes())
-    assert [row for row in rows if "41" in row] == [row for row in rows if "ada" in row] != []
 
 
 def test_two_learners_never_share_a_row(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from nbproof.cli.class_json import error_as_json
 from nbproof.cli.live import Counting
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass
+from nbproof.marking.results import Verdict
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import Intake, Submission, take_in
 from nbproof.run.plan import select
@@ -135,6 +136,19 @@ def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(
     assert (anew.score, anew.how) == (FULL - (POINTS["first"] if before else 0), "graded")
 
 
+class _InterruptedAfter(Counting):
+    """As if somebody pressed Ctrl-C when so many have their verdict."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    def marked(self, name: str, verdict: Verdict) -> None:
+        super().marked(name, verdict)
+        if self.done == self.number:
+            raise KeyboardInterrupt
+
+
 @needs_isolation
 def test_a_run_that_is_interrupted_tells_what_it_had_graded(
     course: Path, pool: PoolMaker, hand_in: Callable[..., Path]
@@ -142,14 +156,9 @@ def test_a_run_that_is_interrupted_tells_what_it_had_graded(
     for learner in ("ada", "ben", "cleo"):
         hand_in(learner, RIGHT)
     hand_in("ada", {})
-    watch, numbers = Counting(), iter([1, 2])
-
-    def step(done: int, of: int, name: str) -> None:
-        if next(numbers) == 2:
-            raise KeyboardInterrupt
-
+    watch = _InterruptedAfter(2)
     with pytest.raises(KeyboardInterrupt):
-        grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool, watch=watch, step=step)
+        grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool, watch=watch)
     data = error_as_json(None, watch.marks, exit_code=130, seconds=1)
     told = {one["learner"]: (one["how"], one["score"], len(one["exercises"])) for one in data["submissions"]}
     assert told == {"ada": ("graded", 0, len(POINTS)), "ben": ("graded", FULL, len(POINTS))}
@@ -164,12 +173,9 @@ def test_a_forced_run_that_is_interrupted_tells_what_it_graded_and_goes_on_witho
         hand_in(learner, RIGHT)
     before = grade().seed
 
-    def step(done: int, of: int, name: str) -> None:
-        raise KeyboardInterrupt
-
-    watch = Counting()
+    watch = _InterruptedAfter(1)
     with pytest.raises(KeyboardInterrupt):
-        grade(force=True, watch=watch, step=step)
+        grade(force=True, watch=watch)
     (first,) = watch.marks
     assert first.how == "graded"
     gone_on = grade()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.marking.hand_in import HandIn as HandedIn
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
@@ -35,7 +35,7 @@ def asked(engine: Engine) -> tuple[PoolMaker, list[str]]:
     names: list[str] = []
 
     def noting(mark: Mark) -> Mark:
-        def one(handed_in: HandedIn) -> SubmissionVerdict:
+        def one(handed_in: HandedIn) -> Verdict:
             names.append(handed_in.key.name)
             return mark(handed_in)
 
@@ -161,7 +161,7 @@ def test_submissions_marked_meanwhile_wait_for_the_verdict_on_the_references(
     learners = threading.Semaphore(0)
 
     def references_last(mark: Mark) -> Mark:
-        def one(handed_in: HandedIn) -> SubmissionVerdict:
+        def one(handed_in: HandedIn) -> Verdict:
             if handed_in.key.learner == REFERENCE:
                 assert learners.acquire(timeout=60) and learners.acquire(timeout=60)
                 return mark(handed_in)
@@ -191,7 +191,7 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(course: Path, ha
     busy = 1
 
     def slow(mark: Mark) -> Mark:
-        def one(handed_in: HandedIn) -> SubmissionVerdict:
+        def one(handed_in: HandedIn) -> Verdict:
             verdict = mark(handed_in)
             if handed_in.key.learner != REFERENCE:
                 return verdict

@@ -19,7 +19,7 @@ from nbproof.gradebook.marks import GradedClass
 from nbproof.run import digests
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
-from nbproof.run.journal import Journal
+from nbproof.run.journal import Journal, RunState
 from nbproof.run.plan import select
 from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.worker_handle import Worker
@@ -160,14 +160,13 @@ def test_changed_checking_code_and_limits_concern_everything(
     assert grade().reasons == (f"{CHANGED}, 1 submission graded again",)
 
 
-def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A verdict names its hint. What they are written in, lessons/, no grader reads."""
+def test_hints_are_part_of_the_checking_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A verdict names its hint."""
     monkeypatch.setattr(digests, "the_course", lambda: CourseFile("made_up", tmp_path, ""))
     found = set()
-    for text in ("{}", "{} "):
-        (tmp_path / "hints.json").write_text(text)
+    (tmp_path / "handed_out").mkdir()
+    for text in ("", "# A remark."):
+        (tmp_path / "handed_out" / "hints.toml").write_text(text)
         found.add(digests.grader_digest.__wrapped__())
     assert len(found) == 2
 
@@ -184,11 +183,12 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
         ("nbproof/cells.py", True),
         ("course/probing.py", True),
         ("course/course.toml", True),
-        ("course/hints.json", True),
+        ("lessons/hints.toml", True),
+        ("lessons/02_tensor_hooks/hints.toml", True),
         ("nbproof/gradebook/writer.py", True),
         ("nbproof/display/panel.py", True),
-        ("course/outline.json", False),
-        ("course/checks.json", False),  # it is the lesson's: see tests/checks/test_visible.py
+        # It is the lesson's: see tests/checks/test_visible.py.
+        ("lessons/02_tensor_hooks/weight_grad/checks.py", False),
         ("course/pictures/canvas.py", False),
         ("nbproof/run/pool.py", False),
         ("nbproof/report/findings.py", False),
@@ -200,7 +200,7 @@ def test_what_regrades_a_class_follows_from_the_room_that_was_edited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str, graded: bool
 ) -> None:
     tool = Path(digests.__file__).resolve().parent.parent
-    for folder in (tool, the_course().folder):
+    for folder in (tool, the_course().folder, the_course().texts):
         shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(digests, "__file__", str(tmp_path / "nbproof" / "run" / "environment.py"))
     monkeypatch.setattr(digests, "the_course", lambda: CourseFile("course", tmp_path / "course", ""))
@@ -213,6 +213,21 @@ def test_what_regrades_a_class_follows_from_the_room_that_was_edited(
 
 def test_what_regrades_a_class_is_there() -> None:
     assert all((Path(nbproof.__file__).parent / place).exists() for place in digests.GRADED_BY)
+
+
+def test_the_state_of_a_run_is_not_written_for_each_submission(
+    grade: Grade, hand_in: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[int] = []
+    monkeypatch.setattr(RunState, "save", lambda self: saved.append(1))
+    counts = []
+    for learners in (("ada",), ("ben", "cem", "dora")):
+        for learner in learners:
+            hand_in(learner, RIGHT)
+        grade()
+        counts.append(len(saved))
+        saved.clear()
+    assert counts[0] == counts[1] == 2, "when it begins, and when it is complete"
 
 
 def test_data_files_are_part_of_a_submission(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:

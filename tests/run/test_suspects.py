@@ -20,13 +20,14 @@ from nbgrader.api import Gradebook
 
 from nbproof.limits import GradingLimits
 from nbproof.marking.hand_in import HandIn
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import Verdict
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
 from nbproof.run.plan import Job
 from nbproof.run.pool import Pool
 from nbproof.run.suspects import InProgress, Standing
+from nbproof.run.watch import Watch
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineLost
 from tests import needs_isolation
@@ -154,7 +155,7 @@ def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(
     deadly = True
 
     def noting(mark: Mark) -> Mark:
-        def one(handed_in: HandIn) -> SubmissionVerdict:
+        def one(handed_in: HandIn) -> Verdict:
             # Reference answers are tried as well where they have not passed before.
             tried.extend([handed_in.key.learner] if handed_in.key.learner in ("a b", "ben") else [])
             return mark(handed_in)
@@ -166,7 +167,7 @@ def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(
         def make(*given: Any) -> Iterator[Pool]:
             with shared_pool(engine, noting)(*given) as pool, shared_pool(engine)(*given) as other:
 
-                def alone(handed_in: HandIn) -> SubmissionVerdict:
+                def alone(handed_in: HandIn) -> Verdict:
                     tried.append(f"{handed_in.key.learner}, alone")
                     if deadly:
                         raise BrokenProcessPool
@@ -205,7 +206,7 @@ def test_what_ends_the_place_where_it_is_marked_is_tried_once_more_last(
     tried: list[str] = []
 
     def deadly(mark: Mark) -> Mark:
-        def one(handed_in: HandIn) -> SubmissionVerdict:
+        def one(handed_in: HandIn) -> Verdict:
             tried.append(handed_in.key.learner)
             if handed_in.key.learner == "ada" and tried.count("ada") <= times:
                 raise EngineLost("the engine is gone")
@@ -227,11 +228,12 @@ def test_a_run_that_ends_by_itself_suspects_nobody(course: Path, grade: Grade, h
     (job,) = _jobs(course)
     InProgress(course).write(job, Standing.STARTED)
 
-    def interrupted(done: int, of: int, name: str) -> None:
-        raise KeyboardInterrupt
+    class Interrupted(Watch):
+        def marked(self, name: str, verdict: Verdict) -> None:
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        grade(step=interrupted)
+        grade(watch=Interrupted())
     assert _notes(course) == {}
 
 

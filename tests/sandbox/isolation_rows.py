@@ -47,7 +47,7 @@ def compiled():
 def by_import():
     try: importlib.import_module("course.truths")
     except ImportError: return False
-tried(compiled, by_import, *(lambda name=name: open(f"{beside}/{name}").read() for name in ("checks.json", "hints.json", "truths.py")))""",
+tried(compiled, by_import, *(lambda name=name: open(f"{beside}/{name}").read() for name in ("../lessons/hints.toml", "../lessons/02_tensor_hooks/weight_grad/checks.py", "truths.py")))""",
     "list a folder that it was not shown": """
 tried(lambda: os.listdir(folder), lambda: os.listdir("/home"), lambda: os.listdir("/var/log"), lambda: os.listdir("/proc/1"))""",
     "write outside its own folder": """

@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.apparmor import profile, what_is_offered
+from nbproof.course_file import CourseFile
 from nbproof.sandbox import isolation, landlock, shown, syscalls
 from nbproof.sandbox import namespaces as sandbox
 from nbproof.sandbox.exceptions import NoIsolation
@@ -323,6 +324,15 @@ def test_what_python_imports_from_is_shown_and_nothing_of_people(
     assert shown.import_path() == [str(path) for path in wanted]
     assert set(map(str, wanted)) <= set(shown.visible_folders())
     assert not {str(path) for path in closed} & set(shown.visible_folders())
+
+
+def test_what_was_handed_out_of_a_course_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a clone it lies in lessons/, which nothing shows; an installed package has it among its modules."""
+    (tmp_path / "knots" / "handed_out").mkdir(parents=True)
+    (tmp_path / "knots" / "data.py").touch()
+    monkeypatch.setattr(shown, "the_course", lambda: CourseFile("knots", tmp_path / "knots", ""))
+    monkeypatch.setattr(shown, "visible_folders", lambda: [str(tmp_path / "knots")])
+    assert shown.shown().whole == (str(tmp_path / "knots" / "data.py"),)
 
 
 @pytest.mark.parametrize("part", ["submitted", "source/lesson", "autograded", ".."])

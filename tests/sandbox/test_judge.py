@@ -18,11 +18,12 @@ import torch
 
 from nbproof.checks.check_cells import probe_part
 from nbproof.display.words import ENGLISH
-from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
-from nbproof.marking.results import SubmissionVerdict
-from nbproof.marking.submission import mark
+from nbproof.marking.marker import mark
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
+from nbproof.recover.answers import Answers
 from nbproof.sandbox import evidence_wire, judging, wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed
@@ -88,11 +89,11 @@ def _with_test(
     return replace(blueprint, tests={**blueprint.tests, "test_first": test})
 
 
-def _mark(engine: Engine, blueprint: Blueprint, judge: Judge) -> SubmissionVerdict:
-    return mark(engine, blueprint, judge, Rebuilt({**blueprint.stubs, **RIGHT}), "ada", {})
+def _mark(engine: Engine, blueprint: Blueprint, judge: Judge) -> Verdict:
+    return mark(engine, blueprint, judge, Answers({**blueprint.stubs, **RIGHT}), "ada", {})
 
 
-def _by_id(verdict: SubmissionVerdict) -> dict[str, Outcome]:
+def _by_id(verdict: Verdict) -> dict[str, Outcome]:
     return {exercise.id: exercise for exercise in verdict.exercises}
 
 
@@ -190,7 +191,7 @@ def test_an_answer_whose_shapes_multiply_costs_its_learner_that_exercise(engine:
     answer = "answer = [[torch.tensor([5.]), torch.tensor([1.])], [torch.ones(30_000, 1), torch.ones(1, 30_000)]]"
     answers = {**legacy.stubs, "legacy_autopsy": answer}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = _by_id(mark(engine, legacy, Judge(legacy, seed=7), Rebuilt(answers), "ada", {}))
+    found = _by_id(mark(engine, legacy, Judge(legacy, seed=7), Answers(answers), "ada", {}))
     assert (found["legacy_autopsy"].status, found["legacy_autopsy"].score) == ("failed", 0)
     assert {one.status for name, one in found.items() if name != "legacy_autopsy"} == {"not answered"}
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
