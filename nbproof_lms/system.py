@@ -39,8 +39,8 @@ class LmsEntry:
     """Of two entries of one learner the later has the higher one; 0 if there is none."""
     hidden: bool = False
     """The LMS hides who it is: the name stands for somebody in this one download only."""
-    unsure: bool = False
-    """Its name can be split in more than one place: a learner may have written one of them."""
+    unsure: str = ""
+    """Why it is nobody's for all that: a learner may have written what the LMS seems to say."""
 
     @property
     def only_a_name(self) -> bool:
@@ -100,7 +100,8 @@ class System:
         for pattern in self.patterns:
             if (first := pattern.fullmatch(part)) and (entry := self.entry(first, below)):
                 last = _greedy(pattern).fullmatch(part)
-                return replace(entry, unsure=last is None or last.groups() != first.groups())
+                why = f"{self.name} may have put {entry.name!r} there, or a longer name: who wrote the rest of it?"
+                return replace(entry, unsure="" if last and last.groups() == first.groups() else why)
         return None
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:

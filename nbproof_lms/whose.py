@@ -1,7 +1,8 @@
 """Whose each file of an upload is: the layout of the whole upload, decided once, then the roster, or a person.
 
 At one depth, the same for all of it, stand the names that an LMS gave, or those of learners as people arrange folders. What lies
-in a learner's own folder or archive says nothing of whose it is, or when it came. What is not clear is listed, never guessed.
+in a learner's own folder or archive says nothing of whose it is, or when it came. An LMS names all of its download, and anybody
+can write a name as it does: where two may have given the names, or one only some of them, such names are listed, never guessed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 
 from nbproof_lms.members import Roster
 from nbproof_lms.names import bare, is_nobody, plain, why_no_learner, without_copy_marks
@@ -23,6 +25,7 @@ HIDDEN = "the LMS hides whose it is (anonymous grading)"
 _DEEPEST = 8
 
 Parts = tuple[str, ...]
+_Readings = dict[System, dict[Parts, LmsEntry]]
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ def owners(upload: Upload) -> list[Whose]:
     folders = {parts[:at] for parts in counted for at in range(1, len(parts))}
     # An archive that was unpacked counts by what is in it; the upload's own is no folder of it at all.
     paths = [parts for parts in counted if parts in folders or parts not in upload.archives]
-    layout = _lms_layout(upload, paths, folders) or _alone(upload) or _arranged(upload, paths, folders)
+    layout = _lms_layout(upload, _works(upload, paths), folders) or _alone(upload) or _arranged(upload, paths, folders)
     names = _Names(upload, layout)
     return [names.owner(place) for place in upload.places]
 
@@ -122,19 +125,24 @@ def _heads(paths: Iterable[Parts], depth: int) -> list[Parts]:
     return list(dict.fromkeys(parts[: depth + 1] for parts in paths if len(parts) > depth))
 
 
+def _works(upload: Upload, paths: Sequence[Parts]) -> Sequence[Parts]:
+    """The notebooks, and what else holds a lesson: these show whose download it is. Others may lie beside them."""
+    works = [one.parts for one in upload.places if one.counted and (one.lesson or ".ipynb" in one.parts[-1])]
+    return [parts for parts in works if not any(one.own_files.fullmatch(parts[-1]) for one in upload.systems)] or paths
+
+
 def _lms_layout(upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]) -> _Layout | None:
-    """The LMS as whose names most can be read, at the first depth at which any can."""
+    """The LMS that can have given all names, at the first depth at which it can have given any; None if there is none."""
     whole = _alone(upload)
+    if whole is not None and whole.entries[()].unsure:
+        return whole
     around = whole.entries[()].name if whole is not None else ""
     for depth in range(_DEEPEST):
         heads = _heads(paths, depth)
-        system, entries = _best(upload, heads, folders)
-        rest = [head[-1] for head in heads if head not in entries and not system.own_files.fullmatch(head[-1])]
-        others = [name for name in rest if not is_nobody(name, upload.lessons)]
-        if entries:
-            all_heads = _heads((place.parts for place in upload.places), depth)
-            layout = _Layout(depth, _read(system, all_heads, folders, upload.lessons), system, around)
-            return layout if len(entries) >= len(others) else None
+        read = _readings(upload, heads, folders)
+        if _is_somebodys(upload, read):
+            return _download(upload, depth, read, heads, folders, around)
+        others = [head[-1] for head in heads if not is_nobody(head[-1], upload.lessons)]
         if len(others) > 1 or not set(heads) & set(folders) - set(upload.archives):
             return None
         around = around or "".join(others)
@@ -142,27 +150,51 @@ def _lms_layout(upload: Upload, paths: Sequence[Parts], folders: Collection[Part
     return None
 
 
+def _download(
+    upload: Upload, depth: int, read: _Readings, heads: Sequence[Parts], folders: Collection[Parts], around: str
+) -> _Layout | None:
+    """The layout of the LMS that can have given all names; a person may have put one folder beside its download."""
+    names = set[Parts]().union(*read.values())
+    fit = [system for system in read if read[system].keys() == names]
+    strays = {head for head in heads if head not in names and learner_in(head[-1], upload.lessons, head in folders)[0]}
+    if not fit or len(strays) > 1 or not strays <= set(folders) - set(upload.archives):
+        return None
+    all_heads = _heads((place.parts for place in upload.places), depth)
+    return _given(upload, depth, _readings(replace(upload, systems=fit), all_heads, folders), around)
+
+
 def _alone(upload: Upload) -> _Layout | None:
     """One learner's archive by itself, as an LMS calls it: with a number or a time, for people write the rest as well."""
-    for system in upload.systems:
-        entry = system.read(upload.name, True)
-        if entry and (entry.account or entry.when):
-            return _Layout(-1, {(): entry}, system)
-    return None
+    read = _readings(upload, [(upload.name,)], [(upload.name,)])
+    fit: _Readings = {system: dict.fromkeys([()], *entries.values()) for system, entries in read.items() if entries}
+    is_one = any(_is_somebodys(upload, {system: read}) and not read[()].only_a_name for system, read in fit.items())
+    return _given(upload, -1, fit) if is_one else None
 
 
-def _best(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> tuple[System, dict[Parts, LmsEntry]]:
-    """The system that reads most of these names; of several the one whose names begin them: what follows is the learner's."""
-    readings = [(one, _read(one, heads, folders, upload.lessons)) for one in upload.systems]
-    return max(readings, key=lambda reading: (len(reading[1]), -sum(len(entry.name) for entry in reading[1].values())))
+def _is_somebodys(upload: Upload, read: _Readings) -> bool:
+    """Whether any of these names may be a learner's."""
+    return not all(_is_nobodys(entry, upload.lessons) for found in read.values() for entry in found.values())
 
 
-def _read(
-    system: System, heads: Iterable[Parts], folders: Collection[Parts], lessons: Sequence[str]
-) -> dict[Parts, LmsEntry]:
-    """What a system reads of these names; a lesson, or a word that is nobody's, is no learner's name."""
-    found = {head: system.read(head[-1], head in folders) for head in heads}
-    return {head: entry for head, entry in found.items() if entry and not _is_nobodys(entry, lessons)}
+def _given(upload: Upload, depth: int, fit: _Readings, around: str = "") -> _Layout:
+    """The layout of the one system that can have given the names; where several can, each name is in doubt."""
+    (system, entries), *others = fit.items()
+    if not others:
+        sure = {head: entry for head, entry in entries.items() if not _is_nobodys(entry, upload.lessons)}
+        return _Layout(depth, sure, system, around)
+    told = " and ".join(one.name for one in fit)
+    why = f"{told} may each have given the names here, and say different things by them: a learner wrote one of them"
+    return _Layout(depth, {head: replace(entry, unsure=why) for head, entry in entries.items()})
+
+
+def _readings(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> _Readings:
+    """What each system reads of these names; where there is nothing but a name, one that somebody may bear."""
+    read: _Readings = {system: {} for system in upload.systems}
+    for system, head in product(read, heads):
+        entry = system.read(head[-1], head in folders)
+        if entry and not (entry.only_a_name and _is_nobodys(entry, upload.lessons)):
+            read[system][head] = entry
+    return read
 
 
 def _is_nobodys(entry: LmsEntry, lessons: Sequence[str]) -> bool:
@@ -176,13 +208,23 @@ def _arranged(upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]
     is_folder = set(folders) - set(upload.archives)
     depth = _depth_of(upload, paths, is_folder)
     heads = _heads((place.parts for place in upload.places), depth)
+    entries, doubts = _as_an_lms(upload, heads, folders)
     named = {head: learner_in(head[-1], upload.lessons, head in is_folder) for head in heads}
     sure = set(upload.people) | _beside(upload, depth, {head: name for head, (name, _) in named.items()})
-    entries = {}
     for head, (name, with_lesson) in named.items():
-        if name and (with_lesson or head in is_folder or plain(name) in sure or upload.who(name)):
+        is_sure = head not in entries and (with_lesson or plain(name) in sure)
+        if name and (is_sure or head in is_folder or upload.who(name)):
             entries[head] = LmsEntry(name)
-    return _Layout(depth, entries)
+    return _Layout(depth, entries | doubts)
+
+
+def _as_an_lms(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> Sequence[dict[Parts, LmsEntry]]:
+    """What is called as an LMS would call it, where not all is: the names alone, and what would be more, which is in doubt."""
+    read = [(system.name, *told) for system, read in _readings(upload, heads, folders).items() for told in read.items()]
+    sure = [(name, head, entry) for name, head, entry in read if not _is_nobodys(entry, upload.lessons)]
+    why = "it is called as {} calls what it hands over, and not all of the upload is"
+    doubts = {head: replace(one, unsure=why.format(name)) for name, head, one in sure if not one.only_a_name}
+    return {head: entry for _, head, entry in sure if entry.only_a_name}, doubts
 
 
 def _beside(upload: Upload, depth: int, names: Mapping[Parts, str]) -> set[str]:
@@ -214,9 +256,8 @@ class _Names:
         self._alike: dict[str, set[str]] = defaultdict(set)
         self._called: dict[str, dict[Parts, LmsEntry]] = defaultdict(dict)
         for head, entry in layout.entries.items():
-            if entry.unsure:
-                continue
-            self._called[plain(entry.name)][head] = entry
+            if not entry.unsure:
+                self._called[plain(entry.name)][head] = entry
         for name in (*upload.people, *self._called):
             self._alike[bare(name)].add(name)
         self._groups: dict[tuple[Parts, str], set[str]] = defaultdict(set)
@@ -236,7 +277,7 @@ class _Names:
             why = self._several(head, entry, learner) or self._group(place, entry) or self._around(learner)
             found = Whose(why=why) if why else found
         file = entry.file if entry.file and place.parts == head else place.parts[-1]
-        named = head if self._system and entry.only_a_name else ()
+        named = head if entry.only_a_name and (self._system or entry.file) else ()
         told = entry if self._system and not entry.unsure else None
         return replace(found, entry=told, system=self._system, file=file, named=named)
 
@@ -252,21 +293,13 @@ class _Names:
             return Whose(made=True)
         return Whose(why=f"it is not called as {system.name} calls what it hands over, and all around it is", file=file)
 
-    def _unfit(self, entry: LmsEntry) -> str:
-        """Why a name can mean nobody, in words; empty if it can."""
-        name = entry.name
-        if entry.unsure:
-            return f"{self._system} may have put {name!r} there, or a longer name: who wrote the rest of it?"
-        return f"to some systems the folder {name!r} is the same as {name.strip()!r}" if name != name.strip() else ""
-
     def _meant(self, entry: LmsEntry) -> Whose:
         """Whom a name means, and the LMS's number with it."""
         upload, name = self._upload, entry.name
-        if why := self._unfit(entry):
-            return Whose(why=why)
-        found: Collection[str] = ()
-        if upload.roster is not None:
-            found = upload.roster.who(name, entry.account, self._system)
+        if entry.unsure or name != name.strip():
+            return Whose(why=entry.unsure or f"to some systems the folder {name!r} is the same as {name.strip()!r}")
+        roster = upload.roster
+        found: Collection[str] = roster.who(name, entry.account, self._system) if roster is not None else ()
         if not found and entry.hidden:
             return Whose(why=HIDDEN)
         if not found and upload.strict:

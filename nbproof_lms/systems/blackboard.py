@@ -10,7 +10,7 @@ import re
 
 from nbproof_lms.system import LmsEntry, System, read_time
 
-_ATTEMPT = r"[^/]{1,80}?_(?P<name>[^_/]{1,80})_attempt_(?P<time>\d{4}(?:-\d\d){5})"
+_ATTEMPT = r"[^/]{1,80}?_(?P<name>[^_/]{1,80})_attempt_(?P<time>[0-9]{4}(?:-[0-9]{2}){5})"
 _FILE = re.compile(_ATTEMPT + r"(?:_(?P<file>.+))?", re.DOTALL)
 
 
@@ -23,7 +23,7 @@ class Blackboard(System):
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``ps1_jane_attempt_2026-01-30-20-30-10_work.ipynb``."""
-        return LmsEntry(found["name"], found["file"] or found.string, when=read_time(found["time"]))
+        return LmsEntry(found["name"], found["file"] or "", when=read_time(found["time"]))
 
 
 SYSTEM = Blackboard()

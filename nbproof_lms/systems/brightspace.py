@@ -17,9 +17,9 @@ from nbproof_lms.csv_table import Sheet
 from nbproof_lms.system import GradeTable, LmsEntry, System
 
 _ENTRY = re.compile(
-    r"(?P<account>\d{1,12})-(?P<number>\d{1,12}) - (?P<name>[^-].{0,120}?) - "
+    r"(?P<account>\d{1,12})-(?P<number>\d{1,12}) - (?P<name>.{0,200}?) - "
     r"(?P<time>[A-Z][a-z]{2,8} \d{1,2}, \d{4} \d{3,4} [AP]M)(?: - (?P<file>.+))?",
-    re.DOTALL,
+    re.DOTALL | re.ASCII,
 )
 _MOST = re.compile(r"<.*MaxPoints:(\d+(?:\.\d+)?).*>")
 _GRADE = re.compile(r"^(.+?) Points Grade\b")

@@ -15,12 +15,15 @@ from nbproof_lms.csv_table import Sheet, number_in
 from nbproof_lms.names import for_a_file
 from nbproof_lms.system import GradeTable, LmsEntry, System
 
+# Canvas takes out of a name what is no letter, digit or underscore, and a number between underscores.
 _FILE = re.compile(
-    r"(?P<name>[^_]{1,120}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)",
-    re.DOTALL,
+    r"(?P<name>(?:(?!_(?:\d+|LATE)_)[^\s-]){0,250}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_"
+    r"(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)",
+    re.DOTALL | re.ASCII,
 )
 _ANONYMOUS = re.compile(
-    r"(?P<late>LATE_)?(?P<name>anon_[A-Za-z0-9]{5})_(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)", re.DOTALL
+    r"(?P<late>LATE_)?(?P<name>anon_[A-Za-z0-9]{5})_(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)",
+    re.DOTALL | re.ASCII,
 )
 
 
@@ -41,7 +44,7 @@ class Canvas(System):
         groups = found.groupdict()
         return LmsEntry(
             groups["name"],
-            groups["file"] or found.string,
+            groups["file"] or "",
             groups.get("account") or "",
             late=bool(groups["late"]),
             number=int(groups["number"] or 0),

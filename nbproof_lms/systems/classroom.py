@@ -11,6 +11,8 @@ _FILE = re.compile(
     r"(?P<name>(?!\d).{2,120}?) [-–] (?!(?:copy|kopie|copie)\b)(?P<file>.+)",
     re.DOTALL | re.IGNORECASE,
 )
+# What stands in the names that other systems give.
+_OTHERS = re.compile(r"_[0-9]+_|_attempt_")
 
 
 class Classroom(System):
@@ -20,8 +22,8 @@ class Classroom(System):
     patterns = (_FILE,)
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
-        """``Jane Doe - work.ipynb``."""
-        return LmsEntry(found["name"], found["file"])
+        """``Jane Doe - work.ipynb``; with another LMS's words in the name, what follows them is the learner's."""
+        return None if _OTHERS.search(found["name"]) else LmsEntry(found["name"], found["file"])
 
 
 SYSTEM = Classroom()

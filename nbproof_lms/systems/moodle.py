@@ -25,7 +25,8 @@ from nbproof_lms.names import bare, for_a_file
 from nbproof_lms.system import GradeTable, LmsEntry, System
 
 _ENTRY = re.compile(
-    r"(?P<name>.{1,200}?)_(?P<account>\d{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.DOTALL
+    r"(?P<name>.{1,220}?)_(?P<account>\d{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)",
+    re.DOTALL | re.ASCII,
 )
 _BLIND = re.compile(
     r"(?:participant|anonymous|anon|teilnehmer(?:in)?|user|student|participante?|partecipante|deelnemer|uczestnik|ucastnik|"

@@ -6,7 +6,7 @@ import re
 
 from nbproof_lms.system import LmsEntry, System, read_time
 
-_FOLDER = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>\d{4}-[^+]+)(?:\+.*)?", re.DOTALL)
+_FOLDER = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>\d{4}-[^+]+)(?:\+.*)?", re.DOTALL | re.ASCII)
 
 
 class Exchange(System):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -221,4 +222,143 @@ def test_a_folder_around_a_download_that_may_be_a_learners_is_asked_about(
     assert "'CS101' or 'bob'" in line.why
     assert not (course / "submitted").exists()
     collecting(files, "spring.zip", names=names)
+    assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}
+
+
+BOBS_NAME = "hw_bob_attempt_2026-11-01-10-10-10"
+MAY_BE_OF_TWO = {
+    "Canvas, Blackboard": {f"mallorymarch_12_950_{BOBS_NAME}_x.ipynb": HERS},
+    "two such": {f"mallorymarch_12_950_{BOBS_NAME}_x.ipynb": HERS,
+                 "carlson_13_951_hw_eve_attempt_2026-11-01-10-10-10_x.ipynb": EVES},
+    "late": {"mallorymarch_LATE_12_950_hw_mallory_attempt_2026-11-01-10-10-10_x.ipynb": HERS},
+    # Relatives of these.
+    "a folder around it": {f"01_first/archive/mallorymarch_12_950_{BOBS_NAME}_x.ipynb": HERS},
+    "packed": {f"mallorymarch_12_950_{BOBS_NAME}_w.zip": zipped({"01_first.ipynb": HERS})},
+    "a name that nobody bears": {f"final_12_950_{BOBS_NAME}_x.ipynb": HERS},
+    "a name of symbols, which Canvas leaves out": {f"_12_950_{BOBS_NAME}_x.ipynb": HERS},
+    "Moodle, Blackboard": {f"Mallory March_12_assignsubmission_file_{BOBS_NAME}_x.ipynb": HERS},
+    "Moodle's folder": {f"Mallory March_12_assignsubmission_file_{BOBS_NAME}/x.ipynb": HERS},
+    "Blackboard, Moodle": {"hw_mallory_attempt_2026-11-20-10-10-10_x_11_assignsubmission_file_y.ipynb": HERS},
+    "Brightspace, Moodle": {"12-5 - Mallory - Nov 9, 2026 1000 AM - x_11_assignsubmission_file_y.ipynb": HERS},
+    "Brightspace, Blackboard": {f"12-5 - Mallory - Nov 9, 2026 1000 AM - {BOBS_NAME}_x.ipynb": HERS},
+    "Classroom, Blackboard": {f"Mallory March - {BOBS_NAME}_x.ipynb": HERS},
+    "Classroom, Moodle": {"Mallory March - x_11_assignsubmission_file_y.ipynb": HERS},
+    "Canvas, the exchange": {"mallorymarch_12_950_bob+01_first+2026-11-01 10:00:00 UTC.zip": zipped({"x.ipynb": HERS})},
+    "three": {f"mallorymarch_12_950_{BOBS_NAME}_11_assignsubmission_file_x.ipynb": HERS},
+}  # fmt: skip
+"""All of an upload that two systems may have named, who say different things by it."""
+NUMBERED = [Member("bob", "Bob Bee", "", ("11",)), Member("eve"), Member("mallory", "Mallory March", "", ("12",))]
+
+
+@pytest.mark.parametrize("case", MAY_BE_OF_TWO)
+def test_what_two_systems_may_have_named_is_nobodys(case: str, collecting: Collecting, course: Path) -> None:
+    enrol(course, NUMBERED)
+    lines = [line for line in collecting(MAY_BE_OF_TWO[case], "hooks26.zip").lines if line.name.endswith(".ipynb")]
+    assert {(line.status, line.learner, line.time, line.account) for line in lines} == {
+        ("no learner known", "", None, "")
+    }
+    assert not (course / "submitted").exists()
+
+
+@pytest.mark.parametrize(
+    "start", ["mallorymarch_12_950_", "Mallory March_12_assignsubmission_file_", "Mallory March - "]
+)
+def test_nor_is_an_archive_by_itself(start: str, collecting: Collecting, course: Path) -> None:
+    enrol(course, NUMBERED)
+    for packed in ({"work.ipynb": HERS}, {"bob_11_4_x.ipynb": HERS}):
+        assert len(collecting(packed, f"{start}{BOBS_NAME}_w.zip").needs_person) == 1
+    assert not (course / "submitted").exists()
+
+
+def test_where_others_show_which_system_it_is_her_late_work_stays_late_and_hers(
+    collecting: Collecting, course: Path
+) -> None:
+    collected = collecting(
+        {"bob_11_4_x.ipynb": BOBS, f"mallorymarch_LATE_12_950_{BOBS_NAME}_x.ipynb": HERS}, "hooks26.zip"
+    )
+    found = {line.learner: (line.late, line.time) for line in collected.lines if line.learner}
+    assert found == {"bob": (False, None), "mallorymarch": (True, None)}
+    assert not collected.needs_person
+
+
+def test_digits_that_no_system_writes_are_the_learners_own(collecting: Collecting, course: Path) -> None:
+    collected = collecting({"mallory_12_950_hw_bob_attempt_２０２６-11-01-10-10-10_x.ipynb": HERS}, "hooks26.zip")
+    assert [(line.learner, line.time) for line in collected.lines if line.learner] == [("mallory", None)]
+
+
+PEOPLE = ["ada", "bob", "carl", "dora", "emil"]
+ARRANGED = {
+    "flat": "01_first_{}.ipynb",
+    "only a name": "{}.ipynb",
+    "Classroom": "{} - x.ipynb",
+    "a lesson's": "01_first/{}.ipynb",
+    "folders": "{}/x.ipynb",
+}
+AS_AN_LMS = {
+    "Blackboard": "x_{0}_attempt_2026-11-20-10-10-10_w{1}.ipynb", "Canvas": "{0}_1{1}_{1}_w.ipynb",
+    "Moodle": "{0}_{1}_assignsubmission_file_w.ipynb", "Brightspace": "{1}-2 - {0} - Nov 9, 2026 1000 AM - w.ipynb",
+    "a folder of Moodle's": "{0}_{1}_assignsubmission_file_/w.ipynb",
+    "a folder of an exchange": "{0}+01_first+2026-11-20 12:00:00 UTC+{1}/w.ipynb",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("roster", [[Member(name) for name in [*PEOPLE, "mallory"]], []])
+@pytest.mark.parametrize("form", AS_AN_LMS)
+@pytest.mark.parametrize("layout", ARRANGED)
+def test_one_persons_files_never_change_how_others_are_read(
+    layout: str, form: str, roster: list[Member], collecting: Collecting, course: Path
+) -> None:
+    """However many files are called as an LMS would call those of however many learners."""
+    enrol(course, roster)
+    called = [*PEOPLE, *(f"invented{number}" for number in range(20)), "ada"]
+    honest = {ARRANGED[layout].format(name): notebook("01_first", name) for name in PEOPLE}
+    wrapper = "01_first/" if layout == "a lesson's" else ""
+    hers = {wrapper + AS_AN_LMS[form].format(name, at): HERS + b" " * at for at, name in enumerate(called, 1)}
+    collected = collecting({**honest, **hers}, "hooks26.zip")
+    found = {path: data for path, data in everything(course / "submitted").items() if path.endswith(".ipynb")}
+    assert found == {f"{name}/01_first/01_first.ipynb": notebook("01_first", name) for name in PEOPLE}
+    assert not [path for path in everything(course / "submitted") if path.endswith("timestamp.txt")]
+    assert {(line.name, line.status) for line in collected.needs_person} == {
+        (name, "no learner known") for name in hers
+    }
+
+
+def test_nor_do_names_as_of_classroom(collecting: Collecting, course: Path) -> None:
+    honest = {f"01_first_{name}.ipynb": notebook("01_first", name) for name in PEOPLE}
+    collecting({**honest, **{f"Zed{at} - x.ipynb": HERS + b" " * at for at in range(9)}}, "hooks26.zip")
+    found = everything(course / "submitted")
+    assert {name: found[f"{name}/01_first/01_first.ipynb"] for name in PEOPLE} == {
+        name: notebook("01_first", name) for name in PEOPLE
+    }
+
+
+ODD_NAMES = {
+    "Canvas": ["mallory_m_12_950_{}_x.ipynb", "_12_950_{}_x.ipynb", "final_12_950_{}_x.ipynb", "m" * 150 + "_12_950_{}_x.ipynb"],
+    "Moodle": ["m" * 201 + "_12_assignsubmission_file_{}.ipynb"],
+    "Brightspace": ["7-8 - -m - Nov 9, 2026 1000 AM - {}_x.ipynb", "7-8 -  - Nov 9, 2026 1000 AM - {}_x.ipynb"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("system", ODD_NAMES)
+def test_whatever_somebody_is_called_the_others_are_read(system: str, collecting: Collecting, course: Path) -> None:
+    for odd in ODD_NAMES[system]:
+        for at in range(3):
+            hers = {odd.format(f"{at}{BOBS_NAME}"[: 255 - len(odd)]): HERS}
+            collecting({**LMS[system], **hers}, "hooks26.zip")
+        found = {path: data for path, data in everything(course / "submitted").items() if path.endswith(".ipynb")}
+        assert {found.get(f"{name}/01_first/01_first.ipynb") for name in ("bob", "eve")} == {BOBS, EVES}, odd
+
+
+def test_a_teachers_own_file_beside_a_download_changes_nothing(collecting: Collecting, course: Path) -> None:
+    for system, files in LMS.items():
+        beside = {"hooks - rubric.pdf": b"%PDF-1.7", "grades.csv": b"x", "01_first - notes.txt": b"x"}
+        collecting({**files, **beside}, f"{system}.zip")
+        assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}, system
+        shutil.rmtree(course / "submitted")
+        shutil.rmtree(course / "collected")
+
+
+def test_what_somebody_wrote_into_blackboards_text_changes_nothing(collecting: Collecting, course: Path) -> None:
+    texts = {f"p_{name}_attempt_2026-11-09-10-00-00.txt": HERS for name in ("bob", "eve", "mallory")}
+    assert not collecting({**LMS["Blackboard"], **texts}, "hooks26.zip").needs_person
     assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}
