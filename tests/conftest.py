@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import linecache
 import os
 import shutil
@@ -15,15 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import bs4
-import nbformat
 import pytest
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.build import notebook_of
-from nbproof.authoring.lesson import read_lesson, stub_of
 from nbproof.gradebook.writer import Writer
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.hand_in import HandIn
 from nbproof.marking.marker import Marker
 from nbproof.marking.results import SubmissionVerdict
@@ -35,6 +31,8 @@ from nbproof.run.pool import Pool, PoolMaker
 from nbproof.run.references import References, where_of
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation, why_not_isolated
+from nbproof.testing import Classroom, Desk, small_course
+from nbproof.testing.small import LESSON, RIGHT
 from tests.feedback.page_rules import what_runs
 
 Mark = Callable[[HandIn], SubmissionVerdict]
@@ -91,79 +89,15 @@ def cell() -> Callable[..., dict[str, Any]]:
 
 
 ROOT = Path(__file__).parent.parent
-LESSON = "01_small"
 LIMITS: dict[str, Any] = {"exercise_seconds": 4.0, "submission_seconds": 24.0, "memory_mb": 512}
 """Short, and still long for honest work on a machine that does something else as well."""
-POINTS = {"first": 2.0, "second": 1.0, "third": 1.0}
-
-_HEAD = (
-    '{{"grade": {grade}, "grade_id": "{name}", "locked": {locked}, {points}"schema_version": 3, '
-    '"solution": {solution}, "task": false}}'
-)
-
-
-def _cell(name: str, source: str, *, grade: bool = False, solution: bool = False, points: float = 0) -> str:
-    words = {True: "true", False: "false"}
-    head = _HEAD.format(
-        grade=words[grade], name=name, locked=words[not solution], solution=words[solution],
-        points=f'"points": {points:g}, ' if grade else "",
-    )  # fmt: skip
-    return f"# %% nbgrader={head}\n{source}\n\n"
-
-
-def _exercise(name: str, factor: int, points: float) -> str:
-    answer = (
-        f"def {name}(x):\n    # TODO: {factor} times x\n"
-        f"    ### BEGIN SOLUTION\n    return x * {factor}\n    ### END SOLUTION"
-    )
-    test = f'''from nbproof.checks.check import Check, check
-
-
-class Values(Check):
-    """`{name}(x)` is {factor} times x."""
-
-    def probe(self, nb, case):
-        return {{"result": nb.function("{name}")(case.tensor("x", 3))}}
-
-    def truth(self, case):
-        return {{"result": sum(case.tensor("x", 3) for _ in range({factor}))}}
-
-
-check("{name}", Values)
-### BEGIN HIDDEN TESTS
-class Shapes(Check):
-    """It works for any shape, and leaves x alone."""
-
-    def probe(self, nb, case):
-        x = case.tensor("x", 2, 4)
-        return {{"result": nb.function("{name}")(x), "x": x}}
-
-    def truth(self, case):
-        x = case.tensor("x", 2, 4)
-        return {{"result": x * {factor}, "x": x}}
-
-
-check("{name}", Shapes)
-### END HIDDEN TESTS'''
-    return _cell(name, answer, solution=True) + _cell(f"test_{name}", test, grade=True, points=points)
 
 
 @pytest.fixture(scope="session")
 def small_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course folder with one lesson of three exercises: lessons/, source/, nbgrader_config.py with short limits."""
-    root = tmp_path_factory.mktemp("course")
-    folder = root / "lessons" / LESSON
-    folder.mkdir(parents=True)
-    text = "# %% [markdown]\n# # Small\n\n" + _cell("setup_imports", "import torch\nfrom torch import nn")
-    text += "".join(_exercise(name, factor, POINTS[name]) for factor, name in enumerate(POINTS, 2))
-    (folder / "lesson.py").write_text(text)
-    (root / "source" / LESSON).mkdir(parents=True)
-    nbformat.write(notebook_of(read_lesson(folder)), root / "source" / LESSON / f"{LESSON}.ipynb")
-    config = (ROOT / "nbgrader_config.py").read_text()
-    for name, value in LIMITS.items():
-        config += f"\nc.GradingLimits.{name} = {value}"
-    (root / "nbgrader_config.py").write_text(config)
-    return root
+    limits = "".join(f"\nc.GradingLimits.{name} = {value}" for name, value in LIMITS.items())
+    return small_course(tmp_path_factory.mktemp("course"), (ROOT / "nbgrader_config.py").read_text() + limits)
 
 
 @pytest.fixture(scope="session")
@@ -190,34 +124,29 @@ def note_references(course: Path) -> None:
 @pytest.fixture
 def course(registered_lesson: Path, tmp_path: Path) -> Path:
     """A copy of the small course, with nothing handed in."""
-    for name in ("source", "lessons", ".course"):
-        shutil.copytree(registered_lesson / name, tmp_path / name)
-    for name in ("nbgrader_config.py", "gradebook.db"):
-        shutil.copy(registered_lesson / name, tmp_path)
+    Classroom.of(registered_lesson, tmp_path)
+    shutil.copytree(registered_lesson / ".course", tmp_path / ".course")
+    shutil.copy(registered_lesson / "gradebook.db", tmp_path)
     return tmp_path
 
 
-RIGHT = {name: f"def {name}(x):\n    return x * {factor}" for factor, name in enumerate(POINTS, 2)}
+@pytest.fixture
+def room(course: Path, pool: PoolMaker) -> Classroom:
+    """A class of the small course, which the session's engine grades."""
+    return Classroom(course, LESSON, pool)
 
 
 @pytest.fixture
 def hand_in(course: Path) -> Callable[..., Path]:
     """hand_in("ada", {"first": "def ..."}): write a submission; what is not named stays the stub."""
+    return Classroom(course, LESSON).hand_in
 
-    def write(learner: str, answers: Mapping[str, str]) -> Path:
-        notebook = nbformat.read(course / "source" / LESSON / f"{LESSON}.ipynb", as_version=4)
-        for cell in notebook.cells:
-            name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-            if name in POINTS:
-                cell["source"] = answers.get(name, stub_of(cell.source))
-            elif name.startswith("test_"):
-                cell["source"] = cell.source.split("### BEGIN HIDDEN")[0]
-        path = course / "submitted" / learner / LESSON / f"{LESSON}.ipynb"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(notebook))
-        return path
 
-    return write
+@pytest.fixture(scope="session")
+def desk(small_lesson: Path, engine: Engine) -> Desk:
+    """Where a hand-in of the small lesson is marked: what it does not answer, it answers right."""
+    source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
+    return Desk(engine, read_blueprint(source, course_config(small_lesson)), RIGHT)
 
 
 @pytest.fixture(scope="session")

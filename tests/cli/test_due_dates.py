@@ -12,8 +12,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbproof.cli.main import main
 from nbproof.errors import UsageError
 from nbproof.nbgrader_setup import course_config
+from nbproof.testing.small import LESSON
 from nbproof_lms.due_dates import read_due
-from tests.conftest import LESSON
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 

@@ -14,9 +14,9 @@ from nbproof.cli.main import main
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.journal import RunState, note_problems, problems_of
 from nbproof.run.lock import only_run
+from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect
 from nbproof_lms.removal import traces
-from tests.conftest import LESSON, RIGHT
 from tests.lms.uploads import everything, zipped
 from tests.report.made import refused
 

@@ -34,8 +34,9 @@ from nbproof.run.pool import Pool, PoolMaker, marked
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import ClusterLost
 from nbproof.sandbox.isolation import Isolation
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT, limited, shared_pool
+from tests.conftest import limited, shared_pool
 
 distributed = pytest.importorskip(
     "distributed", reason="a Dask cluster is NOT tested: the extra [dask] is not installed"

@@ -38,8 +38,9 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.sandbox.engine import Engine
+from nbproof.testing.small import LESSON, RIGHT
 from tests import SLUGS, needs_isolation, some_by_day, the_lesson
-from tests.conftest import LESSON, RIGHT, limited, shared_pool
+from tests.conftest import limited, shared_pool
 from tests.feedback.page_rules import what_runs
 
 ROOT = Path(__file__).parent.parent.parent

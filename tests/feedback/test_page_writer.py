@@ -14,8 +14,8 @@ import pytest
 
 from nbproof.feedback.page_task import Task, page_path
 from nbproof.feedback.page_writer import serve, written
+from nbproof.testing.small import LESSON, RIGHT
 from tests import ROOT, needs_isolation
-from tests.conftest import LESSON, RIGHT
 
 TASKS = [Task(name, LESSON, "digest", problem="it cannot be read") for name in ("ada", "ben", "eve")]
 

@@ -24,10 +24,10 @@ from nbproof.report.records import read_class
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
+from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_word
 from tests import needs_isolation
-from tests.conftest import LESSON, RIGHT
 from tests.lms.uploads import zipped
 
 PLUGIN = """

@@ -19,8 +19,8 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT
 from tests.gradebook.postgres_server import PASSWORD, Server, server
 
 psycopg = pytest.importorskip("psycopg", reason="PostgreSQL is NOT tested: the extra [postgres] is not installed")

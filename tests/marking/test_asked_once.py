@@ -23,7 +23,7 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.recover.pieces import OwnCell
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.worker_handle import Worker
-from tests.conftest import LESSON, POINTS, RIGHT
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -19,10 +19,10 @@ from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox.engine import Engine
+from nbproof.testing.small import LESSON, RIGHT
 from tests import some_by_day
 from tests.attacks.arsenal_oracle import CATCHERS, INSIDE, ROUTES, caught_and_told
 from tests.attacks.judging import leaked
-from tests.conftest import LESSON, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -22,8 +22,9 @@ from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.judging import JudgeProcess
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests import SLUGS, some_by_day, the_lesson, the_lessons
-from tests.conftest import LESSON, POINTS, RIGHT, limited
+from tests.conftest import limited
 
 
 @pytest.fixture(scope="module")
@@ -38,21 +39,18 @@ def _mark(
     return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_right_answers_earn_all_marks(engine: Engine, blueprint: Blueprint) -> None:
     verdict = _mark(engine, blueprint, RIGHT)
     assert verdict.score == sum(POINTS.values()) == blueprint.max_score
     assert {exercise.status for exercise in verdict.exercises} == {"passed"}
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_the_untouched_notebook_earns_none(engine: Engine, blueprint: Blueprint) -> None:
     verdict = _mark(engine, blueprint, {})
     assert verdict.score == 0
     assert {exercise.status for exercise in verdict.exercises} == {"not answered"}
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_a_learners_code_computes_with_the_judges_instructions(engine: Engine, blueprint: Blueprint) -> None:
     # Other vector instructions round otherwise: right answers then fail on some seeds.
     asked = "import torch\nprint(torch.backends.cpu.get_cpu_capability())"
@@ -60,7 +58,6 @@ def test_a_learners_code_computes_with_the_judges_instructions(engine: Engine, b
     assert output["text"].strip() == torch.backends.cpu.get_cpu_capability()
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_what_watches_an_answer_is_there_before_any_learners_code_runs(engine: Engine, blueprint: Blueprint) -> None:
     asked = "import sys\nprint({'course.traces', 'course.storages'} <= {*sys.modules})"
     (output,) = _mark(engine, blueprint, {**RIGHT, "first": asked}).runs["first"].outputs
@@ -92,7 +89,8 @@ FAULTS = {
 
 
 # "swallows everything" loops as well, and defends itself.
-@pytest.mark.filterwarnings("ignore")
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "loop in the cell")) for name in FAULTS]
 )
@@ -106,7 +104,6 @@ def test_a_fault_is_named_and_costs_only_its_own_exercise(engine: Engine, bluepr
     assert verdict.score == POINTS["first"] + POINTS["third"]
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_a_child_that_runs_on_out_of_its_cell_answers_nothing(engine: Engine, blueprint: Blueprint) -> None:
     forks = "import os\nfor _ in range(3):\n    os.fork()\n"
     slow = "import time\ntime.sleep(0.2)\n"
@@ -114,7 +111,6 @@ def test_a_child_that_runs_on_out_of_its_cell_answers_nothing(engine: Engine, bl
     assert [exercise.status for exercise in verdict.exercises] == ["passed"] * 3
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_a_time_bomb_costs_the_exercise_it_hits_and_no_other(engine: Engine, blueprint: Blueprint) -> None:
     bomb = RIGHT["first"] + "\nimport os, threading\nthreading.Timer(0.5, os._exit, [1]).start()"
     slow = "import time\ntime.sleep(1)\n" + RIGHT["second"]
@@ -122,7 +118,6 @@ def test_a_time_bomb_costs_the_exercise_it_hits_and_no_other(engine: Engine, blu
     assert [exercise.status for exercise in verdict.exercises] == ["passed", "killed", "passed"]
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("lesson", "status"), [(LESSON, "timeout"), ("another", "passed")])
 def test_a_lesson_may_have_limits_of_its_own(engine: Engine, blueprint: Blueprint, lesson: str, status: str) -> None:
     slow = "import time\ntime.sleep(2.5)\n" + RIGHT["second"]
@@ -139,7 +134,6 @@ def test_limits_that_are_none_are_named(own: object) -> None:
         GradingLimits(of_lesson={"06": own}).for_lesson("06")
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_the_whole_submission_has_a_limit_too(
     engine: Engine, blueprint: Blueprint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,7 +143,6 @@ def test_the_whole_submission_has_a_limit_too(
     assert {exercise.status for exercise in verdict.exercises} == {"timeout"}
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_outputs_are_those_of_a_notebook(engine: Engine, blueprint: Blueprint) -> None:
     noisy = (
         "import sys, warnings\nprint('hello')\nprint('careful', file=sys.stderr)\nwarnings.warn('deprecated')\n"
@@ -172,7 +165,6 @@ def test_outputs_are_those_of_a_notebook(engine: Engine, blueprint: Blueprint) -
     assert verdict.exercises[2].status == "passed"
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_own_files_are_there_read_only_and_take_nobodys_place(engine: Engine, blueprint: Blueprint) -> None:
     files = {"data/numbers.txt": b"42", "torch.py": b"raise SystemExit('hijacked')", "mine.py": b"FACTOR = 2"}
     answer = "import mine, torch\ntext = open('data/numbers.txt').read()\nprint(text)\ndef first(x):\n    return x * mine.FACTOR"
@@ -181,14 +173,12 @@ def test_own_files_are_there_read_only_and_take_nobodys_place(engine: Engine, bl
     assert verdict.runs["first"].outputs[0]["text"] == "42\n"
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_check_and_hint_say_that_nothing_is_shown_while_grading(engine: Engine, blueprint: Blueprint) -> None:
     asks = 'from nbproof import check, hint\ncheck("first")\nhint()'
     (output,) = _mark(engine, blueprint, {**RIGHT, "first": f"{RIGHT['first']}\n{asks}"}).runs["first"].outputs
     assert output["text"] == "the check of first: not shown while grading\nhint(): not shown while grading\n"
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_a_truth_is_computed_once_for_a_class(
     engine: Engine, blueprint: Blueprint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,7 +197,6 @@ def test_a_truth_is_computed_once_for_a_class(
     assert sorted(asked) == sorted((test, *one) for test in blueprint.tests for one in judge.plan(test))
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_output_is_cut_off(engine: Engine, blueprint: Blueprint) -> None:
     verdict = _mark(engine, blueprint, {**RIGHT, "first": "print('x' * 50_000_000)\n" + RIGHT["first"]})
     (output,) = verdict.runs["first"].outputs
@@ -216,7 +205,6 @@ def test_output_is_cut_off(engine: Engine, blueprint: Blueprint) -> None:
     assert verdict.exercises[0].status == "passed"
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_a_display_cannot_carry_a_script(engine: Engine, blueprint: Blueprint) -> None:
     answer = (
         "from IPython.display import HTML, Javascript, display\n"
@@ -332,7 +320,6 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("step", [pytest.param(25, id="some"), pytest.param(1, id="all", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
 def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: int, engine: Engine) -> None:

@@ -18,7 +18,7 @@ from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.pieces import OwnCell, own_cells
 from nbproof.sandbox.engine import Engine
-from tests.conftest import LESSON, POINTS, RIGHT
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -26,8 +26,8 @@ from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -25,8 +25,8 @@ from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
 from nbproof.run.lock import only_run
 from nbproof.run.pool import PoolMaker
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),

@@ -13,8 +13,8 @@ import pytest
 
 from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
 from nbproof.cli.main import main
+from nbproof.testing.small import RIGHT
 from tests import needs_isolation
-from tests.conftest import RIGHT
 from tests.lms.uploads import everything
 
 NAMES = {one.name for one in LEARNERS}

@@ -27,10 +27,10 @@ from nbproof.sandbox import evidence_wire, judging, wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed
 from nbproof.sandbox.worker_handle import NoRoom
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import TensorRecord, Unreadable, snapshot
 from nbproof.values.results import Outcome
-from tests.conftest import LESSON, POINTS, RIGHT
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -25,8 +25,8 @@ from nbproof.sandbox import machine, usage, wire, worker_handle
 from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.machine import Fit, Room, room_here
 from nbproof.sandbox.usage import resident_mb
+from nbproof.testing.small import LESSON, RIGHT
 from tests import needs_isolation, some_by_day
-from tests.conftest import LESSON, RIGHT
 
 pytestmark = needs_isolation
 _levels = pytest.mark.parametrize(

@@ -1,0 +1,61 @@
+"""One hand-in after another is marked, without a class and without a gradebook: what it brings is a verdict.
+
+::
+
+    with Desk.of("examples/iterators", "01_iterators") as desk:
+        assert desk.mark({"take_every": "def take_every..."}).score == 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.recover.pieces import OwnCell
+from nbproof.sandbox.engine import Engine
+
+__all__ = ["Desk"]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where one lesson's hand-ins are marked, in the sealed processes of an engine that is started."""
+
+    engine: Engine
+    blueprint: Blueprint
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Answers of everybody who names no other one."""
+
+    @classmethod
+    @contextmanager
+    def of(cls, course: str | Path, lesson: str) -> Iterator[Desk]:
+        """The desk of a lesson of a course that was built, with the limits of the course. Its engine ends with the block."""
+        config = course_config(Path(course))
+        blueprint = read_blueprint(Path(course, "source", lesson, f"{lesson}.ipynb"), config)
+        with Engine(GradingLimits(config=config)) as engine:
+            yield cls(engine, blueprint)
+
+    def mark(
+        self,
+        answers: Mapping[str, str] | None = None,
+        *own: OwnCell,
+        files: dict[str, bytes] | None = None,
+        seed: int = 7,
+    ) -> SubmissionVerdict:
+        """The verdict on these answers, by the TODO cell's id; what is not named stays the stub, if it is not ``given``.
+
+        ``own``: further cells of the learner's; ``files``: what lies beside the notebook.
+        """
+        return self.verdict(Rebuilt({**self.blueprint.stubs, **self.given, **(answers or {})}, own=own), files, seed)
+
+    def verdict(self, rebuilt: Rebuilt, files: dict[str, bytes] | None = None, seed: int = 7) -> SubmissionVerdict:
+        """The verdict on answers that were read from a notebook."""
+        return mark(self.engine, self.blueprint, Judge(self.blueprint, seed), rebuilt, "ada", files or {})
