@@ -18,11 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+
 from nbproof.cells import grading_of, name_of, stub_of, text_of, visible_of
 from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
 from nbproof.gradebook.marks import GradedClass
 from nbproof.marking.results import SubmissionVerdict
+from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.journal import journalled_verdict
@@ -61,6 +65,7 @@ class Classroom:
     @classmethod
     def of(cls, course: str | Path, folder: Path, lesson: str = "", pool: PoolMaker | None = None) -> Classroom:
         """The class of a course that was built, in a folder that is empty yet; ``lesson``: the first one, if none is named."""
+        folder.mkdir(parents=True, exist_ok=True)
         for name in _OF_A_COURSE:
             there = Path(course) / name
             if there.is_dir():
@@ -131,11 +136,10 @@ class Classroom:
         """The feedback page, as HTML."""
         return page_of(self.root, task_of(self.root, learner, lesson or self.lesson, None))
 
-    def gradebook(self) -> Any:
-        """nbgrader's gradebook, open within a ``with`` block."""
-        from nbgrader.api import Gradebook
-
-        return Gradebook(f"sqlite:///{self.root / 'gradebook.db'}")
+    def gradebook(self) -> Gradebook:
+        """nbgrader's gradebook, which closes at the end of a ``with`` block."""
+        coursedir = NbGraderAPI(config=course_config(self.root)).coursedir
+        return Gradebook(coursedir.db_url, coursedir.course_id)
 
     def book(self) -> dict[str, float]:
         """Learner -> marks, as nbgrader's gradebook has them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from dataclasses import replace
@@ -10,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.testing import Classroom
 from nbproof.marking.hand_in import HandIn as HandedIn
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.journal import RunState
 from nbproof.run.pool import PoolMaker
 from nbproof.run.references import REFERENCE, ReferencesFail
 from nbproof.sandbox.engine import Engine
+from nbproof.testing import Classroom
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.values.results import Cause, Reason, Status
 from tests.conftest import Mark, shared_pool
@@ -109,9 +108,7 @@ def test_a_package_that_the_sealed_process_does_not_see_is_named_with_its_folder
     assert "No module named 'layers_of_ours'" in caught.value.fact
     assert str(folder) in caught.value.fact
     assert not (room.root / "autograded" / "ada").exists()
-    _change(
-        room, "return x * layers_of_ours.TWICE\n", "import nowhere_at_all\n    return x * nowhere_at_all.TWICE\n"
-    )
+    _change(room, "return x * layers_of_ours.TWICE\n", "import nowhere_at_all\n    return x * nowhere_at_all.TWICE\n")
     with pytest.raises(ReferencesFail, match="'nowhere_at_all': it is not installed"):
         room.grade()
 

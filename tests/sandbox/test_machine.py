@@ -12,19 +12,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from nbproof.limits import GradingLimits
-from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
 from nbproof.sandbox import machine, usage, wire, worker_handle
 from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.machine import Fit, Room, room_here
 from nbproof.sandbox.usage import resident_mb
+from nbproof.testing import Classroom
 from nbproof.testing.small import LESSON, RIGHT
 from tests import needs_isolation, some_by_day
 
@@ -39,13 +38,6 @@ while True:
     try: os.fork()
     except OSError: pass
 """
-
-
-def _course_of(hand_in: Callable[..., Path], bombs: int) -> None:
-    for number in range(bombs):
-        hand_in(f"bomb{number}", {**RIGHT, "second": BOMB})
-    for name in ("ada", "bob", "cyd"):
-        hand_in(name, RIGHT)
 
 
 @pytest.fixture
@@ -69,9 +61,10 @@ def few_processes() -> Iterator[Path]:
 @pytest.mark.nightly
 @_levels
 def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
-    course: Path, hand_in: Callable[..., Path], few_processes: Path, level: Isolation
+    room: Classroom, few_processes: Path, level: Isolation
 ) -> None:
-    _course_of(hand_in, bombs=2)
+    bomb = {**RIGHT, "second": BOMB}
+    room.hand_in_all({"bomb0": bomb, "bomb1": bomb, "ada": RIGHT, "bob": RIGHT, "cyd": RIGHT})
     code = (
         "import sys, pathlib\nfrom nbproof.run.batch import grade_class\nfrom nbproof.run.intake import take_in\n"
         "from nbproof.sandbox.isolation import Isolation\n"
@@ -84,7 +77,7 @@ def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
         (few_processes / "cgroup.procs").write_text(str(os.getpid()))
 
     ran = subprocess.run(
-        [sys.executable, "-c", code, str(course), LESSON, level.value], capture_output=True, text=True,
+        [sys.executable, "-c", code, str(room.root), LESSON, level.value], capture_output=True, text=True,
         preexec_fn=enter, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
@@ -95,10 +88,9 @@ def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
 
 
 @_levels
-def test_a_zygote_that_is_killed_is_started_again(course: Path, hand_in: Callable[..., Path], level: Isolation) -> None:
+def test_a_zygote_that_is_killed_is_started_again(room: Classroom, level: Isolation) -> None:
     slow = "import time\ntime.sleep(1.5)\n" + RIGHT["first"]
-    for name in ("ada", "bob"):
-        hand_in(name, {**RIGHT, "first": slow})
+    room.hand_in_all({"ada": {**RIGHT, "first": slow}, "bob": {**RIGHT, "first": slow}})
     killed: list[int] = []
     others = set(psutil.Process().children())  # the session's engine is one
 
@@ -118,14 +110,15 @@ def test_a_zygote_that_is_killed_is_started_again(course: Path, hand_in: Callabl
 
     killer = threading.Thread(target=kill)
     killer.start()
-    graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], isolation=level)
+    graded = room.grade(pool=None, isolation=level)
     killer.join()
     assert killed
-    assert {one.learner: (one.score, one.problem) for one in graded.marks.values()} == {
-        "ada": (4.0, ""),
-        "bob": (4.0, ""),
-    }
-    assert not [one for one in psutil.process_iter(["cmdline"]) if str(course) in " ".join(one.info["cmdline"] or ())]
+    assert {one.learner: (one.score, one.problem) for one in graded.marks.values()} == dict.fromkeys(
+        ("ada", "bob"), (4.0, "")
+    )
+    assert not [
+        one for one in psutil.process_iter(["cmdline"]) if str(room.root) in " ".join(one.info["cmdline"] or ())
+    ]
 
 
 @pytest.mark.parametrize(
