@@ -28,6 +28,7 @@ __all__ = [
     "Targets",
     "cell_attack",
     "new_cell",
+    "programs",
     "ranged",
     "stands_at",
 ]
@@ -183,6 +184,41 @@ def cell_attack(
     return Attack(
         name, tries, family, build, frozenset(expects), stock, lesson, exercise, honest, keeps, before + code
     )  # fmt: skip
+
+
+_PROGRAMS = Path(__file__).with_name("programs")
+_STOCK = {"run": "run", "danger": STOCK_DANGER, "network": STOCK_NETWORK, "no wire": STOCK_NO_WIRE}
+
+
+def programs(name: str, family: str, **usual: Any) -> list[Attack]:
+    """The attacks in a file of programs, each below a line ``# %% name``, one with what it tries and one with settings.
+
+    ``begins``: what of beginnings.txt stands in front of it. ``alone``: no wrong answer does. ``usual``: what it is where its
+    settings say nothing.
+    """
+    beginnings = _cells("beginnings")
+    found = []
+    for attack, text in _cells(name).items():
+        head, _, body = text.partition("\n\n")
+        tries, *more = (line.removeprefix("# ") for line in head.splitlines())
+        settings = dict(one.split(": ") for one in (more[0].split(" | ") if more else ()))
+        options = dict(usual)
+        if "exercise" in settings:
+            lesson, _, exercise = settings["exercise"].partition("/")
+            options |= {"lesson": lesson, "exercise": exercise, "honest": ()}
+        options |= {"before": ""} if "alone" in settings else {}
+        options |= {"expects": settings["expects"].split(", ")} if "expects" in settings else {}
+        options |= {"stock": _STOCK[settings["stock"]]} if "stock" in settings else {}
+        options |= {"keeps": settings["keeps"] == "yes"} if "keeps" in settings else {}
+        begins = [beginnings[one] for one in settings.get("begins", "").split(", ") if one]
+        found.append(cell_attack(family, attack, tries, "\n" + "\n".join([*begins, body]), **options))
+    return found
+
+
+def _cells(name: str) -> dict[str, str]:
+    text = (_PROGRAMS / f"{name}.txt").read_text(encoding="utf-8")
+    cells = (cell.partition("\n") for cell in re.split(r"^# %% ", text, flags=re.MULTILINE)[1:])
+    return {title: body.strip("\n") + "\n" for title, _, body in cells}
 
 
 PLACES = ("todo", "own", "shown", "setup")
