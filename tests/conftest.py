@@ -6,36 +6,22 @@ import itertools
 import linecache
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import bs4
 import pytest
-from nbgrader.apps import NbGraderAPI
 
-from nbproof.gradebook.writer import Writer
-from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.marking.hand_in import HandIn
-from nbproof.marking.marker import Marker
-from nbproof.marking.results import SubmissionVerdict
-from nbproof.nbgrader_setup import course_config
-from nbproof.run.batch import register_lessons
-from nbproof.run.digests import LessonState
-from nbproof.run.journal import RunState
-from nbproof.run.pool import Pool, PoolMaker
-from nbproof.run.references import References, where_of
-from nbproof.sandbox.engine import Engine
-from nbproof.sandbox.isolation import Isolation, why_not_isolated
-from nbproof.testing import Classroom, Desk, small_course
 from nbproof.testing.small import LESSON, RIGHT
-from tests.feedback.page_rules import what_runs
 
-Mark = Callable[[HandIn], SubmissionVerdict]
+if TYPE_CHECKING:
+    # What grades is slow to import, and a test of something else is over before it would be there.
+    import bs4
+
+    from nbproof.run.pool import PoolMaker
+    from nbproof.sandbox.engine import Engine
+    from nbproof.testing import Classroom, Desk
+
 _numbers = itertools.count()
 _LONGEST = (
     "tests/attacks",
@@ -69,7 +55,7 @@ def _file(item: pytest.Item) -> str:
 @pytest.fixture(autouse=True)
 def diary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A diary of the test's own: no test touches what a person has solved on this machine."""
-    path = tmp_path_factory.mktemp("diary") / "progress.db"
+    path = tmp_path_factory.getbasetemp() / f"progress-{next(_numbers)}.db"
     monkeypatch.setenv("COURSE_PROGRESS", str(path))
     return path
 
@@ -89,13 +75,14 @@ def cell() -> Callable[..., dict[str, Any]]:
 
 
 ROOT = Path(__file__).parent.parent
-LIMITS: dict[str, Any] = {"exercise_seconds": 4.0, "submission_seconds": 24.0, "memory_mb": 512}
-"""Short, and still long for honest work on a machine that does something else as well."""
 
 
 @pytest.fixture(scope="session")
 def small_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course folder with one lesson of three exercises: lessons/, source/, nbgrader_config.py with short limits."""
+    from nbproof.testing import small_course
+    from tests.warm import LIMITS
+
     limits = "".join(f"\nc.GradingLimits.{name} = {value}" for name, value in LIMITS.items())
     return small_course(tmp_path_factory.mktemp("course"), (ROOT / "nbgrader_config.py").read_text() + limits)
 
@@ -103,27 +90,16 @@ def small_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def registered_lesson(small_lesson: Path) -> Path:
     """The small course, whose gradebook knows the lesson: nbgrader takes seconds to make one."""
-    config = course_config(small_lesson)
-    coursedir = NbGraderAPI(config=config).coursedir
-    source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
-    states = {LESSON: LessonState(source, config, GradingLimits(config=config))}
-    with Writer(coursedir.db_url, coursedir.course_id) as writer:
-        register_lessons(states, RunState(small_lesson), writer, config)
-    note_references(small_lesson)
-    return small_lesson
+    from tests.warm import registered
 
-
-def note_references(course: Path) -> None:
-    """As if the reference answers had been tried: tests of something else need not wait for them."""
-    config, state = course_config(course), RunState(course)
-    one = LessonState(course / "source" / LESSON / f"{LESSON}.ipynb", config, GradingLimits(config=config))
-    for here in (True, False):
-        References({LESSON: one}, state, where_of(here, Isolation.FULL)).keep(LESSON)
+    return registered(small_lesson)
 
 
 @pytest.fixture
 def course(registered_lesson: Path, tmp_path: Path) -> Path:
     """A copy of the small course, with nothing handed in."""
+    from nbproof.testing import Classroom
+
     Classroom.of(registered_lesson, tmp_path)
     shutil.copytree(registered_lesson / ".course", tmp_path / ".course")
     shutil.copy(registered_lesson / "gradebook.db", tmp_path)
@@ -133,18 +109,26 @@ def course(registered_lesson: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def room(course: Path, pool: PoolMaker) -> Classroom:
     """A class of the small course, which the session's engine grades."""
+    from nbproof.testing import Classroom
+
     return Classroom(course, LESSON, pool)
 
 
 @pytest.fixture
 def hand_in(course: Path) -> Callable[..., Path]:
     """hand_in("ada", {"first": "def ..."}): write a submission; what is not named stays the stub."""
+    from nbproof.testing import Classroom
+
     return Classroom(course, LESSON).hand_in
 
 
 @pytest.fixture(scope="session")
 def desk(small_lesson: Path, engine: Engine) -> Desk:
     """Where a hand-in of the small lesson is marked: what it does not answer, it answers right."""
+    from nbproof.marking.blueprint import read_blueprint
+    from nbproof.nbgrader_setup import course_config
+    from nbproof.testing import Desk
+
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
     return Desk(engine, read_blueprint(source, course_config(small_lesson)), RIGHT)
 
@@ -152,6 +136,11 @@ def desk(small_lesson: Path, engine: Engine) -> Desk:
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
     """A started, isolated engine with short limits; skipped aloud where the machine cannot isolate."""
+    from nbproof.limits import GradingLimits
+    from nbproof.sandbox.engine import Engine
+    from nbproof.sandbox.isolation import why_not_isolated
+    from tests.warm import LIMITS
+
     reason = why_not_isolated()
     if reason:
         pytest.skip(f"the engine is NOT tested: {reason}")
@@ -159,41 +148,20 @@ def engine() -> Iterator[Engine]:
         yield started
 
 
-@contextmanager
-def limited(engine: Engine, **limits: Any) -> Iterator[Engine]:
-    """The session's engine with other limits, the course's own if none are named: starting another one takes seconds."""
-    before, engine.limits = engine.limits, GradingLimits(**limits)
-    try:
-        yield engine
-    finally:
-        engine.limits = before
-
-
-def shared_pool(
-    engine: Engine, wrap: Callable[[Mark], Mark] = lambda mark: mark, threads: int = 1, alone: Mark | None = None
-) -> PoolMaker:
-    """For ``grade_class(pool=...)``: an engine that is warm already, for starting one takes seconds. ``wrap``: what marks is
-    put into it.
-    """
-
-    @contextmanager
-    def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Iterator[Pool]:
-        mark = wrap(Marker(engine, blueprints, seed).mark)
-        with ThreadPoolExecutor(threads) as executor:
-            yield Pool(partial(executor.submit, mark), lambda: threads, alone or mark)
-
-    return make
-
-
 @pytest.fixture
 def pool(engine: Engine) -> PoolMaker:
     """For ``grade_class(pool=...)``."""
+    from nbproof.testing.warm import shared_pool
+
     return shared_pool(engine)
 
 
 @pytest.fixture
 def looked_at() -> Callable[[str], bs4.BeautifulSoup]:
     """Parse a page, after asking of it what is asked of any: nothing runs, everything has a name, ids are unique."""
+    import bs4
+
+    from tests.feedback.page_rules import what_runs
 
     def parse(page: str) -> bs4.BeautifulSoup:
         assert what_runs(page) == []

@@ -5,11 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import nbformat
-
-from nbproof.authoring.build import notebook_of
-from nbproof.authoring.lesson import read_lesson
-
 __all__ = ["LESSON", "POINTS", "RIGHT", "WRONG", "small_course"]
 
 LESSON = "01_small"
@@ -65,6 +60,11 @@ def _cell(name: str, source: str, **grading: object) -> str:
 
 def small_course(folder: Path, config: str = "c = get_config()\n") -> Path:
     """Write lessons/, source/ and nbgrader_config.py into a folder, which it returns."""
+    import nbformat
+
+    from nbproof.authoring.build import notebook_of
+    from nbproof.authoring.lesson import read_lesson
+
     text = "# %% [markdown]\n# # Small\n\n" + _cell("setup_imports", "import torch\nfrom torch import nn")
     for factor, (name, points) in enumerate(POINTS.items(), 2):
         text += _cell(name, _ANSWER.format(name=name, factor=factor), solution=True, locked=False)

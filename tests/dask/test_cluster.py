@@ -35,7 +35,8 @@ from nbproof.sandbox.exceptions import ClusterLost
 from nbproof.sandbox.isolation import Isolation
 from nbproof.testing import Classroom
 from nbproof.testing.small import LESSON, POINTS, RIGHT
-from tests.conftest import limited, shared_pool
+from nbproof.testing.warm import shared_pool
+from tests.warm import limited
 
 distributed = pytest.importorskip(
     "distributed", reason="a Dask cluster is NOT tested: the extra [dask] is not installed"

@@ -39,9 +39,10 @@ from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.sandbox.engine import Engine
 from nbproof.testing.small import LESSON, RIGHT
+from nbproof.testing.warm import shared_pool
 from tests import SLUGS, needs_isolation, some_by_day, the_lesson
-from tests.conftest import limited, shared_pool
 from tests.feedback.page_rules import what_runs
+from tests.warm import limited
 
 ROOT = Path(__file__).parent.parent.parent
 WRONG = "def first(x):\n    print('so far')\n    return x.tolist() and x"

@@ -25,7 +25,7 @@ from nbproof.sandbox.judging import JudgeProcess
 from nbproof.testing import Desk
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests import SLUGS, some_by_day, the_lesson, the_lessons
-from tests.conftest import limited
+from tests.warm import limited
 
 
 def test_right_answers_earn_all_marks(desk: Desk) -> None:

@@ -18,7 +18,7 @@ from nbproof.run.journal import Journal
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.testing import Classroom, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
-from tests.conftest import note_references
+from tests.warm import note_references
 
 
 @pytest.fixture

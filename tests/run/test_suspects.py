@@ -31,7 +31,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineLost
 from nbproof.testing import Classroom
 from nbproof.testing.small import LESSON, POINTS, RIGHT
-from tests.conftest import Mark, shared_pool
+from nbproof.testing.warm import Mark, shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
 FULL = sum(POINTS.values())
