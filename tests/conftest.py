@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nbproof.run.pool import PoolMaker
     from nbproof.sandbox.engine import Engine
-    from nbproof.testing import Classroom, Desk
+    from nbproof.testing import Bench, Rehearsal
 
 _numbers = itertools.count()
 _LONGEST = (
@@ -55,7 +55,8 @@ def _file(item: pytest.Item) -> str:
 @pytest.fixture(autouse=True)
 def diary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A diary of the test's own: no test touches what a person has solved on this machine."""
-    path = tmp_path_factory.getbasetemp() / f"progress-{next(_numbers)}.db"
+    path = tmp_path_factory.getbasetemp() / f"diary-{next(_numbers)}" / "progress.db"
+    path.parent.mkdir()
     monkeypatch.setenv("COURSE_PROGRESS", str(path))
     return path
 
@@ -98,39 +99,39 @@ def registered_lesson(small_lesson: Path) -> Path:
 @pytest.fixture
 def course(registered_lesson: Path, tmp_path: Path) -> Path:
     """A copy of the small course, with nothing handed in."""
-    from nbproof.testing import Classroom
+    from nbproof.testing import Rehearsal
 
-    Classroom.of(registered_lesson, tmp_path)
+    Rehearsal.of(registered_lesson, tmp_path)
     shutil.copytree(registered_lesson / ".course", tmp_path / ".course")
     shutil.copy(registered_lesson / "gradebook.db", tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def room(course: Path, pool: PoolMaker) -> Classroom:
+def room(course: Path, pool: PoolMaker) -> Rehearsal:
     """A class of the small course, which the session's engine grades."""
-    from nbproof.testing import Classroom
+    from nbproof.testing import Rehearsal
 
-    return Classroom(course, LESSON, pool)
+    return Rehearsal(course, LESSON, pool)
 
 
 @pytest.fixture
 def hand_in(course: Path) -> Callable[..., Path]:
     """hand_in("ada", {"first": "def ..."}): write a submission; what is not named stays the stub."""
-    from nbproof.testing import Classroom
+    from nbproof.testing import Rehearsal
 
-    return Classroom(course, LESSON).hand_in
+    return Rehearsal(course, LESSON).hand_in
 
 
 @pytest.fixture(scope="session")
-def desk(small_lesson: Path, engine: Engine) -> Desk:
+def bench(small_lesson: Path, engine: Engine) -> Bench:
     """Where a hand-in of the small lesson is marked: what it does not answer, it answers right."""
     from nbproof.marking.blueprint import read_blueprint
     from nbproof.nbgrader_setup import course_config
-    from nbproof.testing import Desk
+    from nbproof.testing import Bench
 
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
-    return Desk(engine, read_blueprint(source, course_config(small_lesson)), RIGHT)
+    return Bench(engine, read_blueprint(source, course_config(small_lesson)), RIGHT)
 
 
 @pytest.fixture(scope="session")

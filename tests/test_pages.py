@@ -254,8 +254,8 @@ def test_the_limits_are_those_of_the_engine() -> None:
 def test_the_figures_of_the_engine_are_its_own() -> None:
     text = " ".join(PAGES["docs/engine.md"].read_text(encoding="utf-8").split())
     assert f"may take {EVIDENCE_MB} MB and {EVIDENCE_SECONDS:g} s" in text
-    assert f"up to {outputs._MOST_PIXELS // 10**6} million pixels in all" in text
-    assert f"at most {('no', 'one', 'two', 'three', 'four', 'five', 'six')[verdicts._NUMBERS]} numbers" in text
+    assert f"up to {outputs.MOST_PIXELS // 10**6} million pixels in all" in text
+    assert f"at most {('no', 'one', 'two', 'three', 'four', 'five', 'six')[verdicts.NUMBERS]} numbers" in text
 
 
 def test_the_pictures_for_ones_own_models_are_drawn_as_told() -> None:

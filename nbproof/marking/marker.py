@@ -25,10 +25,10 @@ from nbproof.recover.waiting import in_files
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 
-__all__ = ["Marker", "answers_in", "read_answers"]
+__all__ = ["SECONDS", "Marker", "answers_in", "read_answers"]
 
 
-_SECONDS = 30.0
+SECONDS = 30.0
 """For one submission. A damaged one takes some tenths of a second."""
 
 
@@ -58,7 +58,7 @@ def _in_notebook(engine: Engine, blueprint: Blueprint, data: bytes) -> Answers:
             return Answers(answers, own=own_cells(blueprint.handout, cells or ()))
     try:
         with engine.worker({}) as worker:
-            worker.deadline = time.monotonic() + _SECONDS
+            worker.deadline = time.monotonic() + SECONDS
             request = {"op": "notebook", "handout": blueprint.handout.as_dict()}
             answer, _ = worker.request(request, {"found": dict, "damaged": str}, data)
     except WorkerLost as loss:

@@ -12,7 +12,7 @@ from typing import Any
 from nbproof.sandbox.picture_size import pixels_of
 from nbproof.text import readable
 
-__all__ = ["Outputs"]
+__all__ = ["MOST_PIXELS", "Outputs"]
 
 _PICTURES = ("image/png", "image/jpeg")
 _TAGS = (
@@ -22,7 +22,7 @@ _TAGS = (
 _MAX_HTML = 20_000
 """Characters of one display's HTML, which takes up to quadratic time to clean; 20 000 take 0.4 s at worst."""
 
-_MOST_PIXELS = 20_000_000
+MOST_PIXELS = 20_000_000
 """Of all pictures of a submission together: decoded, four bytes each."""
 _NOT_SHOWN = "[a picture is left out: more than 20 million pixels in all, or neither a plain PNG nor a plain JPEG]"
 _CUT = "\n[output cut off: more than a graded notebook may hold]\n"
@@ -34,7 +34,7 @@ class Outputs:
     def __init__(self, limit: int) -> None:
         self.left = limit
         self.html_left = min(limit // 5, 5 * _MAX_HTML)
-        self.pixels_left = _MOST_PIXELS
+        self.pixels_left = MOST_PIXELS
 
     def clean(self, outputs: list[Any], number: int) -> tuple[dict[str, Any], ...]:
         """Outputs of the few forms that a graded notebook shows, of cell ``number``. All else is dropped."""

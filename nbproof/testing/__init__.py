@@ -1,7 +1,7 @@
 """Tests have a front door: a class, a hand-in, a graded lesson, in one line each. For any course, and for this tool's own tests.
 
-``Classroom`` (:mod:`nbproof.testing.classroom`) is a class that hands in and is graded as a whole; ``Desk``
-(:mod:`nbproof.testing.desk`) marks one hand-in after another without a gradebook.
+``Rehearsal`` (:mod:`nbproof.testing.rehearsal`) is a class that hands in and is graded as a whole; ``Bench``
+(:mod:`nbproof.testing.bench`) marks one hand-in after another without a gradebook.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nbproof.testing.classroom import Classroom, scores
-    from nbproof.testing.desk import Desk
+    from nbproof.testing.bench import Bench
+    from nbproof.testing.rehearsal import Rehearsal, scores
     from nbproof.testing.small import small_course
 
-__all__ = ["Classroom", "Desk", "scores", "small_course"]
+__all__ = ["Bench", "Rehearsal", "scores", "small_course"]
 
-_MODULES = {"Classroom": "classroom", "Desk": "desk", "scores": "classroom", "small_course": "small"}
+_MODULES = {"Rehearsal": "rehearsal", "Bench": "bench", "scores": "rehearsal", "small_course": "small"}
 
 
 def __getattr__(name: str) -> Any:

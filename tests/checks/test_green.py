@@ -72,7 +72,7 @@ def answer(front_end: FrontEnd) -> Answer:
 def class_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The course as a class's learners have it: no instructor's notebook, no lessons."""
     shutil.copytree(the_course().folder, tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(course_file, "_used", [str(tmp_path / "course")])
+    monkeypatch.setattr(course_file, "used", [str(tmp_path / "course")])
     monkeypatch.chdir(tmp_path)
 
 
@@ -95,7 +95,7 @@ def test_what_is_hidden_is_asked_as_well_if_the_instructor_s_notebook_is_there(
     (tmp_path / "course.toml").write_text('says = "Knots"')
     (tmp_path / "checks.json").write_text(json.dumps({"01": {"four": check_of.format("Seen", "nb.x == 4", True)}}))
     (tmp_path / "hints.json").write_text('{"misconceptions": [], "exercises": []}')
-    monkeypatch.setattr(course_file, "_used", [str(tmp_path)])
+    monkeypatch.setattr(course_file, "used", [str(tmp_path)])
     wrong = {"x": 4.0}
     check_in(wrong, "four")
     assert front_end.said[-1] == "four: passed"

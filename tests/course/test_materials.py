@@ -93,11 +93,11 @@ def test_only_a_cuda_build_beside_a_cpu_torch_gets_its_operators_and_once(
 def test_the_cure_waits_for_the_first_import_and_is_applied_once(monkeypatch: pytest.MonkeyPatch) -> None:
     applied: list[str] = []
     monkeypatch.setattr(vision, "make_torchvision_importable", lambda: applied.append("applied"))
-    before = [finder for finder in sys.meta_path if not isinstance(finder, vision._Watcher)]
+    before = [finder for finder in sys.meta_path if not isinstance(finder, vision.Watcher)]
     monkeypatch.setattr(sys, "meta_path", list(before))
     vision.watch_for_torchvision()
     vision.watch_for_torchvision()
-    (watcher,) = (finder for finder in sys.meta_path if isinstance(finder, vision._Watcher))
+    (watcher,) = (finder for finder in sys.meta_path if isinstance(finder, vision.Watcher))
     assert watcher.find_spec("torch", None) is None
     assert applied == []
     assert watcher.find_spec("torchvision", None) is None

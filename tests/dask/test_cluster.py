@@ -33,7 +33,7 @@ from nbproof.run.pool import Pool, PoolMaker, marked
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import ClusterLost
 from nbproof.sandbox.isolation import Isolation
-from nbproof.testing import Classroom
+from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.testing.warm import shared_pool
 from tests.warm import limited
@@ -126,7 +126,7 @@ def _marked(made: PoolMaker, course: Path, seed: int = 7) -> Iterator[tuple[Job,
         yield from marked(pool, _jobs(course), _read, seed)
 
 
-def test_a_class_on_two_machines_has_the_verdicts_of_one(room: Classroom, two_workers: Any, engine: Engine) -> None:
+def test_a_class_on_two_machines_has_the_verdicts_of_one(room: Rehearsal, two_workers: Any, engine: Engine) -> None:
     room.hand_in_all(CLASS)
     room.hand_in("hal", {}).write_bytes(b"hello")
     with limited(engine, memory_mb=512, **GENEROUS):
@@ -150,7 +150,7 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(room: Classroom, two_wo
 
 
 @pytest.mark.nightly
-def test_a_killed_worker_loses_and_doubles_nothing(room: Classroom, two_workers: Any) -> None:
+def test_a_killed_worker_loses_and_doubles_nothing(room: Rehearsal, two_workers: Any) -> None:
     wanted = {}
     for number in range(24):
         answers = dict(list(RIGHT.items())[: number % 4])
@@ -171,7 +171,7 @@ def test_a_killed_worker_loses_and_doubles_nothing(room: Classroom, two_workers:
 
 @pytest.mark.nightly
 def test_what_kills_each_worker_is_given_up_and_the_others_are_marked(
-    room: Classroom, two_workers: Any, monkeypatch: pytest.MonkeyPatch
+    room: Rehearsal, two_workers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Else each of two tries costs four workers.
     monkeypatch.setattr(two_workers.scheduler, "allowed_failures", 0)
@@ -199,7 +199,7 @@ def _die() -> None:
 
 
 @pytest.mark.nightly
-def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(room: Classroom) -> None:
+def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(room: Rehearsal) -> None:
     for number in range(4):
         room.hand_in(f"learner{number}", RIGHT)
     cluster = distributed.LocalCluster(
@@ -240,7 +240,7 @@ def test_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_something_else_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbproof.dask.pool._CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr("nbproof.dask.pool.CONNECT_SECONDS", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(ClusterLost) as lost:  # noqa: SIM117
         with connect(f"tcp://127.0.0.1:{server.getsockname()[1]}"):
             pass
@@ -285,7 +285,7 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "[dask]" in error.value.next_command
 
 
-def test_without_workers_it_waits_says_so_and_gives_up(room: Classroom, scheduler: Any) -> None:
+def test_without_workers_it_waits_says_so_and_gives_up(room: Rehearsal, scheduler: Any) -> None:
     room.hand_in("ada", RIGHT)
     said: list[str] = []
     with connect(scheduler.scheduler_address, None, 1.5, said.append) as cluster, pytest.raises(ClusterLost) as lost:
@@ -295,7 +295,7 @@ def test_without_workers_it_waits_says_so_and_gives_up(room: Classroom, schedule
 
 
 def test_a_worker_of_another_version_is_not_used(
-    room: Classroom, scheduler: Any, monkeypatch: pytest.MonkeyPatch
+    room: Rehearsal, scheduler: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room.hand_in("ada", RIGHT)
     scheduler.scale(1)

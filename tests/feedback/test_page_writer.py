@@ -13,7 +13,7 @@ import pytest
 
 from nbproof.feedback.page_task import Task, page_path
 from nbproof.feedback.page_writer import serve, written
-from nbproof.testing import Classroom
+from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
 from tests import ROOT
 
@@ -46,7 +46,7 @@ def test_a_page_that_ends_its_writer_is_told_apart_from_those_that_wait(tmp_path
 
 
 @pytest.mark.slow
-def test_what_grades_imports_nothing_that_draws(room: Classroom) -> None:
+def test_what_grades_imports_nothing_that_draws(room: Rehearsal) -> None:
     room.hand_in("ben", {**RIGHT, "first": "def first(x):\n    return x"})
     program = (
         "import sys; from nbproof.cli.main import main; code = main(sys.argv[1:]); "

@@ -19,7 +19,7 @@ from nbproof.gradebook.writer import create_tables
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.findings import tables
 from nbproof.report.records import read_class
-from nbproof.testing import Classroom, scores
+from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_word
@@ -43,7 +43,7 @@ DUE = "2026-03-02 10:00:00 UTC"
 
 
 @pytest.fixture
-def late_class(room: Classroom) -> Classroom:
+def late_class(room: Rehearsal) -> Rehearsal:
     """Four right answers, handed in at different times, and a due date in the gradebook."""
     with (room.root / "nbgrader_config.py").open("a") as file:
         file.write(PLUGIN)
@@ -53,17 +53,17 @@ def late_class(room: Classroom) -> Classroom:
     return room
 
 
-def _due(room: Classroom, time: str | None) -> None:
+def _due(room: Rehearsal, time: str | None) -> None:
     with room.gradebook() as book:
         book.update_or_create_assignment(LESSON, duedate=time)
 
 
-def _penalties(room: Classroom) -> dict[str, float | None]:
+def _penalties(room: Rehearsal) -> dict[str, float | None]:
     with room.gradebook() as book:
         return {one.student.id: one.notebooks[0].late_submission_penalty for one in book.assignment_submissions(LESSON)}
 
 
-def test_the_penalty_is_in_score_and_gradebook(late_class: Classroom) -> None:
+def test_the_penalty_is_in_score_and_gradebook(late_class: Rehearsal) -> None:
     graded = late_class.grade()
     assert {ENGLISH.outcome(one) for score in graded.marks.values() for one in score.verdict.exercises} == {
         "Every check passed."
@@ -75,7 +75,7 @@ def test_the_penalty_is_in_score_and_gradebook(late_class: Classroom) -> None:
     assert _penalties(late_class) == {"early": None, "late": 1, "later": 4, "excused": None}
 
 
-def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: Classroom) -> None:
+def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: Rehearsal) -> None:
     late_class.grade()
     _due(late_class, "2026-03-09 10:00:00 UTC")
     again = late_class.grade()
@@ -93,7 +93,7 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: C
 
 
 @pytest.mark.parametrize("command", ["feedback", "report"])
-def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class: Classroom) -> None:
+def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class: Rehearsal) -> None:
     late_class.grade()
     with late_class.gradebook() as book:
         grade = next(one for one in book.find_submission(LESSON, "late").notebooks[0].grades if one.max_score)
@@ -104,7 +104,7 @@ def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class:
     assert {one.learner: one.penalty for one in late_class.grade().marks.values()}["late"] == 0.5
 
 
-def test_an_extension_counts_for_one_learner_before_and_after_handing_in(late_class: Classroom) -> None:
+def test_an_extension_counts_for_one_learner_before_and_after_handing_in(late_class: Rehearsal) -> None:
     def told(graded: GradedClass) -> dict[str, tuple[float, float]]:
         return {one.learner: (one.late.seconds, one.penalty) for one in graded.marks.values()}
 
@@ -130,7 +130,7 @@ def test_an_extension_counts_for_one_learner_before_and_after_handing_in(late_cl
     assert [one["seconds_late"] for one in data["hand_ins"] if one["learner"] == "zoe"] == [1]
 
 
-def test_a_broken_plug_in_is_told_and_loses_nothing(late_class: Classroom) -> None:
+def test_a_broken_plug_in_is_told_and_loses_nothing(late_class: Rehearsal) -> None:
     config = late_class.root / "nbgrader_config.py"
     sound = config.read_text()
     config.write_text(sound.replace('"excused"', "None.oops"))
@@ -144,9 +144,9 @@ def test_a_broken_plug_in_is_told_and_loses_nothing(late_class: Classroom) -> No
 
 @pytest.mark.nightly
 @pytest.mark.stock
-def test_stock_nbgrader_gives_the_same(late_class: Classroom, tmp_path: Path) -> None:
+def test_stock_nbgrader_gives_the_same(late_class: Rehearsal, tmp_path: Path) -> None:
     ours = late_class.grade()
-    twin = Classroom.of(late_class.root, tmp_path / "twin")
+    twin = Rehearsal.of(late_class.root, tmp_path / "twin")
     shutil.copy(late_class.root / "gradebook.db", twin.root)
     for learner in ("late", "later"):
         shutil.copytree(late_class.root / "submitted" / learner, twin.root / "submitted" / learner)
@@ -163,7 +163,7 @@ def test_stock_nbgrader_gives_the_same(late_class: Classroom, tmp_path: Path) ->
 
 
 @pytest.fixture
-def said_late(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
+def said_late(room: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
     """``late`` and ``early``, from a download of Canvas: it says who was late, and never when anybody handed in."""
     with (room.root / "nbgrader_config.py").open("a") as file:
         file.write(PLUGIN.replace("score * 0.5 * total_seconds_late / 86400", "1.5 if total_seconds_late > 0 else 0"))
@@ -175,7 +175,7 @@ def said_late(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Clas
     return room
 
 
-def _by_word(room: Classroom) -> GradedClass:
+def _by_word(room: Rehearsal) -> GradedClass:
     return room.grade(late=late_by_word(room.root))
 
 
@@ -187,7 +187,7 @@ def _canvas(course: Path, folder: Path, files: dict[str, bytes]) -> None:
 
 
 def test_what_the_lms_calls_late_costs_what_being_late_costs(
-    said_late: Classroom, tmp_path_factory: pytest.TempPathFactory
+    said_late: Rehearsal, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     def told(graded: GradedClass) -> dict[str, tuple[bool, float, float]]:
         return {one.learner: (one.late.said, one.late.seconds, one.penalty) for one in graded.marks.values()}

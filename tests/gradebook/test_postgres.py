@@ -13,7 +13,7 @@ from nbgrader.plugins import CsvExportPlugin
 
 from nbproof.cli.main import main
 from nbproof.nbgrader_setup import course_config
-from nbproof.testing import Classroom, scores
+from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests.gradebook.postgres_server import PASSWORD, Server, server
 
@@ -58,7 +58,7 @@ def _marks(db_url: str) -> dict[str, float]:
         return {learner: float(marks or 0) for learner, marks in connection.execute(query).fetchall()}
 
 
-def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(room: Classroom, db_url: str) -> None:
+def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(room: Rehearsal, db_url: str) -> None:
     _configure(room.root, db_url)
     room.hand_in_all({"ada": RIGHT, "zoë": {"first": RIGHT["first"]}})
     graded = room.grade()
@@ -78,7 +78,7 @@ def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(room: Classroom, db_
 
 
 @pytest.mark.nightly
-def test_changed_points_are_registered_again(room: Classroom, db_url: str) -> None:
+def test_changed_points_are_registered_again(room: Rehearsal, db_url: str) -> None:
     _configure(room.root, db_url)
     room.hand_in("ada", RIGHT)
     room.grade()
@@ -89,7 +89,7 @@ def test_changed_points_are_registered_again(room: Classroom, db_url: str) -> No
 
 
 @pytest.mark.nightly
-def test_nbgraders_own_commands_work_on_it(room: Classroom, db_url: str) -> None:
+def test_nbgraders_own_commands_work_on_it(room: Rehearsal, db_url: str) -> None:
     _configure(room.root, db_url)
     room.hand_in_all({"ada": RIGHT, "ben": {"first": RIGHT["first"]}})
     room.grade()

@@ -161,8 +161,8 @@ def test_only_root_may_set_up(
 def test_learners_see_what_the_command_lab_shows(set_up: ModuleType) -> None:
     from nbproof.display import lab
 
-    assert set_up.SETTINGS == lab._SETTINGS
-    assert set(set_up.FOR_TEACHERS) <= set(lab._OF_TEACHERS)
+    assert set_up.SETTINGS == lab.SETTINGS
+    assert set(set_up.FOR_TEACHERS) <= set(lab.OF_TEACHERS)
 
 
 @pytest.mark.slow

@@ -225,7 +225,7 @@ def test_what_cannot_be_written_is_told_and_taken_back(
     def refuse(*arguments: object, **options: object) -> None:
         raise OSError(number, os.strerror(number), str(course))
 
-    monkeypatch.setattr("nbproof_lms.arrivals._write", refuse)
+    monkeypatch.setattr("nbproof_lms.arrivals.write", refuse)
     before = everything(course)
     with pytest.raises(UsageError, match=fact):
         collecting(MIXED)

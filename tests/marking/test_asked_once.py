@@ -330,7 +330,7 @@ def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(
     graded: Callable[..., SubmissionVerdict], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     added: list[float] = []
-    ask = Execution._ask_hidden
+    ask = Execution.ask_hidden
 
     def noting(run: Execution, worker: Worker, name: str) -> None:
         exercise = run.exercises[run.blueprint.tests[name].exercise]
@@ -338,7 +338,7 @@ def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(
         ask(run, worker, name)
         added.append(round(exercise.seconds - before, 9))
 
-    monkeypatch.setattr(Execution, "_ask_hidden", noting)
+    monkeypatch.setattr(Execution, "ask_hidden", noting)
     verdict = graded({})
     assert len(added) == len(POINTS)
     assert added == [round(seconds, 1) for seconds in added]

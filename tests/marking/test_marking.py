@@ -22,34 +22,34 @@ from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.judging import JudgeProcess
-from nbproof.testing import Desk
+from nbproof.testing import Bench
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests import SLUGS, some_by_day, the_lesson, the_lessons
 from tests.warm import limited
 
 
-def test_right_answers_earn_all_marks(desk: Desk) -> None:
-    verdict = desk.mark()
-    assert verdict.score == sum(POINTS.values()) == desk.blueprint.max_score
+def test_right_answers_earn_all_marks(bench: Bench) -> None:
+    verdict = bench.mark()
+    assert verdict.score == sum(POINTS.values()) == bench.blueprint.max_score
     assert {exercise.status for exercise in verdict.exercises} == {"passed"}
 
 
-def test_the_untouched_notebook_earns_none(desk: Desk) -> None:
-    verdict = replace(desk, given={}).mark()
+def test_the_untouched_notebook_earns_none(bench: Bench) -> None:
+    verdict = replace(bench, given={}).mark()
     assert verdict.score == 0
     assert {exercise.status for exercise in verdict.exercises} == {"not answered"}
 
 
-def test_a_learners_code_computes_with_the_judges_instructions(desk: Desk) -> None:
+def test_a_learners_code_computes_with_the_judges_instructions(bench: Bench) -> None:
     # Other vector instructions round otherwise: right answers then fail on some seeds.
     asked = "import torch\nprint(torch.backends.cpu.get_cpu_capability())"
-    (output,) = desk.mark({"first": asked}).runs["first"].outputs
+    (output,) = bench.mark({"first": asked}).runs["first"].outputs
     assert output["text"].strip() == torch.backends.cpu.get_cpu_capability()
 
 
-def test_what_watches_an_answer_is_there_before_any_learners_code_runs(desk: Desk) -> None:
+def test_what_watches_an_answer_is_there_before_any_learners_code_runs(bench: Bench) -> None:
     asked = "import sys\nprint({'course.traces', 'course.storages'} <= {*sys.modules})"
-    (output,) = desk.mark({"first": asked}).runs["first"].outputs
+    (output,) = bench.mark({"first": asked}).runs["first"].outputs
     assert output["text"].strip() == "True"
 
 
@@ -83,9 +83,9 @@ FAULTS = {
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "loop in the cell")) for name in FAULTS]
 )
-def test_a_fault_is_named_and_costs_only_its_own_exercise(desk: Desk, name: str) -> None:
+def test_a_fault_is_named_and_costs_only_its_own_exercise(bench: Bench, name: str) -> None:
     answer, status, word = FAULTS[name]
-    verdict = desk.mark({"second": answer})
+    verdict = bench.mark({"second": answer})
     first, second, third = verdict.exercises
     assert (second.status, second.score) == (status, 0), ENGLISH.outcome(second)
     assert word in ENGLISH.outcome(second)
@@ -93,25 +93,25 @@ def test_a_fault_is_named_and_costs_only_its_own_exercise(desk: Desk, name: str)
     assert verdict.score == POINTS["first"] + POINTS["third"]
 
 
-def test_a_child_that_runs_on_out_of_its_cell_answers_nothing(desk: Desk) -> None:
+def test_a_child_that_runs_on_out_of_its_cell_answers_nothing(bench: Bench) -> None:
     forks = "import os\nfor _ in range(3):\n    os.fork()\n"
     slow = "import time\ntime.sleep(0.2)\n"
-    verdict = desk.mark({"first": forks + RIGHT["first"], "second": slow + RIGHT["second"]})
+    verdict = bench.mark({"first": forks + RIGHT["first"], "second": slow + RIGHT["second"]})
     assert [exercise.status for exercise in verdict.exercises] == ["passed"] * 3
 
 
-def test_a_time_bomb_costs_the_exercise_it_hits_and_no_other(desk: Desk) -> None:
+def test_a_time_bomb_costs_the_exercise_it_hits_and_no_other(bench: Bench) -> None:
     bomb = RIGHT["first"] + "\nimport os, threading\nthreading.Timer(0.5, os._exit, [1]).start()"
     slow = "import time\ntime.sleep(1)\n" + RIGHT["second"]
-    verdict = desk.mark({"first": bomb, "second": slow, "third": RIGHT["third"]})
+    verdict = bench.mark({"first": bomb, "second": slow, "third": RIGHT["third"]})
     assert [exercise.status for exercise in verdict.exercises] == ["passed", "killed", "passed"]
 
 
 @pytest.mark.parametrize(("lesson", "status"), [(LESSON, "timeout"), ("another", "passed")])
-def test_a_lesson_may_have_limits_of_its_own(desk: Desk, lesson: str, status: str) -> None:
+def test_a_lesson_may_have_limits_of_its_own(bench: Bench, lesson: str, status: str) -> None:
     slow = "import time\ntime.sleep(2.5)\n" + RIGHT["second"]
-    with limited(desk.engine, exercise_seconds=30, memory_mb=512, of_lesson={lesson: {"exercise_seconds": 1.5}}):
-        verdict = desk.mark({"second": slow})
+    with limited(bench.engine, exercise_seconds=30, memory_mb=512, of_lesson={lesson: {"exercise_seconds": 1.5}}):
+        verdict = bench.mark({"second": slow})
     second = verdict.exercises[1]
     assert second.status == status
     assert ("1.5 seconds" in ENGLISH.outcome(second)) == (status == "timeout")
@@ -123,22 +123,22 @@ def test_limits_that_are_none_are_named(own: object) -> None:
         GradingLimits(of_lesson={"06": own}).for_lesson("06")
 
 
-def test_the_whole_submission_has_a_limit_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_whole_submission_has_a_limit_too(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        desk.engine, "limits", GradingLimits(exercise_seconds=600, submission_seconds=3.0, memory_mb=512)
+        bench.engine, "limits", GradingLimits(exercise_seconds=600, submission_seconds=3.0, memory_mb=512)
     )
-    verdict = desk.mark(dict.fromkeys(POINTS, "while True:\n    pass"))
+    verdict = bench.mark(dict.fromkeys(POINTS, "while True:\n    pass"))
     assert verdict.score == 0
     assert {exercise.status for exercise in verdict.exercises} == {"timeout"}
 
 
-def test_outputs_are_those_of_a_notebook(desk: Desk) -> None:
+def test_outputs_are_those_of_a_notebook(bench: Bench) -> None:
     noisy = (
         "import sys, warnings\nprint('hello')\nprint('careful', file=sys.stderr)\nwarnings.warn('deprecated')\n"
         "!echo shell\nimport matplotlib.pyplot as plt\n%matplotlib inline\nplt.plot([1, 2]); plt.show()\n"
         "import asyncio\nawait asyncio.sleep(0)\n" + RIGHT["first"] + "\n41 + 1"
     )
-    verdict = desk.mark({"first": noisy, "second": "input('name? ')\n" + RIGHT["second"]})
+    verdict = bench.mark({"first": noisy, "second": "input('name? ')\n" + RIGHT["second"]})
     outputs = verdict.runs["first"].outputs
     stdout = "".join(one["text"] for one in outputs if one.get("name") == "stdout")
     stderr = "".join(one["text"] for one in outputs if one.get("name") == "stderr")
@@ -154,21 +154,21 @@ def test_outputs_are_those_of_a_notebook(desk: Desk) -> None:
     assert verdict.exercises[2].status == "passed"
 
 
-def test_own_files_are_there_read_only_and_take_nobodys_place(desk: Desk) -> None:
+def test_own_files_are_there_read_only_and_take_nobodys_place(bench: Bench) -> None:
     files = {"data/numbers.txt": b"42", "torch.py": b"raise SystemExit('hijacked')", "mine.py": b"FACTOR = 2"}
     answer = "import mine, torch\ntext = open('data/numbers.txt').read()\nprint(text)\ndef first(x):\n    return x * mine.FACTOR"
-    verdict = desk.mark({"first": answer}, files=files)
+    verdict = bench.mark({"first": answer}, files=files)
     assert verdict.exercises[0].status == "passed"
     assert verdict.runs["first"].outputs[0]["text"] == "42\n"
 
 
-def test_check_and_hint_say_that_nothing_is_shown_while_grading(desk: Desk) -> None:
+def test_check_and_hint_say_that_nothing_is_shown_while_grading(bench: Bench) -> None:
     asks = 'from nbproof import check, hint\ncheck("first")\nhint()'
-    (output,) = desk.mark({"first": f"{RIGHT['first']}\n{asks}"}).runs["first"].outputs
+    (output,) = bench.mark({"first": f"{RIGHT['first']}\n{asks}"}).runs["first"].outputs
     assert output["text"] == "the check of first: not shown while grading\nhint(): not shown while grading\n"
 
 
-def test_a_truth_is_computed_once_for_a_class(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truth_is_computed_once_for_a_class(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str, int]] = []
     ask = JudgeProcess.ask
 
@@ -178,28 +178,28 @@ def test_a_truth_is_computed_once_for_a_class(desk: Desk, monkeypatch: pytest.Mo
         return ask(self, header, *rest, **more)
 
     monkeypatch.setattr(JudgeProcess, "ask", noting)
-    blueprint, judge = desk.blueprint, Judge(desk.blueprint, seed=7)
+    blueprint, judge = bench.blueprint, Judge(bench.blueprint, seed=7)
     for learner in ("ada", "bob"):
-        mark(desk.engine, blueprint, judge, Rebuilt({**blueprint.stubs, **RIGHT}), learner, {})
+        mark(bench.engine, blueprint, judge, Rebuilt({**blueprint.stubs, **RIGHT}), learner, {})
     assert sorted(asked) == sorted((test, *one) for test in blueprint.tests for one in judge.plan(test))
 
 
-def test_output_is_cut_off(desk: Desk) -> None:
-    verdict = desk.mark({"first": "print('x' * 50_000_000)\n" + RIGHT["first"]})
+def test_output_is_cut_off(bench: Bench) -> None:
+    verdict = bench.mark({"first": "print('x' * 50_000_000)\n" + RIGHT["first"]})
     (output,) = verdict.runs["first"].outputs
     assert len(output["text"]) < 1_100_000
     assert "cut off" in output["text"]
     assert verdict.exercises[0].status == "passed"
 
 
-def test_a_display_cannot_carry_a_script(desk: Desk) -> None:
+def test_a_display_cannot_carry_a_script(bench: Bench) -> None:
     answer = (
         "from IPython.display import HTML, Javascript, display\n"
         "display(HTML('<table><tr><td onclick=\"x()\">7</td></tr></table><script>alert(1)</script>'))\n"
         "display(Javascript('alert(2)'))\n"
         "display({'image/png': 'AAAA\"><script>alert(3)</script>'}, raw=True)\n" + RIGHT["first"]
     )
-    text = str(desk.mark({"first": answer}).runs["first"].outputs)
+    text = str(bench.mark({"first": answer}).runs["first"].outputs)
     assert "<td>7</td>" in text
     for word in ("<script", "onclick", "application/javascript"):
         assert word not in text

@@ -23,7 +23,7 @@ from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.manual_answers import is_blank, shown
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
-from nbproof.testing import Classroom
+from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -49,7 +49,7 @@ STUB = "Write your answer here, in two or three sentences."
 FULL = sum(POINTS.values())
 
 
-def _ask(room: Classroom) -> Classroom:
+def _ask(room: Rehearsal) -> Rehearsal:
     path = room.root / "lessons" / LESSON / "lesson.py"
     path.write_text(path.read_text() + QUESTION)
     nbformat.write(notebook_of(read_lesson(path.parent)), room.source())
@@ -57,13 +57,13 @@ def _ask(room: Classroom) -> Classroom:
 
 
 @pytest.fixture
-def asking(room: Classroom) -> Classroom:
+def asking(room: Rehearsal) -> Rehearsal:
     """The small course with a question at its end."""
     return _ask(room)
 
 
 @pytest.fixture
-def write_in(asking: Classroom) -> Callable[..., Path]:
+def write_in(asking: Rehearsal) -> Callable[..., Path]:
     """write_in("ada", RIGHT, "Because."): hand in code and a written answer; None deletes its cell."""
 
     def write(learner: str, answers: dict[str, str], text: str | None) -> Path:
@@ -79,11 +79,11 @@ def write_in(asking: Classroom) -> Callable[..., Path]:
     return write
 
 
-def _grade(room: Classroom, **options: object) -> dict[str, tuple[float, float, int]]:
+def _grade(room: Rehearsal, **options: object) -> dict[str, tuple[float, float, int]]:
     return {one.learner: (one.score, one.max_score, one.waiting) for one in room.grade(**options).marks.values()}
 
 
-def _book(room: Classroom, learner: str) -> tuple[float | None, float | None, bool, str | None, str | None]:
+def _book(room: Rehearsal, learner: str) -> tuple[float | None, float | None, bool, str | None, str | None]:
     with room.gradebook() as gradebook:
         grade, comment = (
             find("explain_two", LESSON, LESSON, learner) for find in (gradebook.find_grade, gradebook.find_comment)
@@ -98,7 +98,7 @@ def _book(room: Classroom, learner: str) -> tuple[float | None, float | None, bo
 
 
 def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
-    asking: Classroom, write_in: Callable[..., Path]
+    asking: Rehearsal, write_in: Callable[..., Path]
 ) -> None:
     write_in("ada", RIGHT, "Because 1 + 1 = 2.")
     write_in("ben", {}, " \n")
@@ -138,7 +138,7 @@ def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
 
 
 def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
-    asking: Classroom, write_in: Callable[..., Path]
+    asking: Rehearsal, write_in: Callable[..., Path]
 ) -> None:
     said = {"below": "Because 1 + 1 is <b>two</b>.", "code": "# Because one and one are two, <b>always</b>."}
     for learner, text in said.items():
@@ -167,7 +167,7 @@ def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
     assert _grade(asking, force=True)["code"] == (FULL + 2, FULL + 2, 0)
 
 
-def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(room: Classroom) -> None:
+def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(room: Rehearsal) -> None:
     room.hand_in("ada", {})
     assert _grade(room) == {"ada": (0, FULL, 0)}
     with room.gradebook() as gradebook:
@@ -182,7 +182,7 @@ def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(room: Class
         assert (cell.source, cell.locked, cell.cell_type) == (STUB, False, "markdown")
 
 
-def test_points_of_a_test_that_a_person_gave_wait_again_only_if_something_is_new(room: Classroom) -> None:
+def test_points_of_a_test_that_a_person_gave_wait_again_only_if_something_is_new(room: Rehearsal) -> None:
     def waits(**options: object) -> tuple[float | None, float | None, bool]:
         _grade(room, **options)
         with room.gradebook() as gradebook:
@@ -261,7 +261,7 @@ def test_a_long_answer_is_cut_and_takes_no_time(text: str) -> None:
     assert len(page) < 300_000
 
 
-def test_a_question_knows_whether_it_is_answered(asking: Classroom) -> None:
+def test_a_question_knows_whether_it_is_answered(asking: Rehearsal) -> None:
     (question,) = read_blueprint(asking.source(), course_config(asking.root)).written.values()
     assert (question.title, question.points, question.stub) == ("Times two", 2, STUB)
     assert [is_blank(question, text) for text in ("", " \n", STUB, f"\n{STUB} ", "x", f"{STUB} x")] == [True] * 4 + [

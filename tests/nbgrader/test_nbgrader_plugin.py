@@ -24,7 +24,7 @@ from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
 from nbproof.run.lock import only_run
 from nbproof.run.pool import PoolMaker
-from nbproof.testing import Classroom
+from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 
 FULL = sum(POINTS.values())
@@ -87,7 +87,7 @@ def _deepen(folder: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(room: Classroom) -> None:
+def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(room: Rehearsal) -> None:
     right = room.hand_in("ada", RIGHT).read_bytes()
     room.hand_in("ben", {**RIGHT, "first": "import os\nos._exit(3)"})
     cheat = room.hand_in(
@@ -200,7 +200,7 @@ def _ended(course: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_what_was_recovered_and_fails_has_the_same_verdict_whoever_drives(room: Classroom) -> None:
+def test_what_was_recovered_and_fails_has_the_same_verdict_whoever_drives(room: Rehearsal) -> None:
     stub = "def first(x):\n    # TODO: 2 times x\n    pass  # TODO: your code"
     _damage(room.hand_in("one", RIGHT), "first", "def first(x):\n    return x * 7", stub=stub)
     ended = _by_both(room.root, room.pool)
@@ -209,7 +209,7 @@ def test_what_was_recovered_and_fails_has_the_same_verdict_whoever_drives(room: 
 
 
 @pytest.mark.nightly
-def test_a_damaged_notebook_ends_alike_whoever_drives(room: Classroom) -> None:
+def test_a_damaged_notebook_ends_alike_whoever_drives(room: Rehearsal) -> None:
     """Recovered, waiting for a person, without a TODO cell, with a mark of git's, under another name: by both drivers."""
     stub = "def first(x):\n    # TODO: 2 times x\n    pass  # TODO: your code"
     wrong = "def first(x):\n    return x * 7"
@@ -239,7 +239,7 @@ def _by_both(course: Path, pool: PoolMaker) -> dict[str, dict[str, Any]]:
     return ours
 
 
-def test_two_runs_never_write_at_once(room: Classroom) -> None:
+def test_two_runs_never_write_at_once(room: Rehearsal) -> None:
     room.hand_in("ada", RIGHT)
     with only_run(room.root):
         outcome = _api(room.root).autograde(LESSON, "ada")
@@ -248,7 +248,7 @@ def test_two_runs_never_write_at_once(room: Classroom) -> None:
     assert not (room.root / "autograded").exists()
 
 
-def test_formgraders_buttons_work_in_a_fresh_clone(room: Classroom) -> None:
+def test_formgraders_buttons_work_in_a_fresh_clone(room: Rehearsal) -> None:
     room.hand_in("ada", RIGHT)
     by_exchange = room.hand_in("ben", {"first": "print('status', 3)"}).parent
     (by_exchange / "timestamp.txt").write_text("2026-02-03 04:05:06.000000 UTC")
@@ -293,7 +293,7 @@ def test_formgraders_buttons_work_in_a_fresh_clone(room: Classroom) -> None:
     assert room.book()["ada"] == FULL
 
 
-def test_feedback_is_released_after_our_grading_and_keeps_its_place_in_the_exchange(room: Classroom) -> None:
+def test_feedback_is_released_after_our_grading_and_keeps_its_place_in_the_exchange(room: Rehearsal) -> None:
     room.hand_in("ada", RIGHT)
     bad = room.hand_in("mal", {}).parent
     (bad / "submission_secret.txt").write_bytes(b"\xff\xfe no text")
@@ -310,7 +310,7 @@ def test_feedback_is_released_after_our_grading_and_keeps_its_place_in_the_excha
     assert _released(room.root) == first
 
 
-def test_a_lesson_that_is_not_there_is_named(room: Classroom) -> None:
+def test_a_lesson_that_is_not_there_is_named(room: Rehearsal) -> None:
     folder = room.root / "submitted" / "ada" / "99_gone"
     folder.mkdir(parents=True)
     (folder / "99_gone.ipynb").write_bytes(room.hand_in("ada", RIGHT).read_bytes())
@@ -320,7 +320,7 @@ def test_a_lesson_that_is_not_there_is_named(room: Classroom) -> None:
 
 
 @pytest.mark.nightly
-def test_reference_answers_that_lose_marks_stop_nbgrader_too(room: Classroom) -> None:
+def test_reference_answers_that_lose_marks_stop_nbgrader_too(room: Rehearsal) -> None:
     room.hand_in("ada", RIGHT)
     source = room.source()
     text = source.read_text()

@@ -162,12 +162,12 @@ def test_the_palette_is_apart_in_grey_and_for_the_colour_blind() -> None:
     blue, orange = (blind @ np.array(to_rgba(colour)[:3]) for colour in (canvas.BLUE, canvas.ORANGE))
     assert np.abs(blue - orange).sum() > 0.5
     # In a grey print: another mark, another hatch, or clearly another grey.
-    marks = {(look[1], look[3]) for look in timeline._KINDS.values()}
-    assert len(marks) == len(timeline._KINDS)
-    assert len({look[1] for look in memory._LOOKS}) == len(memory._LOOKS)
-    for one, other in pairwise(memory._LOOKS):
+    marks = {(look[1], look[3]) for look in timeline.KINDS.values()}
+    assert len(marks) == len(timeline.KINDS)
+    assert len({look[1] for look in memory.LOOKS}) == len(memory.LOOKS)
+    for one, other in pairwise(memory.LOOKS):
         assert contrast(one[0], other[0]) >= 2
-    assert all(contrast(ink, colour) >= 3 for colour, _, ink in memory._LOOKS)
+    assert all(contrast(ink, colour) >= 3 for colour, _, ink in memory.LOOKS)
     assert contrast(INK, PAPER) > 12
 
 

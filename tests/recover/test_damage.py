@@ -230,7 +230,7 @@ def test_hostile_text_ends_in_time(text: str) -> None:
 
 
 def test_broken_json_that_takes_long_is_refused_by_the_clock(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marker, "_SECONDS", 2.0)
+    monkeypatch.setattr(marker, "SECONDS", 2.0)
     text = '{"cells": [{"cell_type": "code", "source": ["' + 'a"b ' * 100_000
     with pytest.raises(Damaged, match="takes too long"):
         marker.read_answers(engine, _lesson(LESSONS[0])[1], text.encode(), {})

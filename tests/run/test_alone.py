@@ -19,7 +19,7 @@ from nbproof.sandbox import isolation, launch
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation
-from nbproof.testing import Classroom
+from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
 
 # A visible check alone is satisfied by this one.
@@ -33,7 +33,7 @@ def warm(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nbproof.sandbox.engine.Engine", lambda limits, level=None: nullcontext(engine))
 
 
-def test_nothing_is_written(room: Classroom, warm: None, diary: Path) -> None:
+def test_nothing_is_written(room: Rehearsal, warm: None, diary: Path) -> None:
     file = room.hand_in("me", ANSWERS)
     before = _everything(room.root)
     verdict = check_notebook(room.root, file, [LESSON], seed=5)
@@ -47,7 +47,7 @@ def test_nothing_is_written(room: Classroom, warm: None, diary: Path) -> None:
     assert not diary.exists()
 
 
-def test_what_waits_for_a_person(room: Classroom, warm: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_waits_for_a_person(room: Rehearsal, warm: None, capsys: pytest.CaptureFixture[str]) -> None:
     file = room.hand_in("me", RIGHT)
     notebook = json.loads(file.read_text())
     named = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in notebook["cells"]}
@@ -65,7 +65,7 @@ def test_what_waits_for_a_person(room: Classroom, warm: None, capsys: pytest.Cap
 
 
 def test_a_terminal_obeys_nothing_that_was_handed_in(
-    room: Classroom, warm: None, capsys: pytest.CaptureFixture[str]
+    room: Rehearsal, warm: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sign = "\x1b[2J\x1b]0;mine\x07\x9b31m\u202e"
     raises = f"raise type({sign!r}, (Exception,), {{}})({sign!r})  # {sign}"
@@ -83,7 +83,7 @@ def _everything(course: Path) -> dict[Path, bytes]:
 
 
 def test_the_command_says_it_in_words_and_in_its_exit_code(
-    room: Classroom, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+    room: Rehearsal, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     file = room.hand_in("me", ANSWERS)
     assert main(["check-notebook", "--course", str(room.root), str(file)]) == 1
@@ -98,7 +98,7 @@ def test_the_command_says_it_in_words_and_in_its_exit_code(
 
 
 @pytest.mark.usefixtures("warm")
-def test_a_lessons_name_means_the_notebook_in_learn(room: Classroom, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lessons_name_means_the_notebook_in_learn(room: Rehearsal, capsys: pytest.CaptureFixture[str]) -> None:
     mine = room.root / "learn" / LESSON / f"{LESSON}.ipynb"
     mine.parent.mkdir(parents=True)
     mine.write_bytes(room.hand_in("me", RIGHT).read_bytes())
@@ -132,7 +132,7 @@ def test_what_is_no_notebook_of_the_course(
 
 
 @pytest.mark.usefixtures("warm")
-def test_a_renamed_notebook_is_known_by_its_cells(room: Classroom, tmp_path: Path) -> None:
+def test_a_renamed_notebook_is_known_by_its_cells(room: Rehearsal, tmp_path: Path) -> None:
     file = tmp_path / "homework final (2).ipynb"
     file.write_bytes(room.hand_in("me", RIGHT).read_bytes())
     verdict = check_notebook(room.root, file, [LESSON])
@@ -178,7 +178,7 @@ def test_another_system_is_told_what_works_there(
 
 
 @pytest.mark.slow
-def test_nbgraders_own_command_runs_nothing_there_either(room: Classroom) -> None:
+def test_nbgraders_own_command_runs_nothing_there_either(room: Rehearsal) -> None:
     room.hand_in("ada", RIGHT)
     told = _elsewhere("autograde", LESSON, cwd=room.root, module="nbgrader.apps.nbgraderapp", arguments="")
     assert told.returncode == 1

@@ -22,21 +22,21 @@ from nbproof.run.batch import grade_class
 from nbproof.run.intake import Intake, Submission, take_in
 from nbproof.run.plan import select
 from nbproof.run.pool import Pool
-from nbproof.testing import Classroom, scores
+from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 
 ROOT = Path(__file__).parent.parent.parent
 FULL = sum(POINTS.values())
 
 
-def test_a_lesson_that_nobody_has_handed_in_is_not_taken_apart(room: Classroom) -> None:
+def test_a_lesson_that_nobody_has_handed_in_is_not_taken_apart(room: Rehearsal) -> None:
     (room.root / "source" / "02_later").mkdir()
     (room.root / "source" / "02_later" / "02_later.ipynb").write_text("no notebook yet")
     room.hand_in("ada", RIGHT)
     assert scores(room.grade([LESSON, "02_later"])) == {"ada": FULL}
 
 
-def test_scores_notebooks_and_gradebook_agree(room: Classroom) -> None:
+def test_scores_notebooks_and_gradebook_agree(room: Rehearsal) -> None:
     room.hand_in_all({"ada": RIGHT, "ben": {**RIGHT, "first": "def first(x):\n    return x"}, "zoe": {}})
     assert scores(room.grade()) == room.book() == {"ada": FULL, "ben": FULL - POINTS["first"], "zoe": 0}
     notebook = nbformat.read(room.autograded("ben"), as_version=4)
@@ -52,14 +52,14 @@ def test_scores_notebooks_and_gradebook_agree(room: Classroom) -> None:
 
 
 @pytest.mark.nightly
-def test_submissions_are_marked_side_by_side(room: Classroom) -> None:
+def test_submissions_are_marked_side_by_side(room: Rehearsal) -> None:
     for number in range(5):
         room.hand_in(f"learner{number}", dict(list(RIGHT.items())[: number % 4]))
     graded = room.grade(pool=None, workers=3)
     assert [score.score for score in graded.marks.values()] == [0, 2, 3, 4, 0]
 
 
-def test_only_what_changed_is_graded_again(room: Classroom) -> None:
+def test_only_what_changed_is_graded_again(room: Rehearsal) -> None:
     room.hand_in_all({"ada": RIGHT, "zoe": {}})
     assert len(room.grade().graded) == 2
     assert room.grade().graded == ()
@@ -74,7 +74,7 @@ def test_only_what_changed_is_graded_again(room: Classroom) -> None:
     "before", [{}, {"first": "def first(x):\n    return x"}], ids=["never graded", "graded before"]
 )
 def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(
-    room: Classroom, before: dict[str, str]
+    room: Rehearsal, before: dict[str, str]
 ) -> None:
     """Folders that are synchronised change between planning and reading: the verdict is on what was read."""
     room.hand_in("ada", {**RIGHT, **before})
@@ -95,7 +95,7 @@ def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(
     assert (anew.score, anew.how) == (FULL - (POINTS["first"] if before else 0), "graded")
 
 
-def test_a_run_that_is_interrupted_tells_what_it_had_graded(room: Classroom) -> None:
+def test_a_run_that_is_interrupted_tells_what_it_had_graded(room: Rehearsal) -> None:
     room.hand_in_all(dict.fromkeys(("ada", "ben", "cleo"), RIGHT))
     room.hand_in("ada", {})
     watch, numbers = Counting(), iter([1, 2])
@@ -111,7 +111,7 @@ def test_a_run_that_is_interrupted_tells_what_it_had_graded(room: Classroom) -> 
     assert told == {"ada": ("graded", 0, len(POINTS)), "ben": ("graded", FULL, len(POINTS))}
 
 
-def test_a_forced_run_that_is_interrupted_tells_what_it_graded_and_goes_on_without_force(room: Classroom) -> None:
+def test_a_forced_run_that_is_interrupted_tells_what_it_graded_and_goes_on_without_force(room: Rehearsal) -> None:
     learners = ("ada", "ben", "cleo")
     room.hand_in_all(dict.fromkeys(learners, RIGHT))
     before = room.grade().seed
@@ -131,14 +131,14 @@ def test_a_forced_run_that_is_interrupted_tells_what_it_graded_and_goes_on_witho
     assert room.grade().graded == ()
 
 
-def test_seeds_are_fresh_and_can_be_repeated(room: Classroom) -> None:
+def test_seeds_are_fresh_and_can_be_repeated(room: Rehearsal) -> None:
     room.hand_in("ada", RIGHT)
     first, second = room.grade(force=True), room.grade(force=True)
     assert first.seed != second.seed
     assert room.grade(force=True, seed=first.seed).seed == first.seed
 
 
-def test_a_manual_mark_stays(room: Classroom) -> None:
+def test_a_manual_mark_stays(room: Rehearsal) -> None:
     room.hand_in("zoe", {})
     room.grade()
     with room.gradebook() as gradebook:
@@ -160,7 +160,7 @@ def test_a_manual_mark_stays(room: Classroom) -> None:
     ],
     ids=["text", "empty", "no cells", "deep", "large and deep"],
 )
-def test_a_broken_file_is_listed_and_the_others_go_on(room: Classroom, content: bytes, says: str) -> None:
+def test_a_broken_file_is_listed_and_the_others_go_on(room: Rehearsal, content: bytes, says: str) -> None:
     room.hand_in("ada", RIGHT)
     broken = room.hand_in("mal", {})
     broken.write_bytes(content)
@@ -170,7 +170,7 @@ def test_a_broken_file_is_listed_and_the_others_go_on(room: Classroom, content: 
     assert broken.read_bytes() == content
 
 
-def test_links_and_pipes_are_not_followed(room: Classroom) -> None:
+def test_links_and_pipes_are_not_followed(room: Rehearsal) -> None:
     ada = room.hand_in("ada", RIGHT)
     for learner in ("link", "pipe", "folder"):
         (room.root / "submitted" / learner / LESSON).mkdir(parents=True)
@@ -207,7 +207,7 @@ def _until_chance_says(course: Path, process: subprocess.Popen[bytes]) -> None:
     ids=["in the middle", "anywhere"],
 )
 def test_killed_anywhere_the_next_run_completes_with_the_same_scores(
-    room: Classroom, moments: list[Callable[[Path, subprocess.Popen[bytes]], None]]
+    room: Rehearsal, moments: list[Callable[[Path, subprocess.Popen[bytes]], None]]
 ) -> None:
     expected = {}
     for number in range(SIZE):
@@ -227,7 +227,7 @@ def test_killed_anywhere_the_next_run_completes_with_the_same_scores(
 
 
 @pytest.mark.nightly
-def test_whoever_grades_a_class_never_imports_torch(room: Classroom) -> None:
+def test_whoever_grades_a_class_never_imports_torch(room: Rehearsal) -> None:
     # It takes a second, which the process that forks workers spends anyway. Pages with pictures need it, and draw
     # from few bytes that the judge has packed.
     room.hand_in_all({"ada": RIGHT, "ben": {**RIGHT, "third": "def third(x):\n    return x * 2"}})
@@ -301,7 +301,7 @@ def test_who_handed_in_nothing_is_a_line_and_no_end() -> None:
 
 
 @pytest.mark.nightly
-def test_an_interrupted_run_does_not_wait_for_a_learners_code(room: Classroom) -> None:
+def test_an_interrupted_run_does_not_wait_for_a_learners_code(room: Rehearsal) -> None:
     for learner in ("ada", "ben", "cleo"):
         room.hand_in(learner, {**RIGHT, "second": "def second(x):\n    while True: pass"})
     with (room.root / "nbgrader_config.py").open("a") as config:

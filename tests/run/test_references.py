@@ -15,7 +15,7 @@ from nbproof.run.journal import RunState
 from nbproof.run.pool import PoolMaker
 from nbproof.run.references import REFERENCE, ReferencesFail
 from nbproof.sandbox.engine import Engine
-from nbproof.testing import Classroom
+from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.testing.warm import Mark, shared_pool
 from nbproof.values.results import Cause, Reason, Status
@@ -39,7 +39,7 @@ def asked(engine: Engine) -> tuple[PoolMaker, list[str]]:
     return shared_pool(engine, noting), names
 
 
-def _change(room: Classroom, before: str, after: str, lesson: str = LESSON) -> None:
+def _change(room: Rehearsal, before: str, after: str, lesson: str = LESSON) -> None:
     with room.edited(lesson) as cells:
         (changed,) = (cell for cell in cells.values() if before in cell["source"])
         changed["source"] = changed["source"].replace(before, after)
@@ -52,7 +52,7 @@ def _again(course: Path) -> None:
     state.save()
 
 
-def test_they_come_first_and_a_second_run_does_not_pay(room: Classroom, asked: tuple[PoolMaker, list[str]]) -> None:
+def test_they_come_first_and_a_second_run_does_not_pay(room: Rehearsal, asked: tuple[PoolMaker, list[str]]) -> None:
     room.pool, names = asked
     room.hand_in("ada", RIGHT)
     _again(room.root)
@@ -70,7 +70,7 @@ def test_they_come_first_and_a_second_run_does_not_pay(room: Classroom, asked: t
     assert not (room.root / "autograded" / REFERENCE).exists()
 
 
-def test_a_wrong_reference_stops_its_lesson_and_no_other(room: Classroom) -> None:
+def test_a_wrong_reference_stops_its_lesson_and_no_other(room: Rehearsal) -> None:
     room.source(OTHER).parent.mkdir()
     room.source(OTHER).write_bytes(room.source().read_bytes())
     room.hand_in("ada", RIGHT)
@@ -94,7 +94,7 @@ def test_a_wrong_reference_stops_its_lesson_and_no_other(room: Classroom) -> Non
 
 
 def test_a_package_that_the_sealed_process_does_not_see_is_named_with_its_folder(
-    room: Classroom, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    room: Rehearsal, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path_factory.mktemp("elsewhere")
     (folder / "layers_of_ours.py").write_text("TWICE = 2\n")
@@ -114,14 +114,14 @@ def test_a_package_that_the_sealed_process_does_not_see_is_named_with_its_folder
 
 
 @pytest.mark.parametrize("text", ["def third(x):\n    raise NotImplementedError", "pass  # TODO: your code"])
-def test_an_exercise_without_a_reference_answer_is_not_asked_for(room: Classroom, text: str) -> None:
+def test_an_exercise_without_a_reference_answer_is_not_asked_for(room: Rehearsal, text: str) -> None:
     room.hand_in("ada", RIGHT)
     with room.edited() as cells:
         cells["third"]["source"] = text
     assert not room.grade().unfit
 
 
-def test_submissions_marked_meanwhile_wait_for_the_verdict_on_the_references(room: Classroom, engine: Engine) -> None:
+def test_submissions_marked_meanwhile_wait_for_the_verdict_on_the_references(room: Rehearsal, engine: Engine) -> None:
     """With several workers a learner's verdict may come first."""
 
     learners = threading.Semaphore(0)
@@ -148,7 +148,7 @@ def test_submissions_marked_meanwhile_wait_for_the_verdict_on_the_references(roo
     assert room.verdict("ada").score == FULL
 
 
-def test_what_a_limit_has_ended_is_tried_again_before_it_counts(room: Classroom, engine: Engine) -> None:
+def test_what_a_limit_has_ended_is_tried_again_before_it_counts(room: Rehearsal, engine: Engine) -> None:
     """A busy machine must not stop a class that it would grade a minute later."""
     tried: list[int] = []
 

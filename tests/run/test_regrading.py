@@ -16,7 +16,7 @@ from nbproof.course_file import CourseFile, the_course
 from nbproof.run import digests
 from nbproof.run.journal import Journal
 from nbproof.sandbox.worker_handle import Worker
-from nbproof.testing import Classroom, scores
+from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests.warm import note_references
 
@@ -38,7 +38,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 CHANGED = f"{LESSON}: the lesson, or what grades it, changed"
 
 
-def test_a_changed_test_grades_the_whole_of_its_lesson_again(room: Classroom, asked: Counter[str]) -> None:
+def test_a_changed_test_grades_the_whole_of_its_lesson_again(room: Rehearsal, asked: Counter[str]) -> None:
     room.hand_in_all(
         {
             "ada": RIGHT,
@@ -69,7 +69,7 @@ def test_a_changed_test_grades_the_whole_of_its_lesson_again(room: Classroom, as
     assert scores(third) == scores(again)
 
 
-def test_changed_points_and_prose_arrive_everywhere(room: Classroom) -> None:
+def test_changed_points_and_prose_arrive_everywhere(room: Rehearsal) -> None:
     room.hand_in_all({"ada": RIGHT, "ben": {**RIGHT, "second": "def second(x):\n    return x"}})
     room.grade()
 
@@ -88,7 +88,7 @@ def test_changed_points_and_prose_arrive_everywhere(room: Classroom) -> None:
 
 
 @pytest.mark.slow
-def test_a_mark_given_by_hand_stays_when_its_lesson_is_graded_again(room: Classroom) -> None:
+def test_a_mark_given_by_hand_stays_when_its_lesson_is_graded_again(room: Rehearsal) -> None:
     room.hand_in("zoe", {})
     room.grade()
     with room.gradebook() as book:
@@ -102,7 +102,7 @@ def test_a_mark_given_by_hand_stays_when_its_lesson_is_graded_again(room: Classr
     assert (score.how, score.score) == ("graded", 1.5)
 
 
-def test_changed_checking_code_and_limits_concern_everything(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
     room.hand_in("ada", RIGHT)
     room.grade()
     monkeypatch.setattr(digests, "grader_digest", lambda: "another")
@@ -167,7 +167,7 @@ def test_what_regrades_a_class_is_there() -> None:
     assert all((Path(nbproof.__file__).parent / place).exists() for place in digests.GRADED_BY)
 
 
-def test_data_files_are_part_of_a_submission(room: Classroom) -> None:
+def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:
     path = room.hand_in("ada", RIGHT)
     room.grade()
     (path.parent / "numbers.txt").write_text("42")
@@ -175,7 +175,7 @@ def test_data_files_are_part_of_a_submission(room: Classroom) -> None:
     assert room.grade().graded == ()
 
 
-def test_a_lost_gradebook_is_filled_from_the_journals_and_nothing_runs(room: Classroom, asked: Counter[str]) -> None:
+def test_a_lost_gradebook_is_filled_from_the_journals_and_nothing_runs(room: Rehearsal, asked: Counter[str]) -> None:
     for learner in ("ada", "ben"):
         room.hand_in(learner, RIGHT if learner == "ada" else {})
     first = room.grade()
@@ -189,7 +189,7 @@ def test_a_lost_gradebook_is_filled_from_the_journals_and_nothing_runs(room: Cla
         assert book.find_submission(LESSON, "ada").score == 4
 
 
-def test_what_an_earlier_version_wrote_down_is_graded_again_and_not_forgotten(room: Classroom) -> None:
+def test_what_an_earlier_version_wrote_down_is_graded_again_and_not_forgotten(room: Rehearsal) -> None:
     """Its answers say which written ones have changed: only those wait for a person once more."""
     room.hand_in("ada", RIGHT)
     room.grade()

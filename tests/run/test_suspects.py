@@ -29,7 +29,7 @@ from nbproof.run.pool import Pool
 from nbproof.run.suspects import InProgress, Standing
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineLost
-from nbproof.testing import Classroom
+from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.testing.warm import Mark, shared_pool
 
@@ -52,7 +52,7 @@ def _notes(course: Path) -> dict[str, str]:
 
 
 @pytest.mark.nightly
-def test_what_kills_a_run_is_set_aside_and_the_class_is_graded(room: Classroom) -> None:
+def test_what_kills_a_run_is_set_aside_and_the_class_is_graded(room: Rehearsal) -> None:
     learners = ["ada", "ben", "cleo", "dan", "eve"]
     for learner in learners:
         room.hand_in(learner, KILLER if learner == "cleo" else RIGHT)
@@ -78,7 +78,7 @@ def test_what_kills_a_run_is_set_aside_and_the_class_is_graded(room: Classroom) 
 
 
 @pytest.mark.nightly
-def test_by_force_what_was_set_aside_is_tried_once_more(room: Classroom) -> None:
+def test_by_force_what_was_set_aside_is_tried_once_more(room: Rehearsal) -> None:
     room.hand_in("ada", KILLER)
     (job,) = _jobs(room.root)
     InProgress(room.root).write(job, Standing.SET_ASIDE)
@@ -92,7 +92,7 @@ def test_by_force_what_was_set_aside_is_tried_once_more(room: Classroom) -> None
 
 
 @pytest.mark.nightly
-def test_what_kills_nbgrader_autograde_is_tried_last_and_set_aside(room: Classroom) -> None:
+def test_what_kills_nbgrader_autograde_is_tried_last_and_set_aside(room: Rehearsal) -> None:
     learners = ["ada", "ben", "cleo", "dan"]
     for learner in learners:
         room.hand_in(learner, KILLER if learner == "ben" else RIGHT)
@@ -121,7 +121,7 @@ def test_what_kills_nbgrader_autograde_is_tried_last_and_set_aside(room: Classro
 
 
 @pytest.mark.nightly
-def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(room: Classroom) -> None:
+def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(room: Rehearsal) -> None:
     """It may have been the machine. Stock nbgrader takes the half-graded notebook for a graded one, with no score."""
     room.hand_in("ada", RIGHT)
     (job,) = _jobs(room.root)
@@ -135,7 +135,7 @@ def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(room:
     assert _notes(room.root) == {}
 
 
-def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(room: Classroom, engine: Engine) -> None:
+def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(room: Rehearsal, engine: Engine) -> None:
     room.hand_in_all(dict.fromkeys(("a b", "ben"), RIGHT))
     tried: list[str] = []
     deadly = True
@@ -184,7 +184,7 @@ def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(r
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_what_ends_the_place_where_it_is_marked_is_tried_once_more_last(
-    room: Classroom, engine: Engine, times: int
+    room: Rehearsal, engine: Engine, times: int
 ) -> None:
     """Such as a worker's machine: whose doing that was nobody knows."""
     room.hand_in_all(dict.fromkeys(("ada", "ben", "cleo"), RIGHT))
@@ -206,7 +206,7 @@ def test_what_ends_the_place_where_it_is_marked_is_tried_once_more_last(
     assert ("ended twice" in problems["ada"]) == (times == 2)
 
 
-def test_a_run_that_ends_by_itself_suspects_nobody(room: Classroom) -> None:
+def test_a_run_that_ends_by_itself_suspects_nobody(room: Rehearsal) -> None:
     room.hand_in("ada", RIGHT)
     (job,) = _jobs(room.root)
     InProgress(room.root).write(job, Standing.STARTED)
@@ -219,7 +219,7 @@ def test_a_run_that_ends_by_itself_suspects_nobody(room: Classroom) -> None:
     assert _notes(room.root) == {}
 
 
-def test_a_note_of_an_earlier_version_says_nothing_of_this_one(room: Classroom) -> None:
+def test_a_note_of_an_earlier_version_says_nothing_of_this_one(room: Rehearsal) -> None:
     room.hand_in("ada", KILLER)
     (job,) = _jobs(room.root)
     notes = InProgress(room.root)

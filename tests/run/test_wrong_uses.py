@@ -22,7 +22,7 @@ from nbproof.run.batch import grade_class
 from nbproof.run.intake import Intake, Submission, take_in
 from nbproof.run.lock import only_run
 from nbproof.sandbox.exceptions import GradingError
-from nbproof.testing import Classroom, scores
+from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, RIGHT
 
 ROOT = Path(__file__).parent.parent.parent
@@ -36,7 +36,7 @@ ROOT = Path(__file__).parent.parent.parent
         ('memory_mb = "much"', "the grading limits cannot be used: .*'memory_mb'"),
     ],
 )
-def test_limits_that_are_none_are_named(room: Classroom, line: str, told: str) -> None:
+def test_limits_that_are_none_are_named(room: Rehearsal, line: str, told: str) -> None:
     with (room.root / "nbgrader_config.py").open("a") as config:
         config.write(f"\nc.GradingLimits.{line}\n")
     with pytest.raises(UsageError, match=told):
@@ -85,7 +85,7 @@ def _old(path: Path) -> None:
     ids=["garbage", "half", "folder", "old"],
 )
 def test_a_gradebook_that_is_none_is_told(
-    room: Classroom, harm: Callable[[Path], None], fact: str, next_command: str
+    room: Rehearsal, harm: Callable[[Path], None], fact: str, next_command: str
 ) -> None:
     room.hand_in("ada", RIGHT)
     harm(room.root / "gradebook.db")
@@ -96,30 +96,30 @@ def test_a_gradebook_that_is_none_is_told(
     assert next_command in told.value.next_command
 
 
-def test_a_gradebook_in_use_stops_nothing_that_can_go_on(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gradebook_in_use_stops_nothing_that_can_go_on(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
     room.hand_in_all(dict.fromkeys(("ada", "ben", "eve"), RIGHT))
     holder = sqlite3.connect(room.root / "gradebook.db", isolation_level=None)
-    plain = class_run.ClassRun._mark
-    monkeypatch.setattr(class_run, "_BUSY_SECONDS", 60.0)
+    plain = class_run.ClassRun.mark
+    monkeypatch.setattr(class_run, "BUSY_SECONDS", 60.0)
 
     def mark(self: class_run.ClassRun, *rest: object) -> None:
         holder.execute("BEGIN IMMEDIATE")
         plain(self, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(class_run.ClassRun, "_mark", mark)
+    monkeypatch.setattr(class_run.ClassRun, "mark", mark)
     # Another program holds it to the end: everything is marked and kept, nothing is in the gradebook.
     with pytest.raises(CourseError, match="another program is using the gradebook"):
         room.grade()
     assert len(list(room.root.glob("autograded/*/*/.verdict.json"))) == 3
     holder.execute("ROLLBACK")
-    monkeypatch.setattr(class_run.ClassRun, "_mark", plain)
+    monkeypatch.setattr(class_run.ClassRun, "mark", plain)
     again = room.grade()
     assert again.graded == ()
     assert scores(again) == {"ada": 4, "ben": 4, "eve": 4}
     holder.close()
 
 
-def test_a_verdict_that_cannot_be_written_is_its_own_problem(room: Classroom) -> None:
+def test_a_verdict_that_cannot_be_written_is_its_own_problem(room: Rehearsal) -> None:
     room.hand_in_all(dict.fromkeys(("ada", "ben", "eve"), RIGHT))
     (room.root / "autograded").mkdir(exist_ok=True)
     (room.root / "autograded" / "ben").write_text("a file where a folder should be")
@@ -135,7 +135,7 @@ def test_a_verdict_that_cannot_be_written_is_its_own_problem(room: Classroom) ->
 
 
 def test_a_disk_that_is_full_while_a_lesson_is_registered_is_told_once(
-    room: Classroom, caplog: pytest.LogCaptureFixture
+    room: Rehearsal, caplog: pytest.LogCaptureFixture
 ) -> None:
     """nbgrader logs what a database says, with a traceback of sixty lines."""
     room.hand_in("ada", RIGHT)
@@ -157,7 +157,7 @@ def test_a_disk_that_is_full_while_a_lesson_is_registered_is_told_once(
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not shutil.which("unshare") or os.geteuid() != 0, reason="a small disk needs root and unshare")
-def test_a_full_disk_loses_nothing(room: Classroom, tmp_path: Path) -> None:
+def test_a_full_disk_loses_nothing(room: Rehearsal, tmp_path: Path) -> None:
     for number in range(4):
         room.hand_in(f"learner{number}", dict(list(RIGHT.items())[:number]))
     made, place = tmp_path / "made", tmp_path / "disk"

@@ -227,9 +227,9 @@ def test_what_is_too_large_is_refused_by_its_size_before_anything_is_taken(
 ) -> None:
     asked = []
     for name in ("take_items", "take_pairs"):
-        taken = getattr(evidence._Snapshot, name)
+        taken = getattr(evidence.Snapshot, name)
         monkeypatch.setattr(
-            evidence._Snapshot,
+            evidence.Snapshot,
             name,
             lambda self, items, depth, taken=taken: asked.append(depth) or taken(self, items, depth),
         )

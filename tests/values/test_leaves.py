@@ -127,7 +127,7 @@ def test_a_course_of_arrays_is_graded_without_torch(bare: Path) -> None:
 def with_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Work for a course with these leaf types."""
     monkeypatch.setenv("NBPROOF_COURSE", "")
-    monkeypatch.setattr(course_file, "_used", [""])
+    monkeypatch.setattr(course_file, "used", [""])
 
     def use(*names: str) -> None:
         folder = tmp_path / "_".join(("with", *names))
@@ -227,7 +227,7 @@ def test_arrays_are_compared_as_tensors_are(
 
 def test_an_array_that_a_hidden_check_was_brought_is_told_in_few_words() -> None:
     for words in ("an array of shape (2, 3)", "array([1, 2])"):
-        assert verdicts._in_form(words, frozenset()) == words
+        assert verdicts.in_form(words, frozenset()) == words
 
 
 def test_a_tensor_is_no_array(with_leaves: Callable[..., None]) -> None:
@@ -257,7 +257,7 @@ def test_a_leaf_type_that_is_not_there_is_told(
     name: str, missing: str, said: str, with_leaves: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_leaves(name)
-    leaf._plugged.cache_clear()
+    leaf.plugged.cache_clear()
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
         monkeypatch.delitem(sys.modules, "nbproof.values.leaves.numpy", raising=False)

@@ -2,7 +2,7 @@
 
 ::
 
-    room = Classroom.of("examples/iterators", tmp_path)             # its lessons, with nobody's work
+    room = Rehearsal.of("examples/iterators", tmp_path)             # its lessons, with nobody's work
     room.hand_in("ada", {"last_word_first": "def last_word_first..."})   # what is not named stays as it was handed out
     assert scores(room.grade()) == {"ada": 2}
     assert "passed" in room.page("ada")
@@ -33,7 +33,7 @@ from nbproof.run.journal import journalled_verdict
 from nbproof.run.plan import select
 from nbproof.run.pool import PoolMaker
 
-__all__ = ["Classroom", "scores"]
+__all__ = ["Rehearsal", "scores"]
 
 _OF_A_COURSE = (
     "source",
@@ -53,7 +53,7 @@ def scores(graded: GradedClass) -> dict[str, float]:
 
 
 @dataclass
-class Classroom:
+class Rehearsal:
     """A class in a folder of its own."""
 
     root: Path
@@ -63,7 +63,7 @@ class Classroom:
     """Who marks, if it is not an engine that is started for each run: an engine that is warm already, for many tests."""
 
     @classmethod
-    def of(cls, course: str | Path, folder: Path, lesson: str = "", pool: PoolMaker | None = None) -> Classroom:
+    def of(cls, course: str | Path, folder: Path, lesson: str = "", pool: PoolMaker | None = None) -> Rehearsal:
         """The class of a course that was built, in a folder that is empty yet; ``lesson``: the first one, if none is named."""
         folder.mkdir(parents=True, exist_ok=True)
         for name in _OF_A_COURSE:

@@ -2,8 +2,8 @@
 
 ::
 
-    with Desk.of("examples/iterators", "01_iterators") as desk:
-        assert desk.mark({"take_every": "def take_every..."}).score == 2
+    with Bench.of("examples/iterators", "01_iterators") as bench:
+        assert bench.mark({"take_every": "def take_every..."}).score == 2
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.recover.pieces import OwnCell
 from nbproof.sandbox.engine import Engine
 
-__all__ = ["Desk"]
+__all__ = ["Bench"]
 
 
 @dataclass(frozen=True)
-class Desk:
+class Bench:
     """Where one lesson's hand-ins are marked, in the sealed processes of an engine that is started."""
 
     engine: Engine
@@ -36,8 +36,8 @@ class Desk:
 
     @classmethod
     @contextmanager
-    def of(cls, course: str | Path, lesson: str) -> Iterator[Desk]:
-        """The desk of a lesson of a course that was built, with the limits of the course. Its engine ends with the block."""
+    def of(cls, course: str | Path, lesson: str) -> Iterator[Bench]:
+        """The bench of a lesson of a course that was built, with the limits of the course. Its engine ends with the block."""
         config = course_config(Path(course))
         blueprint = read_blueprint(Path(course, "source", lesson, f"{lesson}.ipynb"), config)
         with Engine(GradingLimits(config=config)) as engine:
