@@ -19,9 +19,6 @@ __all__ = [
     "HONEST",
     "LESSON",
     "PLACES",
-    "STOCK_DANGER",
-    "STOCK_NETWORK",
-    "STOCK_NO_WIRE",
     "WRONG",
     "Attack",
     "Scene",
@@ -54,10 +51,6 @@ WRONG = (
     "model.W.register_hook(tensor_hook)\n"
 )
 """An answer to weight_grad that deserves nothing, to stand in front of an attack."""
-
-STOCK_DANGER = "not run: it could harm this machine"
-STOCK_NETWORK = "not run: it opens connections, or attacks other processes"
-STOCK_NO_WIRE = "not run: stock has no wire to forge, the kernel itself decides"
 
 
 @dataclass(frozen=True)
@@ -156,8 +149,6 @@ class Attack:
     build: Callable[[Scene], None]
     expects: frozenset[str]
     """Statuses that the attacked exercise may end with, or 'not graded'."""
-    stock: str = "run"
-    """'run', or why it is not run on stock nbgrader."""
     lesson: str = LESSON
     exercise: str = "weight_grad"
     honest: tuple[str, ...] = ()
@@ -171,7 +162,7 @@ class Attack:
 
 
 def cell_attack(
-    family: str, name: str, tries: str, code: str, *, expects: Iterable[str] = ("failed", "error"), stock: str = "run",
+    family: str, name: str, tries: str, code: str, *, expects: Iterable[str] = ("failed", "error"),
     before: str = WRONG, lesson: str = LESSON, exercise: str = "weight_grad", honest: tuple[str, ...] = ("double_grad",),
     keeps: bool = False,
 ) -> Attack:  # fmt: skip
@@ -182,12 +173,11 @@ def cell_attack(
         scene.hand_in(answers)
 
     return Attack(
-        name, tries, family, build, frozenset(expects), stock, lesson, exercise, honest, keeps, before + code
+        name, tries, family, build, frozenset(expects), lesson, exercise, honest, keeps, before + code
     )  # fmt: skip
 
 
 _PROGRAMS = Path(__file__).with_name("programs")
-_STOCK = {"run": "run", "danger": STOCK_DANGER, "network": STOCK_NETWORK, "no wire": STOCK_NO_WIRE}
 
 
 def programs(name: str, family: str, **usual: Any) -> list[Attack]:
@@ -208,7 +198,6 @@ def programs(name: str, family: str, **usual: Any) -> list[Attack]:
             options |= {"lesson": lesson, "exercise": exercise, "honest": ()}
         options |= {"before": ""} if "alone" in settings else {}
         options |= {"expects": settings["expects"].split(", ")} if "expects" in settings else {}
-        options |= {"stock": _STOCK[settings["stock"]]} if "stock" in settings else {}
         options |= {"keeps": settings["keeps"] == "yes"} if "keeps" in settings else {}
         begins = [beginnings[one] for one in settings.get("begins", "").split(", ") if one]
         found.append(cell_attack(family, attack, tries, "\n" + "\n".join([*begins, body]), **options))

@@ -11,7 +11,7 @@ from tests.attacks import (
     arsenal_oracle,
     arsenal_own,
 )
-from tests.attacks.arsenal import STOCK_DANGER, STOCK_NETWORK, STOCK_NO_WIRE, Attack, programs, ranged
+from tests.attacks.arsenal import Attack, programs, ranged
 
 __all__ = ["ARSENAL", "ATTACKS", "ROWS"]
 
@@ -19,17 +19,17 @@ ARSENAL: tuple[Attack, ...] = (
     *programs("verdict", "verdict"),
     *programs("shell", "verdict"),
     *arsenal_inputs.ATTACKS,
-    *programs("evidence", "evidence", stock=STOCK_NO_WIRE),
+    *programs("evidence", "evidence"),
     *arsenal_facts.ATTACKS,
     *programs("answers", "evidence", keeps=True),
     *arsenal_notebook.ATTACKS,
     *arsenal_folder.ATTACKS,
     *arsenal_forged.ATTACKS,
     *programs("secrets", "secrets", keeps=True),
-    *programs("escape", "escape", keeps=True, stock=STOCK_DANGER),
-    *programs("reach", "escape", keeps=True, stock=STOCK_NETWORK),
-    *programs("resources", "resources", keeps=True, stock=STOCK_DANGER),
-    *programs("memory", "resources", keeps=True, stock=STOCK_DANGER),
+    *programs("escape", "escape", keeps=True),
+    *programs("reach", "escape", keeps=True),
+    *programs("resources", "resources", keeps=True),
+    *programs("memory", "resources", keeps=True),
     *programs("html", "html", keeps=True),
     *arsenal_own.ATTACKS,
     *arsenal_oracle.ATTACKS,

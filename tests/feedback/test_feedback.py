@@ -113,7 +113,6 @@ def test_the_table_stands_before_the_first_page_is_written(
     assert (copied / "feedback" / "ada" / LESSON / f"{LESSON}.html").is_file()
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_a_page_for_each_and_only_where_something_changed(copied: Path) -> None:
     told = _write(copied)
@@ -143,7 +142,6 @@ def test_a_page_for_each_and_only_where_something_changed(copied: Path) -> None:
     assert not list(copied.glob("feedback/**/*.new"))
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_a_mark_that_was_changed_after_it_was_handed_back_says_so(copied: Path) -> None:
     assert main(["feedback", "ben", "--for", "folder", "--course", str(copied)]) == 0
@@ -161,7 +159,6 @@ def test_a_mark_that_was_changed_after_it_was_handed_back_says_so(copied: Path) 
     assert _write(copied, force=True) and "Marked again" in page_path(copied, "ben", LESSON).read_text()
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_nbgraders_own_command_and_formgraders_button_write_the_same_page(copied: Path) -> None:
     _write(copied)
@@ -176,7 +173,6 @@ def test_nbgraders_own_command_and_formgraders_button_write_the_same_page(copied
     assert _write(copied).unchanged == 3
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_stock_nbgraders_page_can_still_be_made_of_our_notebooks_and_is_replaced_by_ours(copied: Path) -> None:
     config = course_config(copied)
@@ -190,7 +186,6 @@ def test_stock_nbgraders_page_can_still_be_made_of_our_notebooks_and_is_replaced
     assert "course-feedback" in page.read_text()
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_without_a_record_of_the_engine_no_page_is_written_and_the_next_command_said(
     copied: Path, capsys: pytest.CaptureFixture[str]
@@ -206,7 +201,6 @@ def test_without_a_record_of_the_engine_no_page_is_written_and_the_next_command_
     assert page_path(copied, "ada", LESSON).exists()
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (copied / "feedback" / "ada").mkdir(parents=True)
@@ -227,7 +221,6 @@ def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatc
     assert main(["feedback", "--course", str(copied)]) == 1
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_what_could_not_be_graded_has_a_page_with_the_reason(copied: Path) -> None:
     told = _write(copied, problems={("zoe", LESSON): "it is not a notebook", ("ada", LESSON): "it is empty"})
@@ -236,7 +229,6 @@ def test_what_could_not_be_graded_has_a_page_with_the_reason(copied: Path) -> No
     assert "it is empty" in _words(copied, "ada"), "what counts is what was handed in last"
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["feedback", "--course", str(copied), "ben", "--lesson", LESSON]) == 0
@@ -250,7 +242,6 @@ def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
         chosen_submissions(copied)
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_a_gradebook_that_cannot_be_read_is_said(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (copied / "gradebook.db").write_bytes(b"garbage " * 1000)
@@ -260,7 +251,6 @@ def test_a_gradebook_that_cannot_be_read_is_said(copied: Path, capsys: pytest.Ca
     assert "Traceback" not in told
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 @pytest.mark.parametrize(
     ("code", "says"), [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "a disk that can only be read")]
@@ -288,7 +278,6 @@ def _with_line(page: str, line: str) -> str:
     return page.replace("</footer>", f"<p>{line.replace('<', '&lt;')}</p></footer>")
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))

@@ -26,8 +26,6 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 
-pytestmark = pytest.mark.filterwarnings("ignore")
-
 QUESTION = """
 # %% [markdown]
 # ### In your own words: Times `two`

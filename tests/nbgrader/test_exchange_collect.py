@@ -26,7 +26,6 @@ LESSON = "01_module_anatomy"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="nbgrader has no exchange on Windows"),
-    pytest.mark.filterwarnings("ignore"),
 ]
 
 
