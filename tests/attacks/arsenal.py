@@ -15,22 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "HONEST",
-    "LESSON",
-    "PLACES",
-    "WRONG",
-    "Attack",
-    "Scene",
-    "Targets",
-    "cell_attack",
-    "new_cell",
-    "programs",
-    "ranged",
-    "stands_at",
-]
-
-
 LESSON = "02_tensor_hooks"
 
 HONEST: dict[str, str] = {

@@ -13,8 +13,6 @@ from tests.attacks import (
 )
 from tests.attacks.arsenal import Attack, programs, ranged
 
-__all__ = ["ARSENAL", "ATTACKS", "ROWS"]
-
 ARSENAL: tuple[Attack, ...] = (
     *programs("verdict", "verdict"),
     *programs("shell", "verdict"),

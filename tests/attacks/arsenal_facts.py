@@ -12,8 +12,6 @@ from pathlib import Path
 from nbproof.authoring.exercise_folder import read_candidates
 from tests.attacks.arsenal import Attack, Scene
 
-__all__ = ["ATTACKS"]
-
 _LESSONS = Path(__file__).resolve().parents[2] / "lessons"
 
 _COUNTING = (

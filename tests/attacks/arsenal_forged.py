@@ -6,8 +6,6 @@ from tests import ROOT
 from tests.attacks.arsenal import LESSON, cell_attack
 from tests.attacks.forger import FORMS, text_of
 
-__all__ = ["ATTACKS"]
-
 ATTACKS = tuple(
     cell_attack(
         "forged",

@@ -168,13 +168,7 @@ def _twice_the_key(scene: Scene, notebook: Notebook) -> bytes:
     return (json.dumps(hollow)[:-1] + ', "cells": ' + json.dumps(notebook["cells"]) + ', "cells": {"a": 1}}').encode()
 
 
-def _raw(
-    name: str,
-    tries: str,
-    make: Callable[[Scene], object],
-    *,
-    expects: Iterable[str] = ("not graded",),
-) -> Attack:
+def _raw(name: str, tries: str, make: Callable[[Scene], object], *, expects: Iterable[str] = ("not graded",)) -> Attack:
     """A submission whose notebook is whatever ``make`` leaves there."""
 
     def build(scene: Scene) -> None:

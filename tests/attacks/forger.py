@@ -11,8 +11,6 @@ import json
 import zlib
 from pathlib import Path
 
-__all__ = ["FORMS", "text_of"]
-
 _KNOWS = """
 import base64, json, logging, sys, types, zlib
 from pathlib import Path

@@ -16,9 +16,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PASSWORD", "Server", "server"]
-
-
 PASSWORD = "s3cret-of-the-teacher"
 _NOBODY = 65534
 

@@ -210,11 +210,11 @@ STATES = {
     "deleted": {"second": f"del first\n{RIGHT['second']}"},
     "a pool of threads": {
         "first": "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
-        "pool.submit(abs, 1).result()\ndef first(x):\n    return pool.submit(lambda: x * 2).result()",
+        "pool.submit(abs, 1).result()\ndef first(x):\n    return pool.submit(lambda: x * 2).result()"
     },
     "a program that runs": {
         "first": "import subprocess\nruns = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
-        "def first(x):\n    runs.stdin.write(b'2'); runs.stdin.flush()\n    return x * int(runs.stdout.read(1))",
+        "def first(x):\n    runs.stdin.write(b'2'); runs.stdin.flush()\n    return x * int(runs.stdout.read(1))"
     },
     "a generator that is used up": {
         "first": "twos = iter([2] * 9)\ndef first(x):\n    return x * next(twos)",

@@ -175,10 +175,7 @@ WRONG: dict[str, tuple[dict[str, str | None], dict[str, float]]] = {
 
 @pytest.mark.parametrize(("answers", "less"), WRONG.values(), ids=list(WRONG))
 def test_marks_are_those_of_nbgraders_rule(
-    graded: Graded,
-    blueprint: Blueprint,
-    answers: dict[str, str | None],
-    less: dict[str, float],
+    graded: Graded, blueprint: Blueprint, answers: dict[str, str | None], less: dict[str, float]
 ) -> None:
     verdict = graded(**answers)
     assert _marks(verdict) == {**FULL, **less}

@@ -221,12 +221,7 @@ def test_words_are_short_whatever_the_value() -> None:
 def test_the_leaves_of_a_truth_come_with_place_and_tolerance() -> None:
     wanted = {"a": [T([1.0]).double(), Close(2.0, atol=0.5)], "b": AnyOf(1, Close({"c": 3}, atol=0.25))}
     found = {(where, atol) for where, leaf, atol in leaves(wanted, "truth")}
-    assert found == {
-        ("truth['a'][0]", 1e-7),
-        ("truth['a'][1]", 0.5),
-        ("truth['b']", 1e-5),
-        ("truth['b']['c']", 0.25),
-    }
+    assert found == {("truth['a'][0]", 1e-7), ("truth['a'][1]", 0.5), ("truth['b']", 1e-5), ("truth['b']['c']", 0.25)}
 
 
 def test_a_record_is_as_good_as_its_tensor_in_a_truth() -> None:
