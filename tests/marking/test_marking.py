@@ -289,6 +289,7 @@ def test_the_half_runs_on_its_own() -> None:
     assert {"First", "Second"} <= set(namespace)
 
 
+@pytest.mark.slow
 def test_no_truth_of_a_lesson_goes_to_the_worker() -> None:
     cells = [cell for lesson in the_lessons() for exercise in lesson.exercises for cell in exercise.tests]
     assert len(cells) > 50

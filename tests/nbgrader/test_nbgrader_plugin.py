@@ -27,6 +27,9 @@ from nbproof.run.pool import PoolMaker
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 
+# nbgrader itself hands a misspelt word on when it releases feedback.
+pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments to super:DeprecationWarning")
+
 FULL = sum(POINTS.values())
 
 _MEASURED = """

@@ -117,6 +117,7 @@ def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Rebuilt) -> bool
     return ran == wanted or (merged and wanted in ran)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("slug", "kind"),
@@ -164,6 +165,7 @@ def _pairs(count: int) -> list[tuple[str, str]]:
     return [(chance.choice(_CELLS), chance.choice(_FILES)) for _ in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("both", some_by_day(_pairs(25), 2), ids="+".join)
 def test_damage_to_cells_and_damage_to_the_file_together(both: tuple[str, str]) -> None:
@@ -204,6 +206,7 @@ def _sources(data: bytes | str) -> list[str]:
     return [cell.source for cell in salvaged(data.encode() if isinstance(data, str) else data).cells]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

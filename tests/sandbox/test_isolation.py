@@ -126,6 +126,7 @@ def test_every_row_is_tried() -> None:
     assert list(TABLE) == list(isolation_rows.ROWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", TABLE)
 def test_the_table_is_true(found: tuple[str, dict[str, str]], yours: _Yours, row: str) -> None:
     level, said = found
@@ -138,6 +139,7 @@ def test_the_table_is_true(found: tuple[str, dict[str, str]], yours: _Yours, row
     assert ("killed" if came_to in ("disk", "processes") else came_to) == wanted
 
 
+@pytest.mark.slow
 def test_nothing_of_yours_was_changed(found: tuple[str, dict[str, str]], yours: _Yours) -> None:
     shown = yours.shown / "data.txt"
     assert shown.read_text() == "keep me"
