@@ -28,7 +28,8 @@ def test_a_class_is_graded_at_each_level(level: Isolation, tmp_path: Path) -> No
         room.verdict("eve")
 
 
-def test_a_desk_marks_one_hand_in_after_another(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_bench_marks_one_hand_in_after_another(tmp_path: Path) -> None:
     with Bench.of(small_course(tmp_path), LESSON) as bench:
         assert bench.mark(RIGHT).score == 4
         assert bench.mark({"first": RIGHT["first"]}).score == 2
