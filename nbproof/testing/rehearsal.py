@@ -21,10 +21,11 @@ from typing import Any
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.cells import grading_of, name_of, stub_of, text_of, visible_of
+from nbproof.cells import name_of, text_of
 from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
 from nbproof.gradebook.marks import GradedClass
+from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
@@ -91,14 +92,10 @@ class Rehearsal:
 
     def hand_in(self, learner: str, answers: Mapping[str, str], lesson: str = "") -> Path:
         """Hand in the lesson with these answers, by the TODO cell's id; returns the file. What is not named stays the stub."""
-        release = self.root / "release" / (lesson or self.lesson) / f"{lesson or self.lesson}.ipynb"
-        notebook = json.loads((release if release.exists() else self.source(lesson)).read_text(encoding="utf-8"))
-        for cell in notebook["cells"]:
-            grading = grading_of(cell)
-            if grading.get("solution"):
-                cell["source"] = answers.get(name_of(cell), stub_of(text_of(cell)))
-            elif grading.get("grade"):
-                cell["source"] = visible_of(text_of(cell))
+        # As learners were handed it, also where it was never released.
+        notebook = read_blueprint(self.source(lesson), course_config(self.root)).notebook
+        for cell in notebook.cells:
+            cell["source"] = answers.get(name_of(cell), cell.source)
         path = self.submitted(learner, lesson)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(notebook), encoding="utf-8")
