@@ -42,6 +42,9 @@ distributed = pytest.importorskip(
     "distributed", reason="a Dask cluster is NOT tested: the extra [dask] is not installed"
 )
 
+# Dask itself leaves files and loops open.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
 # A busy machine must not look like a slow learner.
 GENEROUS = {"exercise_seconds": 6.0, "submission_seconds": 120.0}
 LIMITS = GradingLimits(memory_mb=512, **GENEROUS)
