@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["make_torchvision_importable", "watch_for_torchvision"]
+__all__ = ["Watcher", "make_torchvision_importable", "watch_for_torchvision"]
 
 _SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
 
@@ -46,7 +46,7 @@ def _built_for_cuda() -> bool:
     return version.exists() and re.search(r"\+cu\d+", version.read_text(encoding="utf-8")) is not None
 
 
-class _Watcher(MetaPathFinder):
+class Watcher(MetaPathFinder):
     """Finds nothing itself; steps in once, just before torchvision is imported."""
 
     def find_spec(
@@ -60,5 +60,5 @@ class _Watcher(MetaPathFinder):
 
 def watch_for_torchvision() -> None:
     """Apply the cure when torchvision is imported for the first time, by whomever. Calling it again changes nothing."""
-    if not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Watcher())
+    if not any(isinstance(finder, Watcher) for finder in sys.meta_path):
+        sys.meta_path.insert(0, Watcher())

@@ -17,6 +17,7 @@ from nbproof.course_file import the_course
 from nbproof.errors import UsageError
 
 __all__ = [
+    "PATH_AT_START",
     "Command",
     "course_command",
     "course_in",
@@ -29,7 +30,7 @@ __all__ = [
     "with_extra",
 ]
 
-_PATH = os.environ.get("PATH")
+PATH_AT_START = os.environ.get("PATH")
 """As the user has it: later on nbgrader_setup puts the interpreter's own folder in front."""
 
 _chosen: list[Path] = []
@@ -56,7 +57,7 @@ def this_python() -> str:
     called = sys.executable or "python"
     for name in ("python", "python3"):
         # An activated environment; by its own path, for an environment's interpreter is a link to another's.
-        if shutil.which(name, path=_PATH) == called:
+        if shutil.which(name, path=PATH_AT_START) == called:
             return name
     called = _from_here(called)
     if os.name == "nt":
@@ -121,7 +122,7 @@ def module_name() -> str:
 def nbgrader_command(words: str) -> str:
     """``nbgrader WORDS``, to be printed. nbgrader starts ``alembic`` by its bare name: both must be on PATH."""
     tools = os.path.dirname(os.path.abspath(sys.executable))
-    if tools in (_PATH or "").split(os.pathsep):
+    if tools in (PATH_AT_START or "").split(os.pathsep):
         return f"nbgrader {words}"
     if os.name == "nt":
         return f"{this_python()} -m nbgrader {words}"

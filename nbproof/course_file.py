@@ -23,7 +23,7 @@ from typing import Any
 from nbproof.cells import name_of, text_of
 from nbproof.errors import UsageError
 
-__all__ = ["CourseFile", "find_course", "the_course", "use_course"]
+__all__ = ["CourseFile", "find_course", "the_course", "use_course", "used"]
 
 _NAME = "course.toml"
 
@@ -158,20 +158,20 @@ class CourseFile:
 
 _INHERITED = "NBPROOF_COURSE"
 """The environment variable that tells a process which course the one that started it works for: where its course.toml lies."""
-_used = [os.environ.get(_INHERITED, "")]
+used = [os.environ.get(_INHERITED, "")]
 """The same, kept here too, for what a learner's code makes of the environment is not asked."""
 
 
 def use_course(file: str) -> None:
     """Work for the course whose ``course.toml`` lies beside this file. Reads nothing before it is asked."""
-    _used[0] = os.environ[_INHERITED] = str(Path(file).resolve().parent)
+    used[0] = os.environ[_INHERITED] = str(Path(file).resolve().parent)
 
 
 def the_course() -> CourseFile:
     """The course that this process works for. Raises UsageError if there is none, or if its file cannot be read."""
-    if not _used[0]:
+    if not used[0]:
         find_course(Path())
-    return _read(_used[0])
+    return _read(used[0])
 
 
 def find_course(root: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nbproof_lms.archives import ArchiveEntry, Budget, NotUnpacked, entries, packing_of
 
-__all__ = ["Arrived", "ArrivedPiece", "Step", "is_junk", "safe_name", "take_in"]
+__all__ = ["Arrived", "ArrivedPiece", "Step", "is_junk", "safe_name", "take_in", "write"]
 
 Step = Callable[[int, int, str], None]
 """Called with how many are done, of how many, and what is at hand."""
@@ -147,7 +147,7 @@ class _Arrivals:
         kept = f"upload/{safe_name(name)}" if top else f"files/{self._copies}/{safe_name(name)}"
         path = self.folder / kept
         try:
-            digest, head = _write(path, data)
+            digest, head = write(path, data)
         except NotUnpacked as problem:
             path.unlink(missing_ok=True)
             self.pieces.append(replace(told, problem=problem))
@@ -214,7 +214,7 @@ def _read(file: Path) -> Iterator[bytes]:
         raise NotUnpacked(error.strerror or "it cannot be read") from None
 
 
-def _write(path: Path, data: Iterable[bytes]) -> tuple[str, bytes]:
+def write(path: Path, data: Iterable[bytes]) -> tuple[str, bytes]:
     """Digest and first 512 bytes of what was written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     seen, head = hashlib.sha256(), b""

@@ -6,16 +6,18 @@ import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import course  # noqa: F401 (the course that they work for)
-from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.sandbox.isolation import why_not_isolated
 
+if TYPE_CHECKING:
+    from nbproof.authoring.lesson import Lesson
+
 ROOT = Path(__file__).parent.parent
-SLUGS = [folder.name for folder in find_lessons(ROOT)]
+SLUGS = sorted(path.parent.name for path in ROOT.glob("lessons/*/lesson.py"))
 """The course's lessons."""
 
 
@@ -38,6 +40,8 @@ def some_by_day(values: Iterable[Any], step: int) -> list[Any]:
 @cache
 def the_lesson(slug: str) -> Lesson:
     """One of them, with all its candidates. Reading it takes a part of a second, which a run of tests spends once."""
+    from nbproof.authoring.lesson import read_lesson
+
     return read_lesson(ROOT / "lessons" / slug)
 
 

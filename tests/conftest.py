@@ -3,41 +3,25 @@
 from __future__ import annotations
 
 import itertools
-import json
 import linecache
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import bs4
-import nbformat
 import pytest
-from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.build import notebook_of
-from nbproof.authoring.lesson import read_lesson, stub_of
-from nbproof.gradebook.writer import Writer
-from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.hand_in import HandIn
-from nbproof.marking.marker import Marker
-from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
-from nbproof.run.batch import register_lessons
-from nbproof.run.digests import LessonState
-from nbproof.run.journal import RunState
-from nbproof.run.pool import Pool, PoolMaker
-from nbproof.run.references import References, where_of
-from nbproof.sandbox.engine import Engine
-from nbproof.sandbox.isolation import Isolation, why_not_isolated
-from tests.feedback.page_rules import what_runs
+from nbproof.testing.small import LESSON, RIGHT
 
-Mark = Callable[[HandIn], Verdict]
+if TYPE_CHECKING:
+    # What grades is slow to import, and a test of something else is over before it would be there.
+    import bs4
+
+    from nbproof.run.pool import PoolMaker
+    from nbproof.sandbox.engine import Engine
+    from nbproof.testing import Bench, Rehearsal
+
 _numbers = itertools.count()
 _LONGEST = (
     "tests/attacks",
@@ -71,7 +55,8 @@ def _file(item: pytest.Item) -> str:
 @pytest.fixture(autouse=True)
 def diary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A diary of the test's own: no test touches what a person has solved on this machine."""
-    path = tmp_path_factory.mktemp("diary") / "progress.db"
+    path = tmp_path_factory.getbasetemp() / f"diary-{next(_numbers)}" / "progress.db"
+    path.parent.mkdir()
     monkeypatch.setenv("COURSE_PROGRESS", str(path))
     return path
 
@@ -91,138 +76,72 @@ def cell() -> Callable[..., dict[str, Any]]:
 
 
 ROOT = Path(__file__).parent.parent
-LESSON = "01_small"
-LIMITS: dict[str, Any] = {"exercise_seconds": 4.0, "submission_seconds": 24.0, "memory_mb": 512}
-"""Short, and still long for honest work on a machine that does something else as well."""
-POINTS = {"first": 2.0, "second": 1.0, "third": 1.0}
-
-_HEAD = (
-    '{{"grade": {grade}, "grade_id": "{name}", "locked": {locked}, {points}"schema_version": 3, '
-    '"solution": {solution}, "task": false}}'
-)
-
-
-def _cell(name: str, source: str, *, grade: bool = False, solution: bool = False, points: float = 0) -> str:
-    words = {True: "true", False: "false"}
-    head = _HEAD.format(
-        grade=words[grade], name=name, locked=words[not solution], solution=words[solution],
-        points=f'"points": {points:g}, ' if grade else "",
-    )  # fmt: skip
-    return f"# %% nbgrader={head}\n{source}\n\n"
-
-
-def _exercise(name: str, factor: int, points: float) -> str:
-    answer = (
-        f"def {name}(x):\n    # TODO: {factor} times x\n"
-        f"    ### BEGIN SOLUTION\n    return x * {factor}\n    ### END SOLUTION"
-    )
-    test = f'''from nbproof.checks.check import Check, check
-
-
-class Values(Check):
-    """`{name}(x)` is {factor} times x."""
-
-    def probe(self, nb, case):
-        return {{"result": nb.function("{name}")(case.tensor("x", 3))}}
-
-    def truth(self, case):
-        return {{"result": sum(case.tensor("x", 3) for _ in range({factor}))}}
-
-
-check("{name}", Values)
-### BEGIN HIDDEN TESTS
-class Shapes(Check):
-    """It works for any shape, and leaves x alone."""
-
-    def probe(self, nb, case):
-        x = case.tensor("x", 2, 4)
-        return {{"result": nb.function("{name}")(x), "x": x}}
-
-    def truth(self, case):
-        x = case.tensor("x", 2, 4)
-        return {{"result": x * {factor}, "x": x}}
-
-
-check("{name}", Shapes)
-### END HIDDEN TESTS'''
-    return _cell(name, answer, solution=True) + _cell(f"test_{name}", test, grade=True, points=points)
 
 
 @pytest.fixture(scope="session")
 def small_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course folder with one lesson of three exercises: lessons/, source/, nbgrader_config.py with short limits."""
-    root = tmp_path_factory.mktemp("course")
-    folder = root / "lessons" / LESSON
-    folder.mkdir(parents=True)
-    text = "# %% [markdown]\n# # Small\n\n" + _cell("setup_imports", "import torch\nfrom torch import nn")
-    text += "".join(_exercise(name, factor, POINTS[name]) for factor, name in enumerate(POINTS, 2))
-    (folder / "lesson.py").write_text(text)
-    (root / "source" / LESSON).mkdir(parents=True)
-    nbformat.write(notebook_of(read_lesson(folder)), root / "source" / LESSON / f"{LESSON}.ipynb")
-    config = (ROOT / "nbgrader_config.py").read_text()
-    for name, value in LIMITS.items():
-        config += f"\nc.GradingLimits.{name} = {value}"
-    (root / "nbgrader_config.py").write_text(config)
-    return root
+    from nbproof.testing import small_course
+    from tests.warm import LIMITS
+
+    limits = "".join(f"\nc.GradingLimits.{name} = {value}" for name, value in LIMITS.items())
+    return small_course(tmp_path_factory.mktemp("course"), (ROOT / "nbgrader_config.py").read_text() + limits)
 
 
 @pytest.fixture(scope="session")
 def registered_lesson(small_lesson: Path) -> Path:
     """The small course, whose gradebook knows the lesson: nbgrader takes seconds to make one."""
-    config = course_config(small_lesson)
-    coursedir = NbGraderAPI(config=config).coursedir
-    source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
-    states = {LESSON: LessonState(source, config, GradingLimits(config=config))}
-    with Writer(coursedir.db_url, coursedir.course_id) as writer:
-        register_lessons(states, RunState(small_lesson), writer, config)
-    note_references(small_lesson)
-    return small_lesson
+    from tests.warm import registered
 
-
-def note_references(course: Path) -> None:
-    """As if the reference answers had been tried: tests of something else need not wait for them."""
-    config, state = course_config(course), RunState(course)
-    one = LessonState(course / "source" / LESSON / f"{LESSON}.ipynb", config, GradingLimits(config=config))
-    for here in (True, False):
-        References({LESSON: one}, state, where_of(here, Isolation.FULL)).keep(LESSON)
+    return registered(small_lesson)
 
 
 @pytest.fixture
 def course(registered_lesson: Path, tmp_path: Path) -> Path:
     """A copy of the small course, with nothing handed in."""
-    for name in ("source", "lessons", ".course"):
-        shutil.copytree(registered_lesson / name, tmp_path / name)
-    for name in ("nbgrader_config.py", "gradebook.db"):
-        shutil.copy(registered_lesson / name, tmp_path)
+    from nbproof.testing import Rehearsal
+
+    Rehearsal.of(registered_lesson, tmp_path)
+    shutil.copytree(registered_lesson / ".course", tmp_path / ".course")
+    shutil.copy(registered_lesson / "gradebook.db", tmp_path)
     return tmp_path
 
 
-RIGHT = {name: f"def {name}(x):\n    return x * {factor}" for factor, name in enumerate(POINTS, 2)}
+@pytest.fixture
+def room(course: Path, pool: PoolMaker) -> Rehearsal:
+    """A class of the small course, which the session's engine grades."""
+    from nbproof.testing import Rehearsal
+
+    return Rehearsal(course, LESSON, pool)
 
 
 @pytest.fixture
 def hand_in(course: Path) -> Callable[..., Path]:
     """hand_in("ada", {"first": "def ..."}): write a submission; what is not named stays the stub."""
+    from nbproof.testing import Rehearsal
 
-    def write(learner: str, answers: Mapping[str, str]) -> Path:
-        notebook = nbformat.read(course / "source" / LESSON / f"{LESSON}.ipynb", as_version=4)
-        for cell in notebook.cells:
-            name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-            if name in POINTS:
-                cell["source"] = answers.get(name, stub_of(cell.source))
-            elif name.startswith("test_"):
-                cell["source"] = cell.source.split("### BEGIN HIDDEN")[0]
-        path = course / "submitted" / learner / LESSON / f"{LESSON}.ipynb"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(notebook))
-        return path
+    return Rehearsal(course, LESSON).hand_in
 
-    return write
+
+@pytest.fixture(scope="session")
+def bench(small_lesson: Path, engine: Engine) -> Bench:
+    """Where a hand-in of the small lesson is marked: what it does not answer, it answers right."""
+    from nbproof.marking.blueprint import read_blueprint
+    from nbproof.nbgrader_setup import course_config
+    from nbproof.testing import Bench
+
+    source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
+    return Bench(engine, read_blueprint(source, course_config(small_lesson)), RIGHT)
 
 
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
     """A started, isolated engine with short limits; skipped aloud where the machine cannot isolate."""
+    from nbproof.limits import GradingLimits
+    from nbproof.sandbox.engine import Engine
+    from nbproof.sandbox.isolation import why_not_isolated
+    from tests.warm import LIMITS
+
     reason = why_not_isolated()
     if reason:
         pytest.skip(f"the engine is NOT tested: {reason}")
@@ -230,41 +149,20 @@ def engine() -> Iterator[Engine]:
         yield started
 
 
-@contextmanager
-def limited(engine: Engine, **limits: Any) -> Iterator[Engine]:
-    """The session's engine with other limits, the course's own if none are named: starting another one takes seconds."""
-    before, engine.limits = engine.limits, GradingLimits(**limits)
-    try:
-        yield engine
-    finally:
-        engine.limits = before
-
-
-def shared_pool(
-    engine: Engine, wrap: Callable[[Mark], Mark] = lambda mark: mark, threads: int = 1, alone: Mark | None = None
-) -> PoolMaker:
-    """For ``grade_class(pool=...)``: an engine that is warm already, for starting one takes seconds. ``wrap``: what marks is
-    put into it.
-    """
-
-    @contextmanager
-    def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Iterator[Pool]:
-        mark = wrap(Marker(engine, blueprints, seed).mark)
-        with ThreadPoolExecutor(threads) as executor:
-            yield Pool(partial(executor.submit, mark), lambda: threads, alone or mark)
-
-    return make
-
-
 @pytest.fixture
 def pool(engine: Engine) -> PoolMaker:
     """For ``grade_class(pool=...)``."""
+    from nbproof.testing.warm import shared_pool
+
     return shared_pool(engine)
 
 
 @pytest.fixture
 def looked_at() -> Callable[[str], bs4.BeautifulSoup]:
     """Parse a page, after asking of it what is asked of any: nothing runs, everything has a name, ids are unique."""
+    import bs4
+
+    from tests.feedback.page_rules import what_runs
 
     def parse(page: str) -> bs4.BeautifulSoup:
         assert what_runs(page) == []

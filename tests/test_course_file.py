@@ -20,7 +20,7 @@ from nbproof.errors import UsageError
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that works for no course yet."""
     monkeypatch.setenv("NBPROOF_COURSE", "")
-    monkeypatch.setattr(course_file, "_used", [""])
+    monkeypatch.setattr(course_file, "used", [""])
     monkeypatch.setattr(sys, "path", list(sys.path))
 
 

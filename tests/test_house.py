@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -18,17 +19,19 @@ from nbproof.authoring.bundle import is_for_learners
 
 ROOT = Path(__file__).parent.parent
 ROOMS = (
-    "cli", "nbgrader", "nbproof_lms", "dask", "report", "feedback", "authoring", "run", "gradebook", "marking", "sandbox",
-    "checks", "recover", "display", "values", "",
+    "testing", "cli", "nbgrader", "nbproof_lms", "dask", "report", "feedback", "authoring", "run", "gradebook", "marking",
+    "sandbox", "checks", "recover", "display", "values", "",
 )  # fmt: skip
-"""From the roof to the ground, where the modules lie that belong to no room. What hands over and takes back notebooks lives
-next door, in a package of its own: only the doors, of the command line and of nbgrader, lead there."""
+"""From the roof, where tests come in, to the ground, where the modules lie that belong to no room. What hands over and takes
+back notebooks lives next door, in a package of its own: only the doors, of the command line and of nbgrader, lead there."""
 FOR_THE_COURSE = {"", "checks", "display", "values"}
 """Rooms that a course's own modules may import: what learners have."""
 LEAF_TYPES = "nbproof.values.leaves."
 """Whose modules alone may import torch and NumPy, each that of its name."""
 MOST = {"statements": 22_590, "decisions": 7_535, "functions with more than 10 decisions, in %": 5.0}
 """What the house may hold. It only ever gets less: whoever takes something away lowers these."""
+MOST_LINES_OF_TESTS = 32_460
+"""Of the modules in tests/, the attacks' programs there, and the front door, nbproof/testing/."""
 MOST_DECISIONS = 20
 """Of one function; so many are in the worst one."""
 
@@ -159,7 +162,7 @@ def _decisions(node: ast.AST) -> int:
 
 
 def test_the_house_holds_no_more_than_it_did() -> None:
-    nodes = [node for name in MODULES for node in ast.walk(_tree(name))]
+    nodes = [node for name in MODULES if room_of(name) != "testing" for node in ast.walk(_tree(name))]
     functions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     in_each = [sum(map(_decisions, ast.walk(function))) for function in functions]
     many = sum(count > 10 for count in in_each)
@@ -170,6 +173,44 @@ def test_the_house_holds_no_more_than_it_did() -> None:
     }
     assert [f"{count} {what}, {MOST[what]} at most" for what, count in held.items() if count > MOST[what]] == []
     assert max(in_each) <= MOST_DECISIONS
+
+
+def _private(tree: ast.Module) -> Iterator[str]:
+    """Names with a leading underscore that a test takes from a module of ours."""
+    ours: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in PACKAGES:
+            ours |= {alias.asname or alias.name for alias in node.names}
+            yield from (alias.name for alias in node.names if re.match("_[a-zA-Z]", alias.name))
+        elif isinstance(node, ast.Constant) and re.fullmatch(
+            rf"({'|'.join(PACKAGES)})[.\w]*\._[a-zA-Z]\w*", str(node.value)
+        ):
+            yield str(node.value)
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and ast.unparse(node.value).split(".")[0] in ours
+            and re.match("_[a-z]", node.attr)
+        ):
+            yield ast.unparse(node)
+
+
+def test_tests_take_no_private_name() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in _private(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert found == set()
+
+
+def test_tests_hold_no_more_lines_than_they_did() -> None:
+    paths = [
+        *(ROOT / "tests").rglob("*.py"),
+        *(ROOT / "tests").rglob("*.txt"),
+        *(ROOT / "nbproof" / "testing").glob("*.py"),
+    ]
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths) <= MOST_LINES_OF_TESTS
 
 
 @pytest.mark.parametrize("library", ["torch", "numpy"])

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from course.pictures.canvas import INK, PAPER, QUIET, Picture, empty_picture, in_own_style
 from course.pictures.words import cut, listed, size_in_bytes, told
 
-__all__ = ["draw_memory"]
+__all__ = ["LOOKS", "draw_memory"]
 
 # Fill, hatch and the hatch's colour: a grey print tells all six apart, and light follows dark.
-_LOOKS = (
+LOOKS = (
     ("#1f5fa8", "", PAPER),
     ("#f3c26b", "//", INK),
     ("#0b7259", "oo", PAPER),
@@ -50,7 +50,7 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str | None = No
     axes.tick_params(left=False, labelsize=9.5, labelcolor=INK)
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     ends = [0.0] * len(bars)
-    for (colour, hatch, ink), kind in zip(_LOOKS * len(kinds), kinds, strict=False):
+    for (colour, hatch, ink), kind in zip(LOOKS * len(kinds), kinds, strict=False):
         sizes = [bar.get(kind, 0.0) for bar in bars.values()]
         look = {"color": colour, "hatch": hatch, "edgecolor": ink, "linewidth": 0.9, "label": cut(kind, 40)}
         drawn = axes.barh(range(len(bars)), sizes, _BAR / _ROW, ends, **look)

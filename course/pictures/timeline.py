@@ -19,7 +19,7 @@ from course.pictures.doubles import double_of, quietly, spare_copy, tensors_in
 from course.pictures.graph import uses_behind
 from course.pictures.words import amount, cut, in_brief, listed
 
-__all__ = ["Event", "draw_hook_timeline", "record_hooks"]
+__all__ = ["KINDS", "Event", "draw_hook_timeline", "record_hooks"]
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class _Recorder:
 MAX_LANES = 64
 """Deeper levels are left out, and counted in words, where there would be more lanes than this."""
 
-_KINDS = {
+KINDS = {
     "forward_pre": ("forward pre-hook", ">", BLUE, PAPER, 1.0),
     "forward": ("forward hook", "s", BLUE, BLUE, 1.0),
     "backward_pre": ("full backward pre-hook", "<", ORANGE, PAPER, 1.0),
@@ -182,7 +182,7 @@ def draw_hook_timeline(model: nn.Module, *inputs: Any, title: str | None = None,
     heading = title or f"Hooks of one forward and one backward of {type(model).__name__}"
     kinds = {name: type(module).__name__ for name, module in dict(model.named_modules()).items()}
     seen_by_tensors = note.startswith("in-place")
-    labels = {kind: look[0] for kind, look in _KINDS.items()}
+    labels = {kind: look[0] for kind, look in KINDS.items()}
     if seen_by_tensors:
         labels |= {"backward_pre": "gradient of its output", "backward": "gradient of its input"}
     told = (
@@ -233,7 +233,7 @@ def _drawn(
         axes.axhspan(lane - 0.5, lane + 0.5, (0.1 - left) / room, **band)
     _draw_events(axes, events, lanes, labels, room / (len(events) + 1))
     _draw_sides(axes, events, pitch)
-    picture.key(len(_KINDS))
+    picture.key(len(KINDS))
     return picture
 
 
@@ -257,7 +257,7 @@ def _draw_events(axes: Any, events: list[Event], lanes: list[str], labels: dict[
         lane = lanes.index(events[numbers[0] - 1].name)
         axes.plot([numbers[0], numbers[-1]], [lane] * 2, color=ORANGE if backward else BLUE, linewidth=2.2, zorder=2)
     size = 46.0 if step >= 0.16 else max(9.0, 46 * step / 0.16)
-    for kind, (_, marker, colour, face, grows) in _KINDS.items():
+    for kind, (_, marker, colour, face, grows) in KINDS.items():
         numbers = [number for number, event in enumerate(events, 1) if event.kind == kind]
         if numbers:
             rows = [lanes.index(events[number - 1].name) for number in numbers]

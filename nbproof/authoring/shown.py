@@ -28,7 +28,7 @@ from nbproof.course_file import the_course
 from nbproof.errors import LessonError
 from nbproof.files import digest_of, replace_file
 
-__all__ = ["Shown", "notebook_at", "shown_by"]
+__all__ = ["Shown", "notebook_at", "shown_by", "surroundings_now"]
 
 
 _AT_ONCE = 2
@@ -88,7 +88,7 @@ def shown_by(
     ``told`` hears of each lesson as soon as it is there, ``step`` of each cell that begins. A lesson that stops takes no other
     with it.
     """
-    surroundings = _surroundings()
+    surroundings = surroundings_now()
     found: dict[str, Shown] = {}
     running = Running()
     sources = {slug: _source(root, slug) for slug in slugs}
@@ -143,7 +143,7 @@ def _source(root: Path, slug: str) -> nbformat.NotebookNode | LessonError:
     return notebook
 
 
-def _surroundings() -> str:
+def surroundings_now() -> str:
     """Changes with the interpreter, with what is installed for it, and with the modules that lessons import of the course."""
     installed = sorted({f"{one.name}=={one.version}" for one in metadata.distributions()})
     parts = [sys.version, *installed]

@@ -172,7 +172,7 @@ def _sources(
         title = plain(lesson.title)
         chapters.append(Chapter(slug, title, len(lesson.exercises), *minutes_of(lesson)))
         one = shown.get(slug, Shown(slug, {}, None))
-        opening = _opening(root, slug)
+        opening = opening_page(root, slug)
         if one.stopped is not None:
             opening += f"\n\n{_SOME_MISSING}"
         notebook = chapter_of(title, opening, released, one.outputs, pictures)
@@ -189,7 +189,7 @@ def _sources(
     return files
 
 
-def _opening(root: Path, slug: str) -> str:
+def opening_page(root: Path, slug: str) -> str:
     """How a reader becomes a learner."""
     python = ".venv/bin/python" if (root / "install.py").is_file() else "python"
     return (

@@ -13,9 +13,9 @@ from nbproof.course_file import the_course
 from nbproof.values.compare import AnyOf, Close, Difference, Differs, Matches, is_same
 from nbproof.values.evidence import Evidence, TensorRecord
 
-__all__ = ["hint_for_difference", "hint_for_error"]
+__all__ = ["ERRORS", "hint_for_difference", "hint_for_error"]
 
-_ERRORS: tuple[Mapping[str, str], ...] = (
+ERRORS: tuple[Mapping[str, str], ...] = (
     {"text": r"(NameError|UnboundLocalError): ", "hint": "undefined_name"},
     {"text": r"NotImplementedError: *$", "hint": "not_started"},
     {"text": r"Unanswered: `\w+` is not defined", "hint": "cell_stopped"},
@@ -41,7 +41,7 @@ def hint_for_error(
         if re.match(pattern, text):
             return hint
     places = {"line": line, "inside": inside}
-    for one in (*the_course().errors, *_ERRORS):
+    for one in (*the_course().errors, *ERRORS):
         if re.match(one["text"], text) and all(
             re.fullmatch(one[key], places[key]) for key in places.keys() & one.keys()
         ):

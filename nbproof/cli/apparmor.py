@@ -9,7 +9,7 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
 
-__all__ = ["profile", "what_is_offered"]
+__all__ = ["file_says", "profile", "what_is_offered"]
 
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 _NAME = "course-python"
@@ -29,9 +29,9 @@ def what_is_offered() -> str:
 
 
 def _cure() -> str:
-    if _says(_RESTRICTED, "1"):
+    if file_says(_RESTRICTED, "1"):
         return f"AppArmor forbids them here. A profile for this Python allows them: {course_command('isolation --apparmor')}"
-    if _says(Path("/proc/sys/user/max_user_namespaces"), "0"):
+    if file_says(Path("/proc/sys/user/max_user_namespaces"), "0"):
         return "this machine has none: `sysctl user.max_user_namespaces` says 0. Its administrator can raise that."
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         return (
@@ -41,7 +41,7 @@ def _cure() -> str:
     return f"ask the machine's administrator for them ({_PAGE})."
 
 
-def _says(path: Path, text: str) -> bool:
+def file_says(path: Path, text: str) -> bool:
     try:
         return path.read_text().strip() == text
     except OSError:

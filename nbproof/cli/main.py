@@ -24,7 +24,7 @@ def main(argv: list[str] | None = None, without: UsageError | None = None) -> in
     ``without``: why there is no course. Only a command that needs none runs then.
     """
     try:
-        code = _run(argv, without)
+        code = run_command(argv, without)
         sys.stdout.flush()  # here, where it is known what to say if nobody reads it
         return code
     except KeyboardInterrupt:
@@ -74,7 +74,8 @@ def course_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(argv: list[str] | None, without: UsageError | None) -> int:
+def run_command(argv: list[str] | None, without: UsageError | None) -> int:
+    """Find the command, and run it; returns its exit code."""
     # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     parser = course_parser()

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from nbproof.marking.results import Verdict
     from nbproof.run.pool import Pool
 
-__all__ = ["Cluster", "address_of", "connect"]
+__all__ = ["CONNECT_SECONDS", "Cluster", "address_of", "connect"]
 
 _PORT = 8786
-_CONNECT_SECONDS = 5.0
+CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 20.0
 """A scheduler that is silent for so long is lost."""
 _GUIDE = "docs/more_machines.md"
@@ -91,10 +91,10 @@ def connect(
         logging.getLogger(name).setLevel(logging.CRITICAL)
     parts = urlsplit(address)
     try:
-        socket.create_connection((parts.hostname, parts.port), _CONNECT_SECONDS).close()
+        socket.create_connection((parts.hostname, parts.port), CONNECT_SECONDS).close()
         # Dask's own client tries for half a minute, and forever where somebody listens and is silent.
-        asyncio.run(asyncio.wait_for(_identity(address), _CONNECT_SECONDS))
-        client = Client(address, timeout=2 * _CONNECT_SECONDS, set_as_default=False, name="nbproof")
+        asyncio.run(asyncio.wait_for(_identity(address), CONNECT_SECONDS))
+        client = Client(address, timeout=2 * CONNECT_SECONDS, set_as_default=False, name="nbproof")
     except Exception as error:  # whatever Dask makes of what it hears there
         raise ClusterLost(
             f"no Dask scheduler answers there ({type(error).__name__}: {error})",

@@ -27,6 +27,8 @@ _SOCKET_PATH = 103
 _SOCKET_NAME = len("/kernel-00000000-0000-0000-0000-000000000000-ipc-5")
 
 __all__ = [
+    "OF_TEACHERS",
+    "SETTINGS",
     "folders_instead_of_home",
     "lesson_in",
     "let_matplotlib_write",
@@ -36,14 +38,14 @@ __all__ = [
     "start_server",
 ]
 
-_SETTINGS = {
+SETTINGS = {
     # No pop-ups about news and updates: a learner came for the lesson.
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     # Code that is wider than the window goes on in the next line, instead of out of sight.
     "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineWrap": True}},
 }
 
-_OF_TEACHERS = ("create-assignment", "formgrader", "course-list", "assignment-list", "menu")
+OF_TEACHERS = ("create-assignment", "formgrader", "course-list", "assignment-list", "menu")
 """Panels and menus of nbgrader that a learner alone has no use for. Its Validate button stays."""
 
 
@@ -152,8 +154,8 @@ def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
 def _for_learners(root: Path) -> Path:
     """A folder with settings for this start of JupyterLab alone: whoever teaches with this environment keeps the panels."""
     folder = root.resolve() / ".course" / "learner"
-    hidden = {f"@jupyter/nbgrader:{name}": True for name in _OF_TEACHERS}
-    settings = {"page_config": {"disabledExtensions": hidden}, "default_setting_overrides": _SETTINGS}
+    hidden = {f"@jupyter/nbgrader:{name}": True for name in OF_TEACHERS}
+    settings = {"page_config": {"disabledExtensions": hidden}, "default_setting_overrides": SETTINGS}
     with contextlib.suppress(OSError):  # without them a learner can work as well
         (folder / "labconfig").mkdir(parents=True, exist_ok=True)
         for name, data in settings.items():

@@ -245,7 +245,7 @@ class Execution:
         if exercise is None or not (self._showing or name in self._waiting()):
             self._again(worker, kind, name)
         elif not self._showing:
-            self._ask_hidden(worker, name)
+            self.ask_hidden(worker, name)
         elif kind is CellKind.ANSWER:
             self._answer(worker, exercise)
         else:
@@ -351,7 +351,7 @@ class Execution:
         if found:
             self._missing.add(found[1])
 
-    def _ask_hidden(self, worker: Worker, name: str) -> None:
+    def ask_hidden(self, worker: Worker, name: str) -> None:
         """Ask the hidden checks of a test cell; a plain one runs whole, and its score is what counts."""
         test, start = self.blueprint.tests[name], time.monotonic()
         exercise = self.exercises[test.exercise]

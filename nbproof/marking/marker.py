@@ -28,10 +28,10 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.values.results import first_wrong
 
-__all__ = ["Marker", "mark", "read_answers"]
+__all__ = ["SECONDS", "Marker", "mark", "read_answers"]
 
 
-_SECONDS = 30.0
+SECONDS = 30.0
 """For one submission. A damaged one takes some tenths of a second."""
 
 
@@ -61,7 +61,7 @@ def _in_notebook(engine: Engine, blueprint: Blueprint, data: bytes) -> Answers:
             return Answers(answers, own=own_cells(blueprint.handout, cells or ()))
     try:
         with engine.worker({}) as worker:
-            worker.deadline = time.monotonic() + _SECONDS
+            worker.deadline = time.monotonic() + SECONDS
             request = {"op": "notebook", "handout": blueprint.handout.as_dict()}
             answer, _ = worker.request(request, {"found": dict, "damaged": str}, data)
     except WorkerLost as loss:

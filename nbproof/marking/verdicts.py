@@ -29,9 +29,11 @@ from nbproof.values.leaf import leaf_words
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status, first_wrong
 
 __all__ = [
+    "MOST_NUMBERS",
     "Progress",
     "Verdicts",
     "in_few_words",
+    "in_form",
     "known_lines",
     "outcome_of",
     "says_out_of_memory",
@@ -248,7 +250,7 @@ def in_few_words(finding: Finding, names: Collection[str], lines: Collection[str
     if difference is None or difference.kind is Differs.EXTRA:
         return replace(told, difference=None)
     ours = _words_of(finding.asked) | _words_of(difference.wanted or "") | _types()
-    got = _in_form(difference.got, ours) if difference.got else ""
+    got = in_form(difference.got, ours) if difference.got else ""
     return replace(told, difference=replace(difference, got=got, detail=None))
 
 
@@ -256,7 +258,7 @@ def _words_of(text: str) -> set[str]:
     return {word for word in re.findall(r"\w+", text) if not word.isdigit()}
 
 
-def _in_form(text: str, ours: Collection[str]) -> str:
+def in_form(text: str, ours: Collection[str]) -> str:
     """A text in which nothing but words of form, ours and a few numbers stand; else "something else"."""
     made, numbers = [], 0
     form = _FORM.union(leaf_words().form)

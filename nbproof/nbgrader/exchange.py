@@ -22,7 +22,7 @@ from nbproof.command import course_command
 from nbproof.feedback.handed_back import note_handed_back
 from nbproof.key import Key
 
-__all__ = ["CollectFromOwners", "ReleaseFeedbackOrSay"]
+__all__ = ["CollectFromOwners", "ReleaseFeedbackOrSay", "owner_of"]
 
 _SLACK = timedelta(minutes=5)
 """From the moment that nbgrader notes when somebody hands in to the moment when all is copied."""
@@ -37,7 +37,7 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
         nobodys = {"username": _NOBODY, "filename": os.path.basename(path), "timestamp": datetime.min}
         try:
             record: dict[str, Any] = super()._path_to_record(path)
-            owner, changed = _owner_of(path), _last_change(path)
+            owner, changed = owner_of(path), _last_change(path)
         except (OSError, ValueError, OverflowError) as error:
             self.log.warning("not collected: %s: %s", path, error)
             return nobodys
@@ -59,11 +59,12 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy the plain files of the folder's owner. What is left out is said; it costs nobody else their marks."""
         try:
-            self._copy_plain_files(Path(src), Path(dest))
+            self.copy_plain_files(Path(src), Path(dest))
         except OSError as error:
             self.log.error("not collected: %s: %s", src, error)
 
-    def _copy_plain_files(self, src: Path, dest: Path) -> None:
+    def copy_plain_files(self, src: Path, dest: Path) -> None:
+        """Copy what is a file, and nothing that a link leads to."""
         if self.get_size(src) > 1000 * self.coursedir.max_dir_size:
             self.log.error("not collected: %s is larger than c.CourseDirectory.max_dir_size", src)
             return
@@ -110,7 +111,7 @@ def _copied(name: str, folder: int, owner: int, target: Path) -> bool:
     return True
 
 
-def _owner_of(path: str) -> str:
+def owner_of(path: str) -> str:
     """The user who made this folder. Raises OSError if it is not a folder, or if its owner is no longer a user."""
     there = os.lstat(path)
     if not stat.S_ISDIR(there.st_mode):

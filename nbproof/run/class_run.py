@@ -31,9 +31,9 @@ from nbproof.run.references import ReferenceJob, References
 from nbproof.run.suspects import InProgress, Standing, tried_last
 from nbproof.run.watch import Watch
 
-__all__ = ["ClassRun", "PoolMaker"]
+__all__ = ["BUSY_SECONDS", "ClassRun", "PoolMaker"]
 
-_BUSY_SECONDS = 10.0
+BUSY_SECONDS = 10.0
 """After the gradebook was found busy: so long nothing more is written to it, and marking goes on."""
 
 
@@ -97,7 +97,7 @@ class ClassRun:
             plain = {name: len(one.plain) for name, one in blueprints.items() if one.plain}
             try:
                 with made(blueprints, self.state.seed, self.limits) as pool:
-                    self._mark(jobs, lessons, pool, force)
+                    self.mark(jobs, lessons, pool, force)
             finally:
                 # A run that comes to here was not killed, by nothing that was handed in.
                 self._in_progress.end()
@@ -145,7 +145,7 @@ class ClassRun:
         forced = _in_state(key) in self.state.forced
         return forced and entry is not None and entry.verdict.seed != self.state.seed
 
-    def _mark(self, jobs: Sequence[Job], lessons: Sequence[str], pool: Pool, force: bool) -> None:
+    def mark(self, jobs: Sequence[Job], lessons: Sequence[str], pool: Pool, force: bool) -> None:
         """Raises ReferencesFail if no lesson is left."""
         first = self.references.jobs(lessons)
         suspects = [job for job in jobs if self._in_progress.of(job) is not None]
@@ -228,7 +228,7 @@ class ClassRun:
             self.writer.write(verdict, self.lessons[submission.lesson].blueprint, submission.path, earlier)
         except Exception as error:
             if is_busy(error):
-                self._busy_until = time.monotonic() + _BUSY_SECONDS
+                self._busy_until = time.monotonic() + BUSY_SECONDS
                 self._behind.append((verdict, submission.path, earlier))
             elif is_one_submissions(error):
                 told = " ".join(str(getattr(error, "orig", None) or error).split())[:200]

@@ -31,7 +31,7 @@ from nbproof.sandbox.kernel import call
 if TYPE_CHECKING:
     from nbproof.sandbox.overseer import Census, Overseer
 
-__all__ = ["ROLES", "main"]
+__all__ = ["ROLES", "Zygote", "main"]
 
 ROLES = {"worker": "nbproof.sandbox.worker", "judge": "nbproof.marking.judge_server"}
 """What a fork may be: modules with ``serve(channel)``."""
@@ -78,7 +78,7 @@ def main() -> int:
         control.send(json.dumps({"ready": True}).encode())
     except OSError:
         os._exit(0)  # whoever wanted it is gone
-    zygote = _Zygote(control, isolation)
+    zygote = Zygote(control, isolation)
     zygote.loop()
     zygote.end_all()
     # Taking an interpreter of this size apart properly costs a second, and has nothing to save.
@@ -126,7 +126,9 @@ def _keep(control: socket.socket, isolation: Isolation) -> None:
     os._exit(min(255, abs(os.waitstatus_to_exitcode(status))))
 
 
-class _Zygote:
+class Zygote:
+    """The process that forks workers."""
+
     def __init__(self, control: socket.socket, isolation: Isolation) -> None:
         self.control, self.isolation = control, isolation
         self.own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if isolation is Isolation.FULL else -1

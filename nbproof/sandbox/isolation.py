@@ -11,7 +11,7 @@ from functools import cache
 from nbproof.command import course_command
 from nbproof.sandbox.exceptions import NoIsolation
 
-__all__ = ["Chosen", "Isolation", "isolation_or_refuse", "offered", "why_not_isolated"]
+__all__ = ["Chosen", "Isolation", "isolation_or_refuse", "offered", "why_not", "why_not_isolated"]
 
 
 class Isolation(Enum):
@@ -39,7 +39,7 @@ class _Offered(Mapping[Isolation, str]):
     def __getitem__(self, level: Isolation) -> str:
         if level is Isolation.NONE:
             raise KeyError(level)
-        return _why_not(level)
+        return why_not(level)
 
     def __iter__(self) -> Iterator[Isolation]:
         return iter((Isolation.FULL, Isolation.REDUCED))
@@ -49,7 +49,8 @@ class _Offered(Mapping[Isolation, str]):
 
 
 @cache
-def _why_not(level: Isolation) -> str:
+def why_not(level: Isolation) -> str:
+    """Why this machine does not offer a level; empty if it does. It is tried once."""
     if sys.platform != "linux":
         return f"it exists on Linux only, and this is {sys.platform}"
     # Not before: what these import does not exist on Windows.

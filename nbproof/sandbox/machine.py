@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Fit", "Room", "room_here"]
+__all__ = ["Fit", "Room", "left_to_user", "own_cgroups", "room_here"]
 
 _OWN_PROCESSES = 40
 """What coordinator, zygote and judge need beside their workers, threads included; and one for each processor."""
@@ -56,17 +56,17 @@ class Room:
 
 def room_here() -> Room:
     """As this process's cgroups, and its limits, have it now."""
-    found = list(_cgroups())
+    found = list(own_cgroups())
     cpus = [len(os.sched_getaffinity(0)), *(math.ceil(one) for one in (_processors(folder) for folder in found) if one)]
     left = [one for one in (_left(folder) for folder in found) if one is not None]
     memory = [one for one in (_memory_mb(folder) for folder in found) if one is not None]
-    own = _left_to_user()
+    own = left_to_user()
     if own is not None:
         left.append(own)
     return Room(max(1, min(cpus)), min(left, default=None), min(memory, default=None))
 
 
-def _cgroups() -> Iterator[Path]:
+def own_cgroups() -> Iterator[Path]:
     """The folders that describe the cgroups of this process, and those above: version 2, and each controller of version 1."""
     mounts: dict[str, tuple[str, str]] = {}
     with contextlib.suppress(OSError):
@@ -120,7 +120,7 @@ def _memory_mb(folder: Path) -> int | None:
     return None if most is None else most >> 20
 
 
-def _left_to_user() -> int | None:
+def left_to_user() -> int | None:
     """What `ulimit -u` leaves; it counts all that the user runs, and does not bind root."""
     most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if most == resource.RLIM_INFINITY or os.geteuid() == 0:

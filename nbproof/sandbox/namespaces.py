@@ -33,7 +33,10 @@ __all__ = [
     "confine",
     "give_up_rights",
     "limit",
+    "mounts_below",
     "probe_isolation",
+    "read_only",
+    "read_only_below",
     "remember_mapped",
     "said_by_child",
     "seal",
@@ -125,17 +128,17 @@ def _build_tree(root: str) -> None:
             _mount(path, root + path, "", _BIND | _REC)
         else:
             _bind_file(path, root + path)
-        _read_only_below(root + path)
+        read_only_below(root + path)
     os.makedirs(root + "/dev")
     for device in ("null", "zero", "full", "random", "urandom"):
         _bind_file(f"/dev/{device}", f"{root}/dev/{device}")
         # Written to all the same; but whoever may write to a file may otherwise set its date, for all to see.
-        _read_only(f"{root}/dev/{device}", _NOSUID)
+        read_only(f"{root}/dev/{device}", _NOSUID)
     os.makedirs(root + "/etc")
     for file in ("/etc/ld.so.cache", "/etc/localtime"):
         if os.path.exists(file):
             _bind_file(os.path.realpath(file), root + file)
-            _read_only(root + file)
+            read_only(root + file)
     for name, text in (("passwd", "learner:x:1000:1000::/scratch:/bin/sh\n"), ("group", "learner:x:1000:\n")):
         Path(root, "etc", name).write_text(text)
     # Namespaces of later forks write their own maps: /proc is kept until then, out of a learner's reach (seal).
@@ -164,7 +167,7 @@ _MOUNT_SETATTR = 442
 _MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOSUID, _MOUNT_ATTR_NODEV, _AT_RECURSIVE = 1, 2, 4, 0x8000
 
 
-def _read_only_below(path: str) -> None:
+def read_only_below(path: str) -> None:
     """Make a bind mount and all mounts below it read-only: a file system mounted inside a shown folder comes with it."""
     attributes = struct.pack("<4Q", _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV, 0, _PRIVATE, 0)
     try:
@@ -179,18 +182,18 @@ def _read_only_below(path: str) -> None:
         )
     except OSError:
         # Linux before 5.12 does not know the call.
-        for mounted in _mounts_below(path):
-            _read_only(mounted)
+        for mounted in mounts_below(path):
+            read_only(mounted)
 
 
-def _mounts_below(path: str) -> list[str]:
+def mounts_below(path: str) -> list[str]:
     """The mount points at and below ``path``, as the kernel lists them: blanks are written as \\040."""
     places = [os.fsdecode(line.split()[4]) for line in Path("/proc/self/mountinfo").read_bytes().splitlines()]
     places = [re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), place) for place in places]
     return [place for place in dict.fromkeys(places) if place == path or place.startswith(path + "/")]
 
 
-def _read_only(path: str, keep: int = _NOSUID | _NODEV) -> None:
+def read_only(path: str, keep: int = _NOSUID | _NODEV) -> None:
     """Remount a bind mount read-only, with the flags that the kernel does not let us drop."""
     flags = os.statvfs(path).f_flag
     for bit, name in (

@@ -12,7 +12,7 @@ from typing import Any
 from nbproof.sandbox.picture_size import pixels_of
 from nbproof.text import readable
 
-__all__ = ["Outputs"]
+__all__ = ["MOST_PIXELS", "Outputs"]
 
 _PICTURES = ("image/png", "image/jpeg")
 _TAGS = (

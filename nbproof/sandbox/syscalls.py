@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from nbproof.sandbox.kernel import call
 from nbproof.sandbox.landlock import TRUNCATES
 
-__all__ = ["ARCHITECTURES", "NAMES", "ask", "filter_calls"]
+__all__ = ["ARCHITECTURES", "NAMES", "NEWEST", "NUMBERS", "ask", "filter_calls", "numbers_on", "rules_of"]
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 _X86, _ARM = "x86_64", "aarch64"
 
 # name: number on x86-64, number on arm64; one number where it is the same; a dash where there is no such call.
-_NUMBERS = """
+NUMBERS = """
 accept 43 202, accept4 288 242, acct 163 89, add_key 248 217, bind 49 200, bpf 321 280, chmod 90 -,
 chown 92 -, chroot 161 51, clock_getres 229 114, clock_gettime 228 113, clock_nanosleep 230 115, clone 56 220,
 clone3 435, connect 42 203, delete_module 176 106, fadvise64 221 223, fanotify_init 300 262, fchmod 91 52,
@@ -52,9 +52,9 @@ userfaultfd 323 282, ustat 136 -, utime 132 -, utimensat 280 88, utimes 235 -, v
 """
 
 
-def _numbers(machine: str) -> dict[str, int]:
+def numbers_on(machine: str) -> dict[str, int]:
     found = {}
-    for words in (entry.split() for entry in _NUMBERS.split(",")):
+    for words in (entry.split() for entry in NUMBERS.split(",")):
         number = words[-1] if machine == _ARM else words[1]
         if number != "-":
             found[words[0]] = int(number)
@@ -65,7 +65,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-NAMES = _numbers(platform.machine())
+NAMES = numbers_on(platform.machine())
 """The numbers of the calls that the filters know, on this machine."""
 
 # What no lesson needs and what reaches far: other processes' memory, kernel objects outside every limit (memfd, shared
@@ -108,7 +108,7 @@ clock_getres clock_gettime clock_nanosleep
 """)
 """Their first argument is a clock; a negative one is what a process has used."""
 
-_NEWEST = 446
+NEWEST = 446
 """The last call of Linux 5.13, the oldest that isolates without namespaces: no program can rely on a newer one."""
 
 _NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
@@ -174,7 +174,7 @@ def _clone(refused: int, good: int) -> list[_Line]:
     ]
 
 
-def _rules(abi: int | None) -> dict[str, list[_Line]]:
+def rules_of(abi: int | None) -> dict[str, list[_Line]]:
     """What happens to which call; ``abi`` is Landlock's if it stands in for namespaces, and None if there are some."""
     refused, without_effect = list(_REFUSED), list(_WITHOUT_EFFECT)
     rules = {
@@ -249,7 +249,7 @@ def _no_truncation_by_reading(flags: int) -> list[_Line]:
 
 def filter_calls(abi: int | None = None) -> None:
     """Install the filter for good. Raises OSError if the kernel refuses."""
-    _install(_program(_rules(abi)), 0)
+    _install(_program(rules_of(abi)), 0)
 
 
 def ask() -> int:
@@ -269,7 +269,7 @@ def _program(rules: dict[str, list[_Line]]) -> list[_Line]:
         _end(_KILL),
         (_LOAD, 0, 0, 0),  # the system call's number
         # What came later, and x32, which has other numbers for the same calls, is unknown here.
-        (_AT_LEAST, 0, 1, _NEWEST + 1),
+        (_AT_LEAST, 0, 1, NEWEST + 1),
         _end(_ENOSYS),
     ]
     for name, body in rules.items():

@@ -10,7 +10,16 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["MAX_FILES", "family", "is_alone", "memory_mb", "resident_mb", "scratch_bytes"]
+__all__ = [
+    "MAX_FILES",
+    "channels_of",
+    "family",
+    "is_alone",
+    "memory_mb",
+    "own_memory_mb",
+    "resident_mb",
+    "scratch_bytes",
+]
 
 MAX_FILES = 20_000
 """Files in a scratch folder: an empty one takes a kilobyte that no limit on sizes counts."""
@@ -84,8 +93,8 @@ def memory_mb(pid: int, most: float = math.inf) -> float:
     channels: set[str] = set()
     for process in family(pid):
         with contextlib.suppress(OSError, ValueError):
-            total += _own_memory_mb(process)
-            channels |= _channels(process)
+            total += own_memory_mb(process)
+            channels |= channels_of(process)
         if total > most:
             break
     return total + len(channels) * _CHANNEL_MB
@@ -132,7 +141,7 @@ _CHANNEL_MB = 0.3
 """Kernel memory behind a full socket of the usual size; it shows in no process. Full pipes hold less."""
 
 
-def _channels(pid: int) -> set[str]:
+def channels_of(pid: int) -> set[str]:
     """The sockets and pipes that a process holds, if it holds more than a few files."""
     folder = f"/proc/{pid}/fd"
     names = os.listdir(folder)
@@ -143,7 +152,8 @@ def _channels(pid: int) -> set[str]:
     return {target for target in found if target.startswith(("socket:", "pipe:"))}
 
 
-def _own_memory_mb(pid: int) -> float:
+def own_memory_mb(pid: int) -> float:
+    """What a process holds, its share of what it has in common with others."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except PermissionError:

@@ -82,7 +82,7 @@ def key_text(key: object) -> str:
     return key if type(key) is str else f"{repr(key)[:80]} ({type(key).__name__})"
 
 
-class _Snapshot:
+class Snapshot:
     """One walk through a value, with a budget, so that a huge or endless answer ends it."""
 
     def __init__(self) -> None:
@@ -177,4 +177,4 @@ def snapshot(value: object) -> Evidence:
     types) become bytes. Anything else, and whatever goes beyond the budgets above, becomes :class:`Unreadable`,
     which equals nothing that a check could want.
     """
-    return _Snapshot().take(value)
+    return Snapshot().take(value)

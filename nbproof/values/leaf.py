@@ -32,6 +32,7 @@ __all__ = [
     "leaf_types",
     "leaf_words",
     "not_a_number",
+    "plugged",
     "refuse_missing_leaves",
     "seeded",
     "warm_up",
@@ -155,11 +156,12 @@ class Leaf:
 
 def leaf_types() -> tuple[Leaf, ...]:
     """Those of this course, in the order in which its ``course.toml`` names them. The first call imports their libraries."""
-    return _plugged(the_course().leaves)
+    return plugged(the_course().leaves)
 
 
 @cache
-def _plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
+def plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
+    """The leaf types of these libraries."""
     found = []
     for library in names:
         try:

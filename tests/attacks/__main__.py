@@ -1,4 +1,4 @@
-"""Print a table of the attacks: what each tries, how stock nbgrader fares, how this course's engine does."""
+"""Print a table of the attacks: what each tries, and how this course's engine does."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from nbproof.sandbox.isolation import isolation_or_refuse
-from nbproof.terminal import progress
 from tests.attacks.arsenal import PLACES, Attack, ranged
 from tests.attacks.arsenal_all import ARSENAL
 from tests.attacks.assault import ORDINARY, assault, remove, start_as_ordinary, temporary_folder
 from tests.attacks.judging import faults, faults_of_the_run, status_of
-from tests.attacks.stock_range import StockResult, stock_results
 
 
 def main() -> int:
@@ -28,13 +26,12 @@ def main() -> int:
     parser.add_argument(
         "--from", dest="place", choices=PLACES, default="",
         help="hand in what can stand there from this place: the TODO cell, a new cell above it, a cell that shows "
-        "something, a setup cell. Leaves stock nbgrader out (default: each from where it was written to stand)",
+        "something, a setup cell. (default: each from where it was written to stand)",
     )  # fmt: skip
     parser.add_argument(
         "--through", choices=("grade", "autograde"), default="grade",
-        help="who grades: `course grade`, or `nbgrader autograde`, lesson by lesson. Leaves stock nbgrader out (default: grade)",
+        help="who grades: `course grade`, or `nbgrader autograde`, lesson by lesson. (default: grade)",
     )  # fmt: skip
-    parser.add_argument("--no-stock", action="store_true", help="leave stock nbgrader out: five seconds an attack")
     parser.add_argument(
         "--isolation", choices=("full", "reduced"), help="at this level (default: the best that is there)"
     )
@@ -54,10 +51,10 @@ def main() -> int:
     how = {"level": arguments.isolation or "", "through": arguments.through, "whole": True}
     if arguments.ordinary:
         how |= {"start": start_as_ordinary, "uid": ORDINARY}
-    return _compare(attacks, not (arguments.no_stock or arguments.place or arguments.through == "autograde"), how)
+    return _print(attacks, how)
 
 
-def _compare(attacks: list[Attack], stock: bool, how: dict[str, Any]) -> int:
+def _print(attacks: list[Attack], how: dict[str, Any]) -> int:
     start = time.monotonic()
     console = Console()
     console.print(f"grading a class of {len(attacks)} attackers and 5 honest neighbours", highlight=False)
@@ -71,55 +68,31 @@ def _compare(attacks: list[Attack], stock: bool, how: dict[str, Any]) -> int:
         run = faults_of_the_run(outcome)
     finally:
         remove(folder)
-    theirs: dict[str, StockResult] = {}
-    if stock:
-        with progress("stock nbgrader") as step:
-            for done, (attack, result) in enumerate(stock_results(attacks), 1):
-                theirs[attack.name] = result
-                step(done, len(attacks), attack.name)
-                if not sys.stderr.isatty():
-                    print(
-                        f"stock {done}/{len(attacks)} {attack.name}: {result.verdict} {result.why}",
-                        file=sys.stderr,
-                        flush=True,
-                    )
     table = Table(title="attacks on graders")
-    for column in ("attack", "tries", "stock nbgrader 0.9.6", "ours"):
+    for column in ("attack", "tries", "how it ends"):
         table.add_column(column, overflow="fold")
     family = ""
     for attack in attacks:
         if attack.family != family:
             family = attack.family
             table.add_section()
-            table.add_row(f"[bold]{family}[/]", "", "", "")
-        table.add_row(attack.name, attack.tries, _stock_cell(theirs.get(attack.name)), _our_cell(*ours[attack.name]))
+            table.add_row(f"[bold]{family}[/]", "", "")
+        table.add_row(attack.name, attack.tries, _ending(*ours[attack.name]))
     console.print(table)
     for fault in run:
         console.print(f"[red]the run:[/] {fault}", highlight=False)
     broken = sum(bool(found) for _, found in ours.values())
-    ran = [result for result in theirs.values() if result.verdict != "not run"]
-    held = sum(result.verdict == "held" for result in ran)
     console.print(
-        f"ours: {len(attacks) - broken} of {len(attacks)} attacks fail, honest neighbours have their marks"
+        f"{len(attacks) - broken} of {len(attacks)} attacks fail, honest neighbours have their marks"
         if not run
-        else "ours: see above",
+        else "see above",
         highlight=False,
     )
-    if ran:
-        console.print(f"stock: {held} of {len(ran)} attacks that were run fail", highlight=False)
     console.print(f"{time.monotonic() - start:.0f} s", highlight=False)
     return 1 if broken or run else 0
 
 
-def _stock_cell(result: StockResult | None) -> str:
-    if result is None:
-        return "-"
-    colour = {"held": "green", "not run": "dim"}.get(result.verdict, "red")
-    why = result.why.replace("[", "\\[")
-    return f"[{colour}]{result.verdict}[/]" + (f": {why}" if why else "")
-
-
-def _our_cell(status: str, found: list[str]) -> str:
+def _ending(status: str, found: list[str]) -> str:
     return f"[red]{'; '.join(found)[:200]}[/]" if found else f"[green]held[/]: {status}"
 
 

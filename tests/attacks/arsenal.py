@@ -15,24 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "HONEST",
-    "LESSON",
-    "PLACES",
-    "STOCK_DANGER",
-    "STOCK_NETWORK",
-    "STOCK_NO_WIRE",
-    "WRONG",
-    "Attack",
-    "Scene",
-    "Targets",
-    "cell_attack",
-    "new_cell",
-    "ranged",
-    "stands_at",
-]
-
-
 LESSON = "02_tensor_hooks"
 
 HONEST: dict[str, str] = {
@@ -53,10 +35,6 @@ WRONG = (
     "model.W.register_hook(tensor_hook)\n"
 )
 """An answer to weight_grad that deserves nothing, to stand in front of an attack."""
-
-STOCK_DANGER = "not run: it could harm this machine"
-STOCK_NETWORK = "not run: it opens connections, or attacks other processes"
-STOCK_NO_WIRE = "not run: stock has no wire to forge, the kernel itself decides"
 
 
 @dataclass(frozen=True)
@@ -155,8 +133,6 @@ class Attack:
     build: Callable[[Scene], None]
     expects: frozenset[str]
     """Statuses that the attacked exercise may end with, or 'not graded'."""
-    stock: str = "run"
-    """'run', or why it is not run on stock nbgrader."""
     lesson: str = LESSON
     exercise: str = "weight_grad"
     honest: tuple[str, ...] = ()
@@ -170,7 +146,7 @@ class Attack:
 
 
 def cell_attack(
-    family: str, name: str, tries: str, code: str, *, expects: Iterable[str] = ("failed", "error"), stock: str = "run",
+    family: str, name: str, tries: str, code: str, *, expects: Iterable[str] = ("failed", "error"),
     before: str = WRONG, lesson: str = LESSON, exercise: str = "weight_grad", honest: tuple[str, ...] = ("double_grad",),
     keeps: bool = False,
 ) -> Attack:  # fmt: skip
@@ -181,8 +157,41 @@ def cell_attack(
         scene.hand_in(answers)
 
     return Attack(
-        name, tries, family, build, frozenset(expects), stock, lesson, exercise, honest, keeps, before + code
+        name, tries, family, build, frozenset(expects), lesson, exercise, honest, keeps, before + code
     )  # fmt: skip
+
+
+_PROGRAMS = Path(__file__).with_name("programs")
+
+
+def programs(name: str, family: str, **usual: Any) -> list[Attack]:
+    """The attacks in a file of programs, each below a line ``# %% name``, one with what it tries and one with settings.
+
+    ``begins``: what of beginnings.txt stands in front of it. ``alone``: no wrong answer does. ``usual``: what it is where its
+    settings say nothing.
+    """
+    beginnings = _cells("beginnings")
+    found = []
+    for attack, text in _cells(name).items():
+        head, _, body = text.partition("\n\n")
+        tries, *more = (line.removeprefix("# ") for line in head.splitlines())
+        settings = dict(one.split(": ") for one in (more[0].split(" | ") if more else ()))
+        options = dict(usual)
+        if "exercise" in settings:
+            lesson, _, exercise = settings["exercise"].partition("/")
+            options |= {"lesson": lesson, "exercise": exercise, "honest": ()}
+        options |= {"before": ""} if "alone" in settings else {}
+        options |= {"expects": settings["expects"].split(", ")} if "expects" in settings else {}
+        options |= {"keeps": settings["keeps"] == "yes"} if "keeps" in settings else {}
+        begins = [beginnings[one] for one in settings.get("begins", "").split(", ") if one]
+        found.append(cell_attack(family, attack, tries, "\n" + "\n".join([*begins, body]), **options))
+    return found
+
+
+def _cells(name: str) -> dict[str, str]:
+    text = (_PROGRAMS / f"{name}.txt").read_text(encoding="utf-8")
+    cells = (cell.partition("\n") for cell in re.split(r"^# %% ", text, flags=re.MULTILINE)[1:])
+    return {title: body.strip("\n") + "\n" for title, _, body in cells}
 
 
 PLACES = ("todo", "own", "shown", "setup")

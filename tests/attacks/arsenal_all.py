@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 from tests.attacks import (
-    arsenal_answers,
-    arsenal_escape,
-    arsenal_evidence,
     arsenal_facts,
     arsenal_folder,
     arsenal_forged,
-    arsenal_html,
     arsenal_inputs,
-    arsenal_memory,
     arsenal_notebook,
     arsenal_oracle,
     arsenal_own,
-    arsenal_reach,
-    arsenal_resources,
-    arsenal_secrets,
-    arsenal_shell,
-    arsenal_verdict,
 )
-from tests.attacks.arsenal import Attack, ranged
-
-__all__ = ["ARSENAL", "ATTACKS", "ROWS"]
+from tests.attacks.arsenal import Attack, programs, ranged
 
 ARSENAL: tuple[Attack, ...] = (
-    *arsenal_verdict.ATTACKS,
-    *arsenal_shell.ATTACKS,
+    *programs("verdict", "verdict"),
+    *programs("shell", "verdict"),
     *arsenal_inputs.ATTACKS,
-    *arsenal_evidence.ATTACKS,
+    *programs("evidence", "evidence"),
     *arsenal_facts.ATTACKS,
-    *arsenal_answers.ATTACKS,
+    *programs("answers", "evidence", keeps=True),
     *arsenal_notebook.ATTACKS,
     *arsenal_folder.ATTACKS,
     *arsenal_forged.ATTACKS,
-    *arsenal_secrets.ATTACKS,
-    *arsenal_escape.ATTACKS,
-    *arsenal_reach.ATTACKS,
-    *arsenal_resources.ATTACKS,
-    *arsenal_memory.ATTACKS,
-    *arsenal_html.ATTACKS,
+    *programs("secrets", "secrets", keeps=True),
+    *programs("escape", "escape", keeps=True),
+    *programs("reach", "escape", keeps=True),
+    *programs("resources", "resources", keeps=True),
+    *programs("memory", "resources", keeps=True),
+    *programs("html", "html", keeps=True),
     *arsenal_own.ATTACKS,
     *arsenal_oracle.ATTACKS,
 )

@@ -12,8 +12,6 @@ from pathlib import Path
 from nbproof.authoring.exercise_folder import read_candidates
 from tests.attacks.arsenal import Attack, Scene
 
-__all__ = ["ATTACKS"]
-
 _LESSONS = Path(__file__).resolve().parents[2] / "lessons"
 
 _COUNTING = (
@@ -263,7 +261,7 @@ def _typed(lesson: str, exercise: str, name: str, tries: str, answer: str) -> At
 
     return Attack(
         f"{name}_{exercise}", tries, "facts", build, frozenset({"failed", "error"}),
-        "not run: stock has these checks, and nothing to restore", lesson, exercise,
+        lesson, exercise,
     )  # fmt: skip
 
 
@@ -277,7 +275,7 @@ def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
 
     return Attack(
         f"{lie}_{exercise}_{mutant}", f"{lie.replace('_', ' ')}, in front of a wrong {exercise}", "facts", build,
-        frozenset({"failed", "error"}), "not run: stock has these checks, and nothing to restore", lesson, exercise,
+        frozenset({"failed", "error"}), lesson, exercise,
     )  # fmt: skip
 
 

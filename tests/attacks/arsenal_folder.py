@@ -12,7 +12,7 @@ _GRADED = ("failed", "error")
 
 def _beside(
     name: str, tries: str, make: Callable[[Scene], object], *, code: str = "", expects: Iterable[str] = _GRADED,
-    stock: str = "run", keeps: bool = True,
+    keeps: bool = True,
 ) -> Attack:  # fmt: skip
     """A wrong answer to weight_grad, an honest one to double_grad, and something beside the notebook."""
 
@@ -20,7 +20,7 @@ def _beside(
         scene.hand_in({"weight_grad": WRONG + code, "double_grad": HONEST["double_grad"]})
         make(scene)
 
-    return Attack(name, tries, "folder", build, frozenset(expects), stock, honest=("double_grad",), keeps=keeps)
+    return Attack(name, tries, "folder", build, frozenset(expects), honest=("double_grad",), keeps=keeps)
 
 
 _EVIL = b"def check(*a, **k): pass\nclass Check: pass\ndef __getattr__(name): return lambda *a, **k: True\n"
@@ -96,8 +96,6 @@ def _sealed_folder(scene: Scene) -> None:
     os.chmod(scene.folder / "closed", 0)
 
 
-_COPIES = "not run: nbgrader would copy it without end"
-
 ATTACKS = [
     _beside("modules_of_its_own", "hands in a torch.py, a course package, a json.py ... to be imported instead", _modules),
     _beside("settings_of_its_own", "hands in settings for IPython, nbgrader, matplotlib and pytest", _settings,
@@ -110,21 +108,21 @@ ATTACKS = [
                 "@HOME@", "@ROOT@", "/etc", "/proc/self", "/"))], code=_READ),
     _beside("file_is_a_hard_link", "hands in a hard link to a file of the course",
             lambda scene: os.link(scene.targets.root / "nbgrader_config.py", scene.folder / "linked.py"), code=_READ),
-    _beside("file_is_a_pipe", "hands in a named pipe as a data file", lambda scene: os.mkfifo(scene.folder / "data.csv"), stock=_COPIES),
+    _beside("file_is_a_pipe", "hands in a named pipe as a data file", lambda scene: os.mkfifo(scene.folder / "data.csv")),
     _beside("file_is_a_terabyte", "hands in a sparse data file of a terabyte",
-            lambda scene: os.truncate(scene.file("data.bin"), 1 << 40), stock=_COPIES),
+            lambda scene: os.truncate(scene.file("data.bin"), 1 << 40)),
     _beside("files_of_twelve_megabytes", "hands in as many data as are allowed", lambda scene: [
             scene.file(f"data{n}.bin", bytes(4 << 20)) for n in range(3)]),
     _beside("twenty_thousand_files", "hands in 20 000 empty files", lambda scene: [
-            scene.file(f"f/{n:06d}" + "x" * 80) for n in range(20_000)], stock="not run: minutes"),
-    _beside("folders_without_end", "hands in 3000 folders one in another", _deep_folders, stock="not run: it would have to be removed by hand"),
+            scene.file(f"f/{n:06d}" + "x" * 80) for n in range(20_000)]),
+    _beside("folders_without_end", "hands in 3000 folders one in another", _deep_folders),
     _beside("folder_that_is_closed", "hands in a folder that nobody may open", _sealed_folder),
     _beside("names_that_are_no_text", "hands in files whose names hold control characters, HTML and broken UTF-8", _odd_names),
-    _beside("learner_whose_name_is_no_text", "hands in under a learner's name that is no UTF-8", _odd_learner, stock="not run: it ends nbgrader's run"),
+    _beside("learner_whose_name_is_no_text", "hands in under a learner's name that is no UTF-8", _odd_learner),
     _beside("timestamp_is_no_time", "hands in a timestamp.txt that is no time", lambda scene: scene.file("timestamp.txt", b"the day before yesterday <b>")),
     _beside("timestamp_is_no_text", "hands in a timestamp.txt that is no text", lambda scene: scene.file("timestamp.txt", b"\xff\x00\xfe")),
     _beside("timestamp_is_huge", "hands in a timestamp.txt of a sparse terabyte",
-            lambda scene: os.truncate(scene.file("timestamp.txt"), 1 << 40), stock=_COPIES),
-    _beside("timestamp_is_a_pipe", "hands in a timestamp.txt that never answers", lambda scene: os.mkfifo(scene.folder / "timestamp.txt"), stock=_COPIES),
+            lambda scene: os.truncate(scene.file("timestamp.txt"), 1 << 40)),
+    _beside("timestamp_is_a_pipe", "hands in a timestamp.txt that never answers", lambda scene: os.mkfifo(scene.folder / "timestamp.txt")),
     _beside("timestamp_out_of_range", "hands in a timestamp beyond the calendar", lambda scene: scene.file("timestamp.txt", b"9999-12-31 23:59:59 -2300")),
 ]  # fmt: skip

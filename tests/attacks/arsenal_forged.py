@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.attacks.arsenal import LESSON, cell_attack
 from tests.attacks.forger import FORMS, text_of
 
-__all__ = ["ATTACKS"]
-
 ATTACKS = tuple(
     cell_attack(
         "forged",

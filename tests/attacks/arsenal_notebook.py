@@ -14,7 +14,7 @@ _GRADED = ("failed", "error", "not answered")
 
 def _edited(
     name: str, tries: str, edit: Callable[[Scene, Notebook], object], *, expects: Iterable[str] = _GRADED,
-    stock: str = "run", keeps: bool = True,
+    keeps: bool = True,
 ) -> Attack:  # fmt: skip
     """A wrong answer to weight_grad, an honest one to double_grad, and the notebook's JSON edited."""
 
@@ -23,7 +23,7 @@ def _edited(
         edited = edit(scene, notebook)
         scene.write(edited if isinstance(edited, bytes) else notebook)
 
-    return Attack(name, tries, "notebook", build, frozenset(expects), stock, honest=("double_grad",), keeps=keeps)
+    return Attack(name, tries, "notebook", build, frozenset(expects), honest=("double_grad",), keeps=keeps)
 
 
 def _each_test(change: Callable[[dict[str, Any]], object]) -> Callable[[Scene, Notebook], None]:
@@ -168,14 +168,7 @@ def _twice_the_key(scene: Scene, notebook: Notebook) -> bytes:
     return (json.dumps(hollow)[:-1] + ', "cells": ' + json.dumps(notebook["cells"]) + ', "cells": {"a": 1}}').encode()
 
 
-def _raw(
-    name: str,
-    tries: str,
-    make: Callable[[Scene], object],
-    *,
-    expects: Iterable[str] = ("not graded",),
-    stock: str = "run",
-) -> Attack:
+def _raw(name: str, tries: str, make: Callable[[Scene], object], *, expects: Iterable[str] = ("not graded",)) -> Attack:
     """A submission whose notebook is whatever ``make`` leaves there."""
 
     def build(scene: Scene) -> None:
@@ -183,7 +176,7 @@ def _raw(
         if isinstance(data, bytes):
             scene.write(data)
 
-    return Attack(name, tries, "notebook", build, frozenset(expects), stock)
+    return Attack(name, tries, "notebook", build, frozenset(expects))
 
 
 def _links_the_folder(scene: Scene) -> None:
@@ -192,7 +185,6 @@ def _links_the_folder(scene: Scene) -> None:
     place.symlink_to(scene.targets.root / "submitted" / "honest_full" / scene.lesson)
 
 
-_SPECIAL = "not run: nbgrader would wait for it, or read without end"
 _deep = b'{"cells": ' + b"[" * 200_000 + b"]" * 200_000 + b', "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 _huge = b'{"cells": [], "metadata": {"n": 1' + b"0" * 100_000 + b'}, "nbformat": 4, "nbformat_minor": 5}'
 
@@ -223,12 +215,11 @@ ATTACKS = [
     _edited("kernelspec_path", "asks for a kernel by path, with an argv of its own",
             _kernel(name="../../../../tmp/evil", argv=["/bin/sh", "-c", "id"], display_name="<script>1</script>", language="python")),
     _edited("outputs_filled_in", "hands in test cells whose output says 5 already", _outputs_filled_in),
-    _edited("fifty_megabytes", "hands in a notebook of 50 MB", _fifty_megabytes, expects=(*_GRADED, "not graded"), keeps=False,
-            stock="not run: minutes"),
+    _edited("fifty_megabytes", "hands in a notebook of 50 MB", _fifty_megabytes, expects=(*_GRADED, "not graded"), keeps=False),
     _edited("eight_thousand_strays", "deletes the TODO cells and adds 8000 cells that look like them", _many_strays,
-            expects=(*_GRADED, "uncertain"), stock="not run: hours", keeps=False),
+            expects=(*_GRADED, "uncertain"), keeps=False),
     _edited("one_giant_stray", "one cell of half a million statements where the TODO cells were", _one_giant_stray("a;" * 500_000),
-            keeps=False, stock="not run: minutes"),
+            keeps=False),
     _edited("stray_of_deep_syntax", "a cell whose syntax tree is 100 000 deep", _one_giant_stray("a" + ".b" * 100_000), keeps=False),
     _edited("source_with_surrogates", "half a surrogate pair in an answer", _answer_source(WRONG + "x = '\ud800'")),
     _edited("source_with_nul", "NUL bytes in an answer", _answer_source(WRONG + "\0\0")),
@@ -246,9 +237,9 @@ ATTACKS = [
          expects=("not graded", *_GRADED)),
     _raw("cells_are_a_dict", "cells that are a dict", lambda scene: json.dumps({**scene.notebook({}), "cells": {"a": 1}}).encode()),
     _raw("a_folder", "a folder where the notebook should be", lambda scene: scene.path.mkdir()),
-    _raw("a_pipe", "a named pipe where the notebook should be", lambda scene: __import__("os").mkfifo(scene.path), stock=_SPECIAL),
-    _raw("a_device", "a link to /dev/zero where the notebook should be", lambda scene: scene.path.symlink_to("/dev/zero"), stock=_SPECIAL),
-    _raw("a_terabyte", "a sparse file of a terabyte", lambda scene: __import__("os").truncate(scene.file(scene.path.name), 1 << 40), stock=_SPECIAL),
+    _raw("a_pipe", "a named pipe where the notebook should be", lambda scene: __import__("os").mkfifo(scene.path)),
+    _raw("a_device", "a link to /dev/zero where the notebook should be", lambda scene: scene.path.symlink_to("/dev/zero")),
+    _raw("a_terabyte", "a sparse file of a terabyte", lambda scene: __import__("os").truncate(scene.file(scene.path.name), 1 << 40)),
     _raw("links_to_itself", "a link to itself", lambda scene: scene.path.symlink_to(scene.path.name)),
     _raw("links_to_the_neighbour", "a link to the notebook of somebody with full marks",
          lambda scene: scene.path.symlink_to(scene.targets.root / "submitted" / "honest_full" / scene.lesson / scene.path.name)),

@@ -9,9 +9,6 @@ from collections.abc import Mapping
 
 from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene, cell_attack, new_cell
 
-__all__ = ["ATTACKS", "CATCHERS", "INSIDE", "ROUTES", "caught_and_told"]
-
-
 CATCH = """
 import builtins, sys, gc, threading, time
 CAUGHT = builtins.__dict__.setdefault("CAUGHT", [])

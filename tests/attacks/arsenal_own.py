@@ -25,7 +25,7 @@ def _own(
 
     place = "own" if runs else "todo"
     return Attack(
-        name, tries, family, build, frozenset(expects), "not run: in a notebook all cells run", keeps=keeps,
+        name, tries, family, build, frozenset(expects), keeps=keeps,
         honest=("double_grad",), place=place,
     )  # fmt: skip
 

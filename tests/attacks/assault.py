@@ -26,23 +26,6 @@ from nbproof.values.results import Outcome as Ended
 from tests import without_demonstrations
 from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene, Targets
 
-__all__ = [
-    "LIMITS",
-    "MARKER",
-    "NEIGHBOURS",
-    "ORDINARY",
-    "NotHere",
-    "Outcome",
-    "assault",
-    "build_course",
-    "canaries_in",
-    "fresh_tokens",
-    "listeners",
-    "remove",
-    "start_as_ordinary",
-    "temporary_folder",
-]
-
 REPO = Path(__file__).resolve().parents[2]
 LIMITS = {"exercise_seconds": 5.0, "submission_seconds": 30.0, "memory_mb": 512}
 """Short, and still long for honest work on a machine that does something else as well."""

@@ -13,8 +13,6 @@ import zlib
 from nbproof.course_file import the_course
 from nbproof.handed_out import visible_in
 
-__all__ = ["FORMS", "text_of"]
-
 _KNOWS = """
 import base64, json, logging, sys, types, zlib
 from pathlib import Path

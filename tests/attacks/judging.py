@@ -32,20 +32,6 @@ from tests.attacks.arsenal import Attack
 from tests.attacks.assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
 from tests.feedback.page_rules import what_runs
 
-__all__ = [
-    "faults",
-    "faults_of_the_run",
-    "hidden_in",
-    "hidden_lines",
-    "in_the_feedback",
-    "leaked",
-    "readings",
-    "runs_in_a_page",
-    "status_of",
-    "told",
-]
-
-
 _MOST = 2_000_000
 _RUN = re.compile(r"[A-Za-z0-9+/=_-]{12,}")
 _WIDE = re.compile(r"(?:\b\d{5,8}\.?[\],;\s\[]+){3,}\d{5,8}")

@@ -257,9 +257,7 @@ def test_what_is_left_of_a_lesson_that_is_gone_is_named_and_stays(two: Path, ren
     assert steps_of(two, "01_gone") == before
     for left in before:
         violation = Violation(
-            f"{left.parent.name}/01_gone is made from no lesson",
-            str(left),
-            f"if nobody needs it: git rm -r {left}",
+            f"{left.parent.name}/01_gone is made from no lesson", str(left), f"if nobody needs it: git rm -r {left}"
         )
         assert violation in check_release(two, lessons)
         assert f"{violation.fact}: {left}; {violation.next_command}" in said

@@ -69,7 +69,7 @@ def test_what_would_give_an_answer_away_stops_it(tmp_path: Path, monkeypatch: py
     exercise = the_lesson(SLUG).exercise("grad_clipper")
     _, hidden = private_lines(exercise.answer.source)
     line = max(hidden, key=len)
-    monkeypatch.setattr(site, "_opening", lambda root, slug: f"```\n{line}\n```")
+    monkeypatch.setattr(site, "opening_page", lambda root, slug: f"```\n{line}\n```")
     with pytest.raises(CourseError, match="the site would show a line of") as error:
         make_site(ROOT, [SLUG], tmp_path / "site", run=False)
     assert error.value.place == f"lessons/{SLUG}.html"
@@ -270,7 +270,7 @@ def test_a_site_is_made_of_what_there_is(
 
     monkeypatch.setattr(site, "shown_by", shown)
     monkeypatch.setattr(site, "notebook_at", notebook_at)
-    monkeypatch.setattr(site, "_opening", lambda root, slug: "[there](../docs/learners.md#nowhere)")
+    monkeypatch.setattr(site, "opening_page", lambda root, slug: "[there](../docs/learners.md#nowhere)")
     assert main(["site", SLUG, "04_apply", "--course", str(ROOT), "--out", str(tmp_path / "site")]) == 1
     page = (tmp_path / "site/lessons" / f"{SLUG}.html").read_text(encoding="utf-8")
     assert "Some outputs are missing on this page" in page
@@ -284,7 +284,7 @@ def test_a_site_is_made_of_what_there_is(
 
 
 def test_what_changes_a_lesson_s_surroundings_has_it_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = shown_cells._surroundings()
-    assert shown_cells._surroundings() == before
+    before = shown_cells.surroundings_now()
+    assert shown_cells.surroundings_now() == before
     monkeypatch.setattr(shown_cells.metadata, "distributions", lambda: [])
-    assert shown_cells._surroundings() != before
+    assert shown_cells.surroundings_now() != before

@@ -46,9 +46,7 @@ def two(two_lessons: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def _all_sound(
-    pairs: list[tuple[Lesson, Exercise]],
-    step: Callable[[int, int, str], None],
-    told: Callable[[Lesson, Record], None],
+    pairs: list[tuple[Lesson, Exercise]], step: Callable[[int, int, str], None], told: Callable[[Lesson, Record], None]
 ) -> list[Record]:
     records = [Record(exercise) for _, exercise in pairs]
     for (lesson, _), record in zip(pairs, records, strict=True):

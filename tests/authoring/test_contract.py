@@ -195,11 +195,7 @@ FACTS = [
     ("candidates", "4 mutants, at least 6 are needed", ""),
     ("unseen", "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped", ""),
     ("unguarded", "test_unguarded has no hidden check, on which its marks could rest", ""),
-    (
-        "guarded_by_the_same",
-        "test_guarded_by_the_same/OtherForward: evidence put together of what learners have",
-        "",
-    ),
+    ("guarded_by_the_same", "test_guarded_by_the_same/OtherForward: evidence put together of what learners have", ""),
     (
         "guarded_by_the_same",
         "the hidden check test_guarded_by_the_same/OtherForward finds no mutant: nothing shows",

@@ -268,15 +268,7 @@ def test_a_mutant_without_its_first_line_is_refused(first: str, folder: Path) ->
 
 
 @pytest.mark.parametrize(
-    "stray",
-    [
-        "notes.txt",
-        "catch/data.csv",
-        "other/right.py",
-        "right.py",
-        "catch/deep/right.py",
-        "lesson.ipynb",
-    ],
+    "stray", ["notes.txt", "catch/data.csv", "other/right.py", "right.py", "catch/deep/right.py", "lesson.ipynb"]
 )
 def test_an_unexpected_file_is_refused(stray: str, folder: Path) -> None:
     path = folder / stray

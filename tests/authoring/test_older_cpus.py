@@ -21,6 +21,7 @@ def test_the_author_contract_holds(cpu: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cpu", "slugs"),
     [("AVX2", SLUGS[-1:]), *(pytest.param(cpu, SLUGS, marks=pytest.mark.nightly) for cpu in OLDER_CPUS)],

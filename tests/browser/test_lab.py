@@ -16,10 +16,10 @@ from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation, why_not_isolated
+from nbproof.testing.warm import shared_pool
 from tests import SLUGS, some_by_day, the_lesson
 from tests.browser.conftest import Lab
 from tests.browser.people import Learner, a_wrong_answer
-from tests.conftest import shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
 

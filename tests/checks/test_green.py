@@ -76,7 +76,7 @@ def class_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith("course/"):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_bytes(data)
-    monkeypatch.setattr(course_file, "_used", [str(tmp_path / "course")])
+    monkeypatch.setattr(course_file, "used", [str(tmp_path / "course")])
     monkeypatch.chdir(tmp_path)
 
 
@@ -99,7 +99,7 @@ def test_what_is_hidden_is_asked_as_well_if_the_instructor_s_notebook_is_there(
     (tmp_path / "course.toml").write_text('says = "Knots"')
     (tmp_path / "lessons" / "01" / "four").mkdir(parents=True)
     (tmp_path / "lessons" / "01" / "four" / "checks.py").write_text(check_of.format("Seen", "nb.x == 4", True))
-    monkeypatch.setattr(course_file, "_used", [str(tmp_path)])
+    monkeypatch.setattr(course_file, "used", [str(tmp_path)])
     wrong = {"x": 4.0}
     check_in(wrong, "four")
     assert front_end.said[-1] == "four: passed"

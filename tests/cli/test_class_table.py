@@ -119,10 +119,7 @@ def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
             watch.started("ada/01_small")
             watch.marked("ada/01_small", _verdict(status))
     lines = capsys.readouterr().err.splitlines()
-    assert lines[:2] == [
-        "as --force asks, 3 submissions graded again",
-        "grading 3 submissions; 5 need no grading",
-    ]
+    assert lines[:2] == ["as --force asks, 3 submissions graded again", "grading 3 submissions; 5 need no grading"]
     assert lines[2] == "graded 1 of 3; exercises: 1 passed"
     assert lines[3].startswith("graded 2 of 3; about ")
     assert lines[3].endswith("exercises: 1 passed, 1 timeout")

@@ -127,7 +127,7 @@ sys.exit(9 if "sqlalchemy" in sys.modules or "nbgrader" in sys.modules else code
 
 def test_a_reader_who_has_enough_ends_a_command_without_a_word() -> None:
     # Rich's tables end a command by themselves; this is what is printed without them, such as JSON.
-    asked = "import sys; from nbproof.cli import main; main._run = lambda *a: print('{}') or 0; sys.exit(main.main([]))"
+    asked = "import sys; from nbproof.cli import main; main.run_command = lambda *a: print('{}') or 0; sys.exit(main.main([]))"
     words = [sys.executable, "-c", asked]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None

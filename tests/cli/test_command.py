@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent.parent
 @pytest.fixture(autouse=True)
 def not_activated(monkeypatch: pytest.MonkeyPatch) -> None:
     # For this process, and for those that tests start: others have put this environment on PATH.
-    monkeypatch.setattr(command, "_PATH", "/usr/bin:/bin")
+    monkeypatch.setattr(command, "PATH_AT_START", "/usr/bin:/bin")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
 
 
@@ -45,7 +45,7 @@ def test_in_an_activated_environment_the_bare_name_does(tmp_path: Path, monkeypa
     python.parent.mkdir()
     python.symlink_to(os.path.realpath(sys.executable))
     monkeypatch.setattr(sys, "executable", str(python))
-    monkeypatch.setattr(command, "_PATH", str(python.parent))
+    monkeypatch.setattr(command, "PATH_AT_START", str(python.parent))
     assert course_command("grade") == "python -m course grade"
 
 
@@ -97,7 +97,7 @@ def test_nbgrader_finds_alembic_though_nothing_is_activated(
     told = command.nbgrader_command("db upgrade").replace("nbgrader db upgrade", words)
     run = subprocess.run(["sh", "-c", told], cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    monkeypatch.setattr(command, "_PATH", str(Path(sys.executable).parent))
+    monkeypatch.setattr(command, "PATH_AT_START", str(Path(sys.executable).parent))
     assert command.nbgrader_command("db upgrade") == "nbgrader db upgrade"
 
 

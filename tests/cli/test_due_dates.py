@@ -7,23 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 
 from nbproof.cli.main import main
 from nbproof.errors import UsageError
-from nbproof.nbgrader_setup import course_config
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import LESSON
 from nbproof_lms.due_dates import read_due
-from tests.conftest import LESSON
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 
 
-def _book(course: Path) -> Gradebook:
-    return Gradebook(f"sqlite:///{course / 'gradebook.db'}", course_config(course).CourseDirectory.course_id)
-
-
 def _due_of(course: Path, learner: str) -> datetime:
-    with _book(course) as book:
+    with Rehearsal(course, LESSON).gradebook() as book:
         found: datetime = book.find_submission(LESSON, learner).duedate
         return found
 
@@ -73,7 +69,7 @@ def test_a_learner_gets_more_time_before_anything_was_handed_in(
     assert f"due:       {LESSON}: 2026-11-20 23:59 UTC" in told
     assert f"extension: {LESSON}: ada until 2026-11-30 23:59 UTC" in told
     assert roster("extend", "ada", LESSON, "none") == 0
-    with _book(course) as book, pytest.raises(MissingEntry):
+    with Rehearsal(course, LESSON).gradebook() as book, pytest.raises(MissingEntry):
         book.find_submission(LESSON, "ada")
     assert roster("extend", "ada", LESSON, "none") == 0, "there is none to take away, and that is no error"
 

@@ -26,8 +26,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["site", "bundle", "wheels", "build", "check", "report", "feedback", "feedback --for folder"],
+    "words", ["site", "bundle", "wheels", "build", "check", "report", "feedback", "feedback --for folder"]
 )
 def test_a_sign_comes_before_anything_slow(words: str) -> None:
     ran = subprocess.run(

@@ -132,7 +132,7 @@ def test_an_error_that_a_library_made_of_it_is_no_error(monkeypatch: pytest.Monk
     def failing(argv: list[str] | None, without: object) -> int:
         raise RuntimeError("cannot load the library")
 
-    monkeypatch.setattr(cli, "_run", failing)
+    monkeypatch.setattr(cli, "run_command", failing)
     with pytest.raises(RuntimeError):
         cli.main([])
     monkeypatch.setattr(cli, "told_to_stop", lambda: True)

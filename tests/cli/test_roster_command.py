@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,36 +10,32 @@ import pytest
 from nbgrader.api import Gradebook
 
 from nbproof.cli.main import main
-from nbproof.nbgrader_setup import course_config
 from nbproof.run.journal import RunState, note_problems, problems_of
 from nbproof.run.lock import only_run
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect
 from nbproof_lms.removal import traces
-from tests.conftest import LESSON, RIGHT
 from tests.lms.uploads import everything, zipped
 from tests.report.made import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 
 
-def _book(course: Path) -> Gradebook:
-    return Gradebook(f"sqlite:///{course / 'gradebook.db'}", course_config(course).CourseDirectory.course_id)
-
-
 @pytest.fixture
-def two(course: Path, hand_in: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def two(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """ada and bob: collected, graded, in the gradebook with a mark by hand, on the roster, reported."""
     shutil.copytree(course / "source", course / "release")
-    up = tmp_path_factory.mktemp("up")
+    up, room = tmp_path_factory.mktemp("up"), Rehearsal(course, LESSON)
     for learner in ("ada", "bob"):
-        data = hand_in(learner, RIGHT).read_bytes()
+        data = room.hand_in(learner, RIGHT).read_bytes()
         shutil.rmtree(course / "submitted" / learner)
         (up / f"{learner}.zip").write_bytes(zipped({f"{learner}/{LESSON}/{LESSON}.ipynb": data}))
         collect(course, [up / f"{learner}.zip"])
         for folder in ("autograded", "feedback"):
             (course / folder / learner / LESSON).mkdir(parents=True)
             (course / folder / learner / LESSON / ".verdict.json").write_text("{}")
-    with _book(course) as book:
+    with room.gradebook() as book:
         for learner in ("ada", "bob"):
             submission = _added(book, learner)
             submission.notebooks[0].grades[0].manual_score = 1.0
@@ -74,7 +69,7 @@ def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.Capt
     left = everything(two)
     assert {path: data for path, data in left.items() if "bob" in path and "collected" not in path} == bobs
     assert not [path for path in left if path.split("/")[1:2] == ["ada"]]
-    with _book(two) as book:
+    with Rehearsal(two, LESSON).gradebook() as book:
         assert [student.id for student in book.students] == ["bob"]
         assert len(book.assignment_submissions(LESSON)) == 1
     assert "ada" not in (two / "roster.csv").read_text()
@@ -131,7 +126,7 @@ def test_a_link_is_removed_and_what_it_leads_to_is_not(two: Path, tmp_path: Path
     (outside / "x").write_text("x")
     shutil.rmtree(two / "feedback" / "ada")
     (two / "feedback" / "ada").symlink_to(outside)
-    with _book(two) as book:
+    with Rehearsal(two, LESSON).gradebook() as book:
         _added(book, "../source")
         book.db.commit()
     assert _roster(two, "remove", "ada", "../source", "--yes") == 0

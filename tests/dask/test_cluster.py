@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,7 +27,6 @@ from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.hand_in import HandIn, read_hand_in
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
-from nbproof.run.batch import grade_class
 from nbproof.run.digests import versions
 from nbproof.run.intake import take_in
 from nbproof.run.plan import Job
@@ -35,13 +34,16 @@ from nbproof.run.pool import Pool, PoolMaker, marked
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import ClusterLost
 from nbproof.sandbox.isolation import Isolation
-from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT, limited, shared_pool
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import LESSON, POINTS, RIGHT
+from nbproof.testing.warm import shared_pool
+from tests.warm import limited
 
 distributed = pytest.importorskip(
     "distributed", reason="a Dask cluster is NOT tested: the extra [dask] is not installed"
 )
 
+# Dask itself leaves files and loops open.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 # A busy machine must not look like a slow learner.
@@ -128,24 +130,18 @@ def _marked(made: PoolMaker, course: Path, seed: int = 7) -> Iterator[tuple[Job,
         yield from marked(pool, _jobs(course), _read, seed)
 
 
-@needs_isolation
-def test_a_class_on_two_machines_has_the_verdicts_of_one(
-    course: Path, hand_in: Callable[..., Path], two_workers: Any, engine: Engine
-) -> None:
-    for learner, answers in CLASS.items():
-        hand_in(learner, answers)
-    hand_in("hal", {}).write_bytes(b"hello")
+def test_a_class_on_two_machines_has_the_verdicts_of_one(room: Rehearsal, two_workers: Any, engine: Engine) -> None:
+    room.hand_in_all(CLASS)
+    room.hand_in("hal", {}).write_bytes(b"hello")
     with limited(engine, memory_mb=512, **GENEROUS):
-        home = _marked(shared_pool(engine), course)
+        home = _marked(shared_pool(engine), room.root)
         wanted = {job.submission.learner: _told(verdict) for job, verdict in home}
     said: list[str] = []
     before = _zygotes(_pids(two_workers))
     with connect(two_workers.scheduler_address, None, 30, said.append) as cluster:
-        graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], seed=7, pool=cluster.pool)
+        graded = room.grade(seed=7, pool=cluster.pool)
     for learner in CLASS:
-        journal = course / "autograded" / learner / LESSON / ".verdict.json"
-        kept = Verdict.from_dict(json.loads(journal.read_text())["verdict"])
-        assert _told(kept) == wanted[learner]
+        assert _told(room.verdict(learner)) == wanted[learner]
     scores = {score.learner: score for score in graded.marks.values()}
     assert scores["ada"].score == FULL
     assert scores["cem"].score == scores["dia"].score == FULL - POINTS["second"]
@@ -158,20 +154,17 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(
 
 
 @pytest.mark.nightly
-@needs_isolation
-def test_a_killed_worker_loses_and_doubles_nothing(
-    course: Path, hand_in: Callable[..., Path], two_workers: Any
-) -> None:
+def test_a_killed_worker_loses_and_doubles_nothing(room: Rehearsal, two_workers: Any) -> None:
     wanted = {}
     for number in range(24):
         answers = dict(list(RIGHT.items())[: number % 4])
-        hand_in(f"learner{number:02d}", answers)
+        room.hand_in(f"learner{number:02d}", answers)
         wanted[f"learner{number:02d}"] = sum(POINTS[name] for name in answers)
     before = _pids(two_workers)
     found: list[tuple[str, float]] = []
     most = 0
     with connect(two_workers.scheduler_address, None, 30) as cluster:
-        for job, verdict in _marked(cluster.pool, course):
+        for job, verdict in _marked(cluster.pool, room.root):
             found.append((job.submission.learner, verdict.score))
             most = max(most, sum(str(key).startswith("mark-") for key in list(two_workers.scheduler.tasks)))
             if len(found) == 5:
@@ -181,15 +174,13 @@ def test_a_killed_worker_loses_and_doubles_nothing(
 
 
 @pytest.mark.nightly
-@needs_isolation
 def test_what_kills_each_worker_is_given_up_and_the_others_are_marked(
-    course: Path, hand_in: Callable[..., Path], two_workers: Any, monkeypatch: pytest.MonkeyPatch
+    room: Rehearsal, two_workers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Else each of two tries costs four workers.
     monkeypatch.setattr(two_workers.scheduler, "allowed_failures", 0)
     learners = ["ada", "ben", "cem", "dia"]
-    for learner in learners:
-        hand_in(learner, RIGHT)
+    room.hand_in_all(dict.fromkeys(learners, RIGHT))
     with connect(two_workers.scheduler_address, None, 120) as cluster:
 
         @contextlib.contextmanager
@@ -202,7 +193,7 @@ def test_what_kills_each_worker_is_given_up_and_the_others_are_marked(
 
                 yield replace(pool, submit=submit)
 
-        problems = {job.submission.learner: verdict.problem for job, verdict in _marked(deadly, course)}
+        problems = {job.submission.learner: verdict.problem for job, verdict in _marked(deadly, room.root)}
     assert "KilledWorker" in problems.pop("ben")
     assert problems == dict.fromkeys(("ada", "cem", "dia"), "")
 
@@ -211,8 +202,6 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.nightly
-@needs_isolation
 class _Closing(Counting):
     """Starts a thread when two submissions have their verdict."""
 
@@ -226,21 +215,17 @@ class _Closing(Counting):
             self.thread.start()
 
 
-def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
-    course: Path, hand_in: Callable[..., Path], pool: PoolMaker
-) -> None:
+@pytest.mark.nightly
+def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(room: Rehearsal) -> None:
     for number in range(4):
-        hand_in(f"learner{number}", RIGHT)
+        room.hand_in(f"learner{number}", RIGHT)
     cluster = distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=None
     )
     closing = threading.Thread(target=cluster.close)
     try:
         with connect(cluster.scheduler_address, None, 30) as there, pytest.raises(ClusterLost) as lost:
-            grade_class(
-                course,
-                take_in(course, [LESSON], [LESSON]),
-                [LESSON],
+            room.grade(
                 seed=7,
                 pool=there.pool,
                 watch=_Closing(closing),
@@ -250,9 +235,9 @@ def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
     assert "scheduler" in lost.value.fact
     assert cluster.scheduler_address in lost.value.place
     assert "goes on" in lost.value.next_command
-    done = {path.parent.parent.name for path in course.glob("autograded/*/*/.verdict.json")}
+    done = {path.parent.parent.name for path in room.root.glob("autograded/*/*/.verdict.json")}
     assert len(done) >= 2
-    again = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+    again = room.grade()
     assert again.seed == 7
     assert {learner for learner, _ in again.graded} == {f"learner{number}" for number in range(4)} - done
     assert all(score.score == FULL for score in again.marks.values())
@@ -302,27 +287,25 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "[dask]" in error.value.next_command
 
 
-def test_without_workers_it_waits_says_so_and_gives_up(
-    course: Path, hand_in: Callable[..., Path], scheduler: Any
-) -> None:
-    hand_in("ada", RIGHT)
+def test_without_workers_it_waits_says_so_and_gives_up(room: Rehearsal, scheduler: Any) -> None:
+    room.hand_in("ada", RIGHT)
     said: list[str] = []
     with connect(scheduler.scheduler_address, None, 1.5, said.append) as cluster, pytest.raises(ClusterLost) as lost:
-        list(_marked(cluster.pool, course))
+        list(_marked(cluster.pool, room.root))
     assert "no Dask worker came within 1.5 s" in lost.value.fact
     assert any("dask worker tcp://" in text for text in said)
 
 
 def test_a_worker_of_another_version_is_not_used(
-    course: Path, hand_in: Callable[..., Path], scheduler: Any, monkeypatch: pytest.MonkeyPatch
+    room: Rehearsal, scheduler: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hand_in("ada", RIGHT)
+    room.hand_in("ada", RIGHT)
     scheduler.scale(1)
     wanted = {**versions(), "torch": "1.0"}
     monkeypatch.setattr(pool, "versions", lambda: wanted)
     said: list[str] = []
     with connect(scheduler.scheduler_address, None, 30, said.append) as cluster, pytest.raises(ClusterLost) as lost:
-        list(_marked(cluster.pool, course))
+        list(_marked(cluster.pool, room.root))
     assert "wanted 1.0" in lost.value.fact
     assert lost.value.fact.startswith("worker tcp://")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from course import hint
-from nbproof.checks.diagnosis import _ERRORS
+from nbproof.checks.diagnosis import ERRORS
 from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints, known_hint, steps
 from nbproof.display.session import SESSION
@@ -142,11 +142,11 @@ def test_a_hint_that_reads_badly_is_found(broken: dict[str, str], says: str) -> 
 
 
 def test_what_the_engine_names_exists() -> None:
-    assert {one["hint"] for one in (*the_course().errors, *_ERRORS)} | BY_THE_ENGINE <= set(all_hints())
+    assert {one["hint"] for one in (*the_course().errors, *ERRORS)} | BY_THE_ENGINE <= set(all_hints())
 
 
 def test_no_two_error_patterns_are_the_same() -> None:
-    patterns = [str(one) for one in (*the_course().errors, *_ERRORS)]
+    patterns = [str(one) for one in (*the_course().errors, *ERRORS)]
     assert len(set(patterns)) == len(patterns)
 
 

@@ -61,8 +61,7 @@ def test_where_hidden_checks_are_at_hand_none_remains(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("done", "next_one"),
-    [(["a"], "b"), (["c"], "a"), (["a", "c"], "b"), (["b"], "c"), (["a", "b", "c"], None)],
+    ("done", "next_one"), [(["a"], "b"), (["c"], "a"), (["a", "c"], "b"), (["b"], "c"), (["a", "b", "c"], None)]
 )
 def test_where_to_go_on_from_what_was_worked_on_last(done: list[str], next_one: str | None) -> None:
     for name in done:

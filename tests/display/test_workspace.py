@@ -14,13 +14,7 @@ from nbproof.checks.visible import whole
 from nbproof.cli.main import main
 from nbproof.course_file import CourseFile
 from nbproof.display import lab
-from nbproof.display.lab import (
-    folders_instead_of_home,
-    open_lab,
-    prepare_workspace,
-    released_lessons,
-    start_server,
-)
+from nbproof.display.lab import folders_instead_of_home, open_lab, prepare_workspace, released_lessons, start_server
 from nbproof.display.outline import OutlinedLesson, exercise_named, fingerprint, outline
 from nbproof.errors import UsageError
 

@@ -6,9 +6,6 @@ import re
 
 import bs4
 
-__all__ = ["what_runs"]
-
-
 _ACTIVE = {
     "script", "iframe", "object", "embed", "form", "base", "link", "svg", "input", "textarea", "button", "audio", "video",
     "source", "template", "math", "frame", "frameset", "applet", "portal",

@@ -6,7 +6,6 @@ Whatever a learner's code says can be shown: bounded, visible, without a word on
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import sys
@@ -17,7 +16,6 @@ from typing import Any
 import bs4
 import pytest
 import torch
-from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
 from nbproof.authoring.secret_lines import Secrets, leaks_in, read_secrets, text_of_page
@@ -32,16 +30,14 @@ from nbproof.feedback.page import feedback_page
 from nbproof.feedback.page_task import page_path
 from nbproof.feedback.pages import Feedback, chosen_submissions, write_feedback
 from nbproof.marking.blueprint import read_blueprint
-from nbproof.marking.judge import Judge
-from nbproof.marking.marker import mark
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.answers import Answers
-from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
 from nbproof.sandbox.engine import Engine
-from tests import SLUGS, needs_isolation, some_by_day, the_lesson
-from tests.conftest import LESSON, RIGHT, limited, shared_pool
+from nbproof.testing import Bench, Rehearsal
+from nbproof.testing.small import LESSON, RIGHT
+from nbproof.testing.warm import shared_pool
+from tests import SLUGS, some_by_day, the_lesson
 from tests.feedback.page_rules import what_runs
+from tests.warm import limited
 
 ROOT = Path(__file__).parent.parent.parent
 WRONG = "def first(x):\n    print('so far')\n    return x.tolist() and x"
@@ -50,37 +46,21 @@ WRONG = "def first(x):\n    print('so far')\n    return x.tolist() and x"
 @pytest.fixture(scope="module")
 def graded(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Path:
     """A graded class of three: ada is right, ben has one exercise wrong and one not answered, mal is hostile."""
-    root = tmp_path_factory.mktemp("graded")
-    for name in ("source", "lessons"):
-        shutil.copytree(small_lesson / name, root / name)
-    shutil.copy(small_lesson / "nbgrader_config.py", root)
-    notebook = json.loads((root / "source" / LESSON / f"{LESSON}.ipynb").read_text())
-    held = {
-        "ada": RIGHT,
-        "ben": {**RIGHT, "first": WRONG, "second": ""},
-        "mal <b>": {**RIGHT, "first": "print('<script>alert(1)</script>')\nraise ValueError('<img src=x onerror=alert(1)>')"},
-    }  # fmt: skip
-    for learner, answers in held.items():
-        copy = json.loads(json.dumps(notebook))
-        for cell in copy["cells"]:
-            cell["source"] = answers.get(cell["metadata"].get("nbgrader", {}).get("grade_id", ""), cell["source"])
-        path = root / "submitted" / learner / LESSON / f"{LESSON}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(copy))
+    room = Rehearsal.of(small_lesson, tmp_path_factory.mktemp("graded"), pool=shared_pool(engine))
+    hostile = "print('<script>alert(1)</script>')\nraise ValueError('<img src=x onerror=alert(1)>')"
+    room.hand_in_all(
+        {"ada": RIGHT, "ben": {**RIGHT, "first": WRONG, "second": ""}, "mal <b>": {**RIGHT, "first": hostile}}
+    )
     # Nothing here is about limits: a busy machine must not make one matter.
     with limited(engine, exercise_seconds=60.0, submission_seconds=180.0):
-        intake = take_in(root, [LESSON], [LESSON])
-        result = grade_class(root, intake, [LESSON], seed=3, pool=shared_pool(engine))
-    assert {score.learner: score.problem for score in result.marks.values()} == dict.fromkeys(held, "")
-    return root
+        assert {one.problem for one in room.grade(seed=3).marks.values()} == {""}
+    return room.root
 
 
 @pytest.fixture
 def copied(graded: Path, tmp_path: Path) -> Path:
     """A copy of the graded class for one test."""
-    root = tmp_path / "copied"
-    shutil.copytree(graded, root)
-    return root
+    return Path(shutil.copytree(graded, tmp_path / "copied"))
 
 
 def _write(root: Path, **options: object) -> Feedback:
@@ -92,7 +72,6 @@ def _words(root: Path, learner: str) -> str:
     return " ".join(bs4.BeautifulSoup(page, "html.parser").get_text(" ").split())
 
 
-@needs_isolation
 def test_the_table_stands_before_the_first_page_is_written(
     copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,8 +91,6 @@ def test_the_table_stands_before_the_first_page_is_written(
     assert (copied / "feedback" / "ada" / LESSON / f"{LESSON}.html").is_file()
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_a_page_for_each_and_only_where_something_changed(copied: Path) -> None:
     told = _write(copied)
     assert [learner for learner, _ in told.written] == ["ada", "ben", "mal <b>"]
@@ -128,7 +105,7 @@ def test_a_page_for_each_and_only_where_something_changed(copied: Path) -> None:
         assert not [other for other in others if other in _words(copied, learner)]
     before = {path: path.stat().st_mtime_ns for path in copied.glob("feedback/*/*/*")}
     assert _write(copied) == Feedback((), 3, ())
-    with Gradebook(f"sqlite:///{copied / 'gradebook.db'}") as book:
+    with Rehearsal(copied, LESSON).gradebook() as book:
         grade = book.find_grade("test_first", LESSON, LESSON, "ben")
         grade.manual_score = 1.5
         book.find_comment("second", LESSON, LESSON, "ben").manual_comment = "Try it."
@@ -142,11 +119,9 @@ def test_a_page_for_each_and_only_where_something_changed(copied: Path) -> None:
     assert not list(copied.glob("feedback/**/*.new"))
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_a_mark_that_was_changed_after_it_was_handed_back_says_so(copied: Path) -> None:
     assert main(["feedback", "ben", "--for", "folder", "--course", str(copied)]) == 0
-    with Gradebook(f"sqlite:///{copied / 'gradebook.db'}") as book:
+    with Rehearsal(copied, LESSON).gradebook() as book:
         for learner in ("ada", "ben"):
             book.find_grade("test_first", LESSON, LESSON, learner).manual_score = 0.5
         book.db.commit()
@@ -160,8 +135,6 @@ def test_a_mark_that_was_changed_after_it_was_handed_back_says_so(copied: Path) 
     assert _write(copied, force=True) and "Marked again" in page_path(copied, "ben", LESSON).read_text()
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_nbgraders_own_command_and_formgraders_button_write_the_same_page(copied: Path) -> None:
     _write(copied)
     pages = {learner: page_path(copied, learner, LESSON) for learner in ("ada", "ben")}
@@ -175,8 +148,6 @@ def test_nbgraders_own_command_and_formgraders_button_write_the_same_page(copied
     assert _write(copied).unchanged == 3
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_stock_nbgraders_page_can_still_be_made_of_our_notebooks_and_is_replaced_by_ours(copied: Path) -> None:
     config = course_config(copied)
     config.pop("GenerateFeedback")
@@ -189,8 +160,6 @@ def test_stock_nbgraders_page_can_still_be_made_of_our_notebooks_and_is_replaced
     assert "course-feedback" in page.read_text()
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_without_a_record_of_the_engine_no_page_is_written_and_the_next_command_said(
     copied: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -205,8 +174,6 @@ def test_without_a_record_of_the_engine_no_page_is_written_and_the_next_command_
     assert page_path(copied, "ada", LESSON).exists()
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (copied / "feedback" / "ada").mkdir(parents=True)
     (copied / "feedback" / "ada" / LESSON).write_text("a file where a folder should be")
@@ -226,8 +193,6 @@ def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatc
     assert main(["feedback", "--course", str(copied)]) == 1
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_what_could_not_be_graded_has_a_page_with_the_reason(copied: Path) -> None:
     told = _write(copied, problems={("zoe", LESSON): "it is not a notebook", ("ada", LESSON): "it is empty"})
     assert len(told.written) == 4
@@ -235,8 +200,6 @@ def test_what_could_not_be_graded_has_a_page_with_the_reason(copied: Path) -> No
     assert "it is empty" in _words(copied, "ada"), "what counts is what was handed in last"
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["feedback", "--course", str(copied), "ben", "--lesson", LESSON]) == 0
     assert "wrote 1 page, 0 unchanged" in capsys.readouterr().out
@@ -249,8 +212,6 @@ def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
         chosen_submissions(copied)
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_a_gradebook_that_cannot_be_read_is_said(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (copied / "gradebook.db").write_bytes(b"garbage " * 1000)
     assert main(["feedback", "--course", str(copied)]) == 1
@@ -259,8 +220,6 @@ def test_a_gradebook_that_cannot_be_read_is_said(copied: Path, capsys: pytest.Ca
     assert "Traceback" not in told
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 @pytest.mark.parametrize(
     ("code", "says"), [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "a disk that can only be read")]
 )
@@ -287,8 +246,6 @@ def _with_line(page: str, line: str) -> str:
     return page.replace("</footer>", f"<p>{line.replace('<', '&lt;')}</p></footer>")
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
 def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
@@ -297,14 +254,14 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
     """A learner who got everything wrong, and one who wrote nothing. benchmarks/feedback.py asks a whole class."""
     lesson = the_lesson(slug)
     blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
-    judge, pictures = Judge(blueprint, seed=5), 0
+    pictures = 0
     for number in (3, None):
         answers = dict(blueprint.stubs)
         for exercise in lesson.exercises if number is not None else ():
             mutants = [one for one in exercise.candidates if one.role == "mutant"]
             answers[exercise.id] = as_handed_in(mutants[number % len(mutants)])
         with limited(engine):
-            verdict = mark(engine, blueprint, judge, Answers(answers), "ada", {})
+            verdict = Bench(engine, blueprint).mark(answers, seed=5)
         page, own = feedback_page(Addressee(verdict, None, Secrets([])), "digest"), "\n".join(answers.values())
         assert leaks_in("page", text_of_page(page), secrets, own) == []
         assert what_runs(page) == []

@@ -247,11 +247,7 @@ def test_manual_marks_comments_and_lateness(looked_at: Look) -> None:
     ("late", "told"),
     [
         (
-            {
-                "handed_in": datetime(2026, 11, 22, 10),
-                "due": datetime(2026, 11, 20, 23, 59, 59),
-                "seconds": 122_401.0,
-            },
+            {"handed_in": datetime(2026, 11, 22, 10), "due": datetime(2026, 11, 20, 23, 59, 59), "seconds": 122_401.0},
             "Handed in 2026-11-22 10:00 UTC, due 2026-11-20 23:59 UTC. That is 1 day late; no points are taken off for that.",
         ),
         (

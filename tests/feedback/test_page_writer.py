@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from multiprocessing import Pipe
 from pathlib import Path
 
@@ -15,8 +14,9 @@ import pytest
 from nbproof.feedback.page_task import Task, page_path
 from nbproof.feedback.page_writer import serve, written
 from nbproof.key import Key
-from tests import ROOT, needs_isolation
-from tests.conftest import LESSON, RIGHT
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import LESSON, RIGHT
+from tests import ROOT
 
 TASKS = [Task(Key(name, LESSON), "digest", problem="it cannot be read") for name in ("ada", "ben", "eve")]
 
@@ -47,16 +47,15 @@ def test_a_page_that_ends_its_writer_is_told_apart_from_those_that_wait(tmp_path
 
 
 @pytest.mark.slow
-@needs_isolation
-def test_what_grades_imports_nothing_that_draws(course: Path, hand_in: Callable[..., Path]) -> None:
-    hand_in("ben", {**RIGHT, "first": "def first(x):\n    return x"})
+def test_what_grades_imports_nothing_that_draws(room: Rehearsal) -> None:
+    room.hand_in("ben", {**RIGHT, "first": "def first(x):\n    return x"})
     program = (
         "import sys; from nbproof.cli.main import main; code = main(sys.argv[1:]); "
         "print('imported:', sorted({'torch', 'matplotlib'} & set(sys.modules))); sys.exit(code)"
     )
-    words = ["grade", "--course", str(course), "--seed", "3"]
-    shutil.rmtree(course / "feedback", ignore_errors=True)
+    words = ["grade", "--course", str(room.root), "--seed", "3"]
+    shutil.rmtree(room.root / "feedback", ignore_errors=True)
     ran = subprocess.run([sys.executable, "-c", program, *words], cwd=ROOT, capture_output=True, text=True, check=False)
     assert "imported: []" in ran.stdout, ran.stdout + ran.stderr
-    page = page_path(course, "ben", LESSON).read_text()
+    page = page_path(room.root, "ben", LESSON).read_text()
     assert "data:image/png" in page

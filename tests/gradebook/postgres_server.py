@@ -16,9 +16,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PASSWORD", "Server", "server"]
-
-
 PASSWORD = "s3cret-of-the-teacher"
 _NOBODY = 65534
 
@@ -70,10 +67,11 @@ def server() -> Iterator[Server | str]:
         if made.returncode:
             yield f"initdb fails: {made.stderr.strip().splitlines()[-1]}"
             return
-        process = subprocess.Popen(
-            [programs / "postgres", "-D", data, "-p", str(port), "-k", str(folder), "-h", "127.0.0.1", "-F"],
-            stdout=subprocess.DEVNULL, stderr=(folder / "log").open("wb"), cwd=folder, **other,
-        )  # fmt: skip
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(
+                [programs / "postgres", "-D", data, "-p", str(port), "-k", str(folder), "-h", "127.0.0.1", "-F"],
+                stdout=subprocess.DEVNULL, stderr=log, cwd=folder, **other,
+            )  # fmt: skip
         try:
             yield Server(port) if _answers(port) else f"postgres does not start: {(folder / 'log').read_text()[-300:]}"
         finally:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,13 +19,10 @@ from nbproof.gradebook.writer import create_tables
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.findings import tables
 from nbproof.report.records import read_class
-from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
-from nbproof.run.pool import PoolMaker
+from nbproof.testing import Rehearsal, scores
+from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_word
-from tests import needs_isolation
-from tests.conftest import LESSON, RIGHT
 from tests.lms.uploads import zipped
 
 PLUGIN = """
@@ -43,43 +38,33 @@ c.AssignLatePenalties.plugin_class = HalfADay
 """
 HANDED_IN = {"early": "2026-03-01 10:00:00 UTC", "late": "2026-03-02 22:00:00 UTC", "later": "2026-03-09 10:00:00 UTC",
              "excused": "2026-03-09 10:00:00 UTC"}  # fmt: skip
+BY_SUM = "def third(x):\n    return x + x + x + x"
 DUE = "2026-03-02 10:00:00 UTC"
 
 
 @pytest.fixture
-def late_class(course: Path, hand_in: Callable[..., Path]) -> Path:
+def late_class(room: Rehearsal) -> Rehearsal:
     """Four right answers, handed in at different times, and a due date in the gradebook."""
-    with (course / "nbgrader_config.py").open("a") as file:
+    with (room.root / "nbgrader_config.py").open("a") as file:
         file.write(PLUGIN)
     for learner, time in HANDED_IN.items():
-        (hand_in(learner, RIGHT).parent / "timestamp.txt").write_text(time)
-    _due(course, DUE)
-    return course
+        (room.hand_in(learner, RIGHT).parent / "timestamp.txt").write_text(time)
+    _due(room, DUE)
+    return room
 
 
-def _due(course: Path, time: str | None) -> None:
-    with _book(course) as book:
+def _due(room: Rehearsal, time: str | None) -> None:
+    with room.gradebook() as book:
         book.update_or_create_assignment(LESSON, duedate=time)
 
 
-def _book(course: Path) -> Gradebook:
-    return Gradebook(f"sqlite:///{course / 'gradebook.db'}", course_config(course).CourseDirectory.course_id)
-
-
-def _grade(course: Path, pool: PoolMaker) -> GradedClass:
-    intake = take_in(course, [LESSON], [LESSON])
-    return grade_class(course, intake, [LESSON], pool=pool, late=late_by_word(course))
-
-
-def _penalties(course: Path) -> dict[str, float | None]:
-    with _book(course) as book:
+def _penalties(room: Rehearsal) -> dict[str, float | None]:
+    with room.gradebook() as book:
         return {one.student.id: one.notebooks[0].late_submission_penalty for one in book.assignment_submissions(LESSON)}
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
-def test_the_penalty_is_in_score_and_gradebook(late_class: Path, pool: PoolMaker) -> None:
-    graded = _grade(late_class, pool)
+def test_the_penalty_is_in_score_and_gradebook(late_class: Rehearsal) -> None:
+    graded = late_class.grade()
     assert {ENGLISH.outcome(one) for score in graded.marks.values() for one in score.verdict.exercises} == {
         "Every check passed."
     }
@@ -90,125 +75,108 @@ def test_the_penalty_is_in_score_and_gradebook(late_class: Path, pool: PoolMaker
     assert _penalties(late_class) == {"early": None, "late": 1, "later": 4, "excused": None}
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
-def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: Path, pool: PoolMaker) -> None:
-    _grade(late_class, pool)
+def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: Rehearsal) -> None:
+    late_class.grade()
     _due(late_class, "2026-03-09 10:00:00 UTC")
-    again = _grade(late_class, pool)
+    again = late_class.grade()
     assert again.graded == ()
     assert {score.score for score in again.marks.values()} == {4}
-    (late_class / "submitted" / "early" / LESSON / "timestamp.txt").write_text("2026-03-09 22:00:00 UTC")
-    third = _grade(late_class, pool)
+    (late_class.root / "submitted" / "early" / LESSON / "timestamp.txt").write_text("2026-03-09 22:00:00 UTC")
+    third = late_class.grade()
     assert third.graded == ()
     assert {score.learner: score.penalty for score in third.marks.values()}["early"] == 1
     # The same if nbgrader is asked.
     _due(late_class, DUE)
-    outcome = NbGraderAPI(config=course_config(late_class)).autograde(LESSON, "*", force=False)
+    outcome = NbGraderAPI(config=course_config(late_class.root)).autograde(LESSON, "*", force=False)
     assert outcome["success"], outcome["log"]
     assert _penalties(late_class) == {"early": 4, "late": 1, "later": 4, "excused": None}
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 @pytest.mark.parametrize("command", ["feedback", "report"])
-def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class: Path, pool: PoolMaker) -> None:
-    _grade(late_class, pool)
-    with _book(late_class) as book:
+def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class: Rehearsal) -> None:
+    late_class.grade()
+    with late_class.gradebook() as book:
         grade = next(one for one in book.find_submission(LESSON, "late").notebooks[0].grades if one.max_score)
         grade.manual_score = grade.auto_score - 2
         book.db.commit()
-    assert main([command, "--course", str(late_class)]) == 0
+    assert main([command, "--course", str(late_class.root)]) == 0
     assert _penalties(late_class) == {"early": None, "late": 0.5, "later": 4, "excused": None}
-    assert {one.learner: one.penalty for one in _grade(late_class, pool).marks.values()}["late"] == 0.5
+    assert {one.learner: one.penalty for one in late_class.grade().marks.values()}["late"] == 0.5
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
-def test_an_extension_counts_for_one_learner_before_and_after_handing_in(
-    late_class: Path, pool: PoolMaker, hand_in: Callable[..., Path]
-) -> None:
+def test_an_extension_counts_for_one_learner_before_and_after_handing_in(late_class: Rehearsal) -> None:
     def told(graded: GradedClass) -> dict[str, tuple[float, float]]:
         return {one.learner: (one.late.seconds, one.penalty) for one in graded.marks.values()}
 
-    (late_class / "roster.csv").write_text("learner\nearly\nlate\nzoe\n")
-    assert main(["roster", "extend", "zoe", LESSON, "2026-03-03", "--course", str(late_class)]) == 0
-    before = told(_grade(late_class, pool))
+    (late_class.root / "roster.csv").write_text("learner\nearly\nlate\nzoe\n")
+    assert main(["roster", "extend", "zoe", LESSON, "2026-03-03", "--course", str(late_class.root)]) == 0
+    before = told(late_class.grade())
     assert before == {"early": (0, 0), "late": (43200, 1), "later": (604800, 4), "excused": (604800, 0)}
-    records = read_class(late_class, [LESSON])
+    records = read_class(late_class.root, [LESSON])
     assert ("zoe", LESSON) not in records.marks, "an extension is no hand-in"
     assert records.more_time == frozenset(), "it has ended"
-    assert main(["roster", "extend", "zoe", LESSON, "2126-03-03", "--course", str(late_class)]) == 0
-    assert read_class(late_class, [LESSON]).more_time == {("zoe", LESSON)}
-    assert main(["roster", "extend", "zoe", LESSON, "2026-03-03", "--course", str(late_class)]) == 0
-    assert main(["roster", "extend", "late", LESSON, "2026-03-02 18:00", "--course", str(late_class)]) == 0
-    (hand_in("zoe", RIGHT).parent / "timestamp.txt").write_text("2026-03-03 23:59:59 UTC")
-    again = _grade(late_class, pool)
+    assert main(["roster", "extend", "zoe", LESSON, "2126-03-03", "--course", str(late_class.root)]) == 0
+    assert read_class(late_class.root, [LESSON]).more_time == {("zoe", LESSON)}
+    assert main(["roster", "extend", "zoe", LESSON, "2026-03-03", "--course", str(late_class.root)]) == 0
+    assert main(["roster", "extend", "late", LESSON, "2026-03-02 18:00", "--course", str(late_class.root)]) == 0
+    (late_class.hand_in("zoe", RIGHT).parent / "timestamp.txt").write_text("2026-03-03 23:59:59 UTC")
+    again = late_class.grade()
     assert again.graded == (("zoe", LESSON),)
     assert told(again) == {**before, "zoe": (0, 0), "late": (4 * 3600, 0.33)}
     assert {one.learner for one in again.marks.values() if one.late.extended} == {"zoe", "late"}
-    (late_class / "submitted" / "zoe" / LESSON / "timestamp.txt").write_text("2026-03-04 00:00:00 UTC")
-    assert told(_grade(late_class, pool))["zoe"] == (1, 0)
-    data = tables(read_class(late_class, [LESSON]))
+    (late_class.root / "submitted" / "zoe" / LESSON / "timestamp.txt").write_text("2026-03-04 00:00:00 UTC")
+    assert told(late_class.grade())["zoe"] == (1, 0)
+    data = tables(read_class(late_class.root, [LESSON]))
     assert [one["seconds_late"] for one in data["hand_ins"] if one["learner"] == "zoe"] == [1]
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
-def test_a_broken_plug_in_is_told_and_loses_nothing(late_class: Path, pool: PoolMaker) -> None:
-    config = late_class / "nbgrader_config.py"
+def test_a_broken_plug_in_is_told_and_loses_nothing(late_class: Rehearsal) -> None:
+    config = late_class.root / "nbgrader_config.py"
     sound = config.read_text()
     config.write_text(sound.replace('"excused"', "None.oops"))
     with pytest.raises(CourseError, match="late-penalty plug-in fails: AttributeError"):
-        _grade(late_class, pool)
+        late_class.grade()
     config.write_text(sound)
-    again = _grade(late_class, pool)
+    again = late_class.grade()
     assert again.graded == ()
-    assert {score.learner: score.score for score in again.marks.values()} == {
-        "early": 4,
-        "late": 3,
-        "later": 0,
-        "excused": 4,
-    }
+    assert scores(again) == {"early": 4, "late": 3, "later": 0, "excused": 4}
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 @pytest.mark.nightly
 @pytest.mark.stock
-def test_stock_nbgrader_gives_the_same(late_class: Path, pool: PoolMaker, tmp_path: Path) -> None:
-    ours = _grade(late_class, pool)
-    twin = tmp_path / "twin"
-    twin.mkdir()
-    for name in ("source", "submitted"):
-        shutil.copytree(late_class / name, twin / name)
-    shutil.rmtree(twin / "submitted" / "early")
-    shutil.rmtree(twin / "submitted" / "excused")
-    for name in ("nbgrader_config.py", "gradebook.db"):
-        shutil.copy(late_class / name, twin)
-    with _book(twin) as book:
+def test_stock_nbgrader_gives_the_same(late_class: Rehearsal, tmp_path: Path) -> None:
+    ours = late_class.grade()
+    twin = Rehearsal.of(late_class.root, tmp_path / "twin")
+    shutil.copy(late_class.root / "gradebook.db", twin.root)
+    for learner in ("late", "later"):
+        shutil.copytree(late_class.root / "submitted" / learner, twin.root / "submitted" / learner)
+    with twin.gradebook() as book:
         for learner in HANDED_IN:
             book.remove_submission(LESSON, learner)
-    config = plain_config(twin)
+    config = plain_config(twin.root)
     for learner in ("late", "later"):
         outcome = NbGraderAPI(config=config).autograde(LESSON, learner, force=True, create=True)
         assert outcome["success"], outcome["log"]
-    assert os.path.exists(twin / "autograded" / "late" / LESSON / f"{LESSON}.ipynb")
+    assert twin.autograded("late").exists()
     stock = _penalties(twin)
     assert stock == {score.learner: score.penalty for score in ours.marks.values() if score.learner in stock}
 
 
 @pytest.fixture
-def said_late(course: Path, hand_in: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def said_late(room: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
     """``late`` and ``early``, from a download of Canvas: it says who was late, and never when anybody handed in."""
-    with (course / "nbgrader_config.py").open("a") as file:
+    with (room.root / "nbgrader_config.py").open("a") as file:
         file.write(PLUGIN.replace("score * 0.5 * total_seconds_late / 86400", "1.5 if total_seconds_late > 0 else 0"))
-    shutil.copytree(course / "source", course / "release")
-    _canvas(course, tmp_path_factory.mktemp("up"), {
-        f"late_LATE_1_5_{LESSON}.ipynb": hand_in("late", RIGHT).read_bytes(),
-        f"early_2_6_{LESSON}.ipynb": hand_in("early", {**RIGHT, "third": "def third(x):\n    return x + x + x + x"}).read_bytes(),
+    shutil.copytree(room.root / "source", room.root / "release")
+    _canvas(room.root, tmp_path_factory.mktemp("up"), {
+        f"late_LATE_1_5_{LESSON}.ipynb": room.hand_in("late", RIGHT).read_bytes(),
+        f"early_2_6_{LESSON}.ipynb": room.hand_in("early", {**RIGHT, "third": BY_SUM}).read_bytes(),
     })  # fmt: skip
-    return course
+    return room
+
+
+def _by_word(room: Rehearsal) -> GradedClass:
+    return room.grade(late=late_by_word(room.root))
 
 
 def _canvas(course: Path, folder: Path, files: dict[str, bytes]) -> None:
@@ -218,23 +186,21 @@ def _canvas(course: Path, folder: Path, files: dict[str, bytes]) -> None:
     assert not collect(course, [path]).needs_person
 
 
-@pytest.mark.filterwarnings("ignore")
-@needs_isolation
 def test_what_the_lms_calls_late_costs_what_being_late_costs(
-    said_late: Path, pool: PoolMaker, tmp_path_factory: pytest.TempPathFactory
+    said_late: Rehearsal, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     def told(graded: GradedClass) -> dict[str, tuple[bool, float, float]]:
         return {one.learner: (one.late.said, one.late.seconds, one.penalty) for one in graded.marks.values()}
 
-    assert told(_grade(said_late, pool)) == {"early": (False, 0, 0), "late": (True, 0, 0)}, "no due date is known"
-    assert not list((said_late / "submitted").rglob("timestamp.txt")), "nothing said when"
+    assert told(_by_word(said_late)) == {"early": (False, 0, 0), "late": (True, 0, 0)}, "no due date is known"
+    assert not list((said_late.root / "submitted").rglob("timestamp.txt")), "nothing said when"
     _due(said_late, DUE)
-    assert told(_grade(said_late, pool)) == {"early": (False, 0, 0), "late": (True, 1, 1.5)}
+    assert told(_by_word(said_late)) == {"early": (False, 0, 0), "late": (True, 1, 1.5)}
     assert _penalties(said_late) == {"early": None, "late": 1.5}
-    assert told(_grade(said_late, pool)) == {"early": (False, 0, 0), "late": (True, 1, 1.5)}, "and stays so"
-    right = (said_late / "submitted" / "late" / LESSON / f"{LESSON}.ipynb").read_bytes()
-    _canvas(said_late, tmp_path_factory.mktemp("up"), {f"late_1_9_{LESSON}-1.ipynb": right + b" "})
-    assert told(_grade(said_late, pool)) == {"late": (False, 0, 0)}, "the copy that counts now was on time"
+    assert told(_by_word(said_late)) == {"early": (False, 0, 0), "late": (True, 1, 1.5)}, "and stays so"
+    right = (said_late.root / "submitted" / "late" / LESSON / f"{LESSON}.ipynb").read_bytes()
+    _canvas(said_late.root, tmp_path_factory.mktemp("up"), {f"late_1_9_{LESSON}-1.ipynb": right + b" "})
+    assert told(_by_word(said_late)) == {"late": (False, 0, 0)}, "the copy that counts now was on time"
 
 
 ROOT = Path(__file__).parent.parent.parent
@@ -258,7 +224,6 @@ def _described(db_url: str) -> tuple[object, list[object]]:
     return tables, version
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_tables_and_version_are_nbgraders(tmp_path: Path) -> None:
     course_config(ROOT)  # for PATH: nbgrader starts alembic by name
     ours, theirs = f"sqlite:///{tmp_path / 'ours.db'}", f"sqlite:///{tmp_path / 'theirs.db'}"

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.plugins import CsvExportPlugin
 
 from nbproof.cli.main import main
-from nbproof.gradebook.marks import GradedClass
 from nbproof.nbgrader_setup import course_config
-from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
-from nbproof.run.pool import PoolMaker
-from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT
+from nbproof.testing import Rehearsal, scores
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests.gradebook.postgres_server import PASSWORD, Server, server
 
 psycopg = pytest.importorskip("psycopg", reason="PostgreSQL is NOT tested: the extra [postgres] is not installed")
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-    needs_isolation,
-]
 FULL = sum(POINTS.values())
 _numbers = itertools.count(1)
 
@@ -57,15 +47,6 @@ def _configure(course: Path, db_url: str) -> None:
         config.write(f"\nc.CourseDirectory.db_url = {db_url!r}\nc.GradingLimits.submission_seconds = 120.0\n")
 
 
-Grade = Callable[[Path], GradedClass]
-
-
-@pytest.fixture
-def grade(pool: PoolMaker) -> Grade:
-    """One run of the class, on the engine that is warm already: the gradebook is what is tested here."""
-    return lambda course: grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
-
-
 def _marks(db_url: str) -> dict[str, float]:
     """Learner -> marks of the autograder, read without nbgrader."""
     query = """
@@ -77,63 +58,51 @@ def _marks(db_url: str) -> dict[str, float]:
         return {learner: float(marks or 0) for learner, marks in connection.execute(query).fetchall()}
 
 
-def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(
-    course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
-) -> None:
-    _configure(course, db_url)
-    hand_in("ada", RIGHT)
-    hand_in("zoë", {"first": RIGHT["first"]})
-    graded = grade(course)
+def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(room: Rehearsal, db_url: str) -> None:
+    _configure(room.root, db_url)
+    room.hand_in_all({"ada": RIGHT, "zoë": {"first": RIGHT["first"]}})
+    graded = room.grade()
     assert _marks(db_url) == {"ada": FULL, "zoë": POINTS["first"]}
     assert PASSWORD not in graded.gradebook
-    assert not (course / "gradebook.db").exists()
+    assert not (room.root / "gradebook.db").exists()
     # A run that was cut off after the journal and before the gradebook: the marks are written, nothing runs again.
     with psycopg.connect(db_url) as connection:
         connection.execute("UPDATE grade SET auto_score = NULL")
     with Gradebook(db_url) as book:
         book.find_grade("test_second", LESSON, LESSON, "zoë").manual_score = 0.5
         book.db.commit()
-    again = grade(course)
+    again = room.grade()
     assert again.graded == ()
     assert _marks(db_url) == {"ada": FULL, "zoë": POINTS["first"]}
-    assert {score.learner: score.score for score in again.marks.values()} == {"ada": FULL, "zoë": POINTS["first"] + 0.5}
+    assert scores(again) == {"ada": FULL, "zoë": POINTS["first"] + 0.5}
 
 
 @pytest.mark.nightly
-def test_changed_points_are_registered_again(
-    course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
-) -> None:
-    _configure(course, db_url)
-    hand_in("ada", RIGHT)
-    grade(course)
-    source = course / "source" / LESSON / f"{LESSON}.ipynb"
-    notebook = nbformat.read(source, as_version=4)
-    for cell in notebook.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == "test_third":
-            cell.metadata.nbgrader.points = 5
-    source.write_text(json.dumps(notebook))
-    (score,) = grade(course).marks.values()
+def test_changed_points_are_registered_again(room: Rehearsal, db_url: str) -> None:
+    _configure(room.root, db_url)
+    room.hand_in("ada", RIGHT)
+    room.grade()
+    with room.edited() as cells:
+        cells["test_third"]["metadata"]["nbgrader"]["points"] = 5
+    (score,) = room.grade().marks.values()
     assert score.score == score.max_score == POINTS["first"] + POINTS["second"] + 5
 
 
 @pytest.mark.nightly
-def test_nbgraders_own_commands_work_on_it(
-    course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
-) -> None:
-    _configure(course, db_url)
-    hand_in("ada", RIGHT)
-    hand_in("ben", {"first": RIGHT["first"]})
-    grade(course)
-    hand_in("ben", RIGHT)
+def test_nbgraders_own_commands_work_on_it(room: Rehearsal, db_url: str) -> None:
+    _configure(room.root, db_url)
+    room.hand_in_all({"ada": RIGHT, "ben": {"first": RIGHT["first"]}})
+    room.grade()
+    room.hand_in("ben", RIGHT)
     # What the commands of the same names call, without three starts of an interpreter.
-    api = NbGraderAPI(config=course_config(course))
+    api = NbGraderAPI(config=course_config(room.root))
     for outcome in (api.autograde(LESSON, "ben", force=True), api.generate_feedback(LESSON, "ben", force=True)):
         assert outcome["success"], outcome
     with Gradebook(db_url, api.coursedir.course_id) as book:
-        CsvExportPlugin(to=str(course / "grades.csv")).export(book)
+        CsvExportPlugin(to=str(room.root / "grades.csv")).export(book)
     assert _marks(db_url) == {"ada": FULL, "ben": FULL}
-    assert (course / "feedback" / "ben" / LESSON / f"{LESSON}.html").is_file()
-    assert (course / "grades.csv").read_text().count(f"{FULL:.1f}") >= 2
+    assert (room.root / "feedback" / "ben" / LESSON / f"{LESSON}.html").is_file()
+    assert (room.root / "grades.csv").read_text().count(f"{FULL:.1f}") >= 2
 
 
 @pytest.mark.parametrize(

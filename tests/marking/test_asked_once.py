@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,26 +13,22 @@ import pytest
 
 from nbproof.display.words import ENGLISH
 from nbproof.marking import execution
-from nbproof.marking.blueprint import Blueprint, read_blueprint
+from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.execution import Execution
 from nbproof.marking.judge import Judge
-from nbproof.marking.marker import mark
-from nbproof.marking.results import Verdict
 from nbproof.marking.verdicts import Progress
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.answers import Answers
 from nbproof.recover.pieces import OwnCell
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.worker_handle import Worker
-from tests.conftest import LESSON, POINTS, RIGHT
-
-pytestmark = pytest.mark.filterwarnings("ignore")
+from nbproof.testing import Bench
+from nbproof.testing.small import LESSON, POINTS, RIGHT, WRONG
 
 ALL = sum(POINTS.values())
 
 
 @pytest.fixture(scope="module")
-def blueprint(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> Blueprint:
+def bench(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Bench:
     """The small lesson with a setup cell in front of its second exercise, and one that shows something in front of all."""
     notebook = nbformat.read(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", as_version=4)
     names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
@@ -45,7 +41,7 @@ def blueprint(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> B
     notebook.cells.insert(names.index("first"), nbformat.v4.new_code_cell("shown = 2\nprint(shown)", id="shown"))
     source = tmp_path_factory.mktemp("setups") / f"{LESSON}.ipynb"
     nbformat.write(notebook, source)
-    return read_blueprint(source, course_config(small_lesson))
+    return Bench(engine, read_blueprint(source, course_config(small_lesson)), RIGHT)
 
 
 @pytest.fixture
@@ -63,29 +59,17 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, ...]]]
     yield seen
 
 
-@pytest.fixture
-def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., Verdict]:
-    """graded({"first": ...}, own cells): the verdict, all else being right."""
-
-    def of(answers: dict[str, str], *own: OwnCell) -> Verdict:
-        rebuilt = Answers({**blueprint.stubs, **RIGHT, **answers}, own=own)
-        return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", {})
-
-    return of
-
-
-WRONG = {name: f"def {name}(x):\n    return x * 99" for name in POINTS}
 RAISES = {name: f"def {name}(x):\n    raise ValueError('no')" for name in POINTS}
 
 
 @pytest.mark.parametrize("answers", [WRONG, RAISES, {"first": WRONG["first"]}], ids=["wrong", "raises", "one"])
 def test_the_requests_do_not_tell_how_an_answer_did(
-    graded: Callable[..., Verdict], requests: list[tuple[str, ...]], answers: dict[str, str]
+    bench: Bench, requests: list[tuple[str, ...]], answers: dict[str, str]
 ) -> None:
-    assert graded({}).score == ALL
+    assert bench.mark().score == ALL
     right = list(requests)
     requests.clear()
-    assert graded(answers).score < ALL
+    assert bench.mark(answers).score < ALL
     assert requests == right
 
 
@@ -108,10 +92,8 @@ shell.events.register("pre_run_cell", ends)
 """
 
 
-def test_no_check_is_asked_again_when_a_setup_cell_is_lost(
-    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
-) -> None:
-    verdict = graded({"first": _one_of(10_000, ENDS_IN_SETUP)})
+def test_no_check_is_asked_again_when_a_setup_cell_is_lost(bench: Bench, requests: list[tuple[str, ...]]) -> None:
+    verdict = bench.mark({"first": _one_of(10_000, ENDS_IN_SETUP)})
     asked = [one for one in requests if one[0] == "probe"]
     assert len(asked) == len(set(asked))
     first, second, third = verdict.exercises
@@ -133,34 +115,30 @@ get_ipython().events.register("pre_run_cell", ends)
 """
 
 
-def test_no_check_is_asked_again_of_who_ends_once_it_was_asked(
-    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
-) -> None:
-    verdict = graded({"first": _one_of(10_000, ENDS_ONCE_ASKED)})
+def test_no_check_is_asked_again_of_who_ends_once_it_was_asked(bench: Bench, requests: list[tuple[str, ...]]) -> None:
+    verdict = bench.mark({"first": _one_of(10_000, ENDS_ONCE_ASKED)})
     asked = [one for one in requests if one[0] == "probe"]
     assert len(asked) == len(set(asked))
     assert [one.status for one in verdict.exercises] == ["failed", "killed", "passed"], "it did end its process"
     assert verdict.score == POINTS["third"]
 
 
-def test_a_loss_in_a_setup_cell_is_charged_to_what_ran_before_it(graded: Callable[..., Verdict]) -> None:
+def test_a_loss_in_a_setup_cell_is_charged_to_what_ran_before_it(bench: Bench) -> None:
     ends = ENDS_IN_SETUP.replace(" and which", "")
-    verdict = graded({"first": f"import os\n{RIGHT['first']}\n{ends}"})
+    verdict = bench.mark({"first": f"import os\n{RIGHT['first']}\n{ends}"})
     assert [one.status for one in verdict.exercises] == ["killed", "passed", "passed"]
     assert verdict.score == ALL - POINTS["first"]
 
 
-def test_an_own_cell_that_ends_setup_gives_no_second_try(
-    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
-) -> None:
+def test_an_own_cell_that_ends_setup_gives_no_second_try(bench: Bench, requests: list[tuple[str, ...]]) -> None:
     own = OwnCell(f"import os\nfirst_helper = first\nwhich = 1\n{ENDS_IN_SETUP}", 2)
-    graded({"first": _one_of(10_000, "")}, own)
+    bench.mark({"first": _one_of(10_000, "")}, own)
     asked = [one for one in requests if one[0] == "probe"]
     assert len(asked) == len(set(asked))
 
 
 def test_a_second_run_is_decided_before_anything_is_judged_and_asks_nothing_hidden_twice(
-    graded: Callable[..., Verdict], requests: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+    bench: Bench, requests: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged: list[str] = []
     decide = Judge.verdict
@@ -171,7 +149,7 @@ def test_a_second_run_is_decided_before_anything_is_judged_and_asks_nothing_hidd
 
     monkeypatch.setattr(Judge, "verdict", verdict)
     # The cell that shows something does not run; with it, in the second run, the answer is right.
-    assert graded({"first": "def first(x):\n    return x * shown"}).score == ALL
+    assert bench.mark({"first": "def first(x):\n    return x * shown"}).score == ALL
     hidden = [one for one in requests if one[2] == "Shapes"]
     assert len(hidden) == len(set(hidden)) == 2 * len(POINTS)
     assert requests.count(("probe", "test_first", "Values", "7001")) == 2
@@ -193,19 +171,17 @@ def first(x):
 """
 
 
-def test_nothing_is_carried_from_one_run_to_the_next(
-    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
-) -> None:
-    verdict = graded({"first": CARRIES})
+def test_nothing_is_carried_from_one_run_to_the_next(bench: Bench, requests: list[tuple[str, ...]]) -> None:
+    verdict = bench.mark({"first": CARRIES})
     assert requests.count(("probe", "test_first", "Values", "7001")) == 2
     assert "CARRIED []" in str(verdict.runs["first"].outputs)
     assert verdict.exercises[0].score == 0
 
 
 def test_what_is_hidden_is_asked_of_a_process_whose_outputs_nobody_takes(
-    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
+    bench: Bench, requests: list[tuple[str, ...]]
 ) -> None:
-    graded({})
+    bench.mark()
     asked = [check or op for op, _, check, _ in requests]
     seen = ["cell", "Values", "Values"]
     hidden = ["cell", "Shapes", "Shapes"]
@@ -234,11 +210,11 @@ STATES = {
     "deleted": {"second": f"del first\n{RIGHT['second']}"},
     "a pool of threads": {
         "first": "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
-        "pool.submit(abs, 1).result()\ndef first(x):\n    return pool.submit(lambda: x * 2).result()",
+        "pool.submit(abs, 1).result()\ndef first(x):\n    return pool.submit(lambda: x * 2).result()"
     },
     "a program that runs": {
         "first": "import subprocess\nruns = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
-        "def first(x):\n    runs.stdin.write(b'2'); runs.stdin.flush()\n    return x * int(runs.stdout.read(1))",
+        "def first(x):\n    runs.stdin.write(b'2'); runs.stdin.flush()\n    return x * int(runs.stdout.read(1))"
     },
     "a generator that is used up": {
         "first": "twos = iter([2] * 9)\ndef first(x):\n    return x * next(twos)",
@@ -248,8 +224,8 @@ STATES = {
 
 
 @pytest.mark.parametrize("what", STATES)
-def test_hidden_checks_see_what_an_answer_has_left_as_it_was(graded: Callable[..., Verdict], what: str) -> None:
-    assert graded(STATES[what]).score == ALL
+def test_hidden_checks_see_what_an_answer_has_left_as_it_was(bench: Bench, what: str) -> None:
+    assert bench.mark(STATES[what]).score == ALL
 
 
 CHANGED_BELOW = {
@@ -274,21 +250,17 @@ CHANGED_BELOW = {
 
 @pytest.mark.parametrize("what", CHANGED_BELOW)
 @pytest.mark.parametrize("when", ["while it is called", "at once"])
-def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(
-    graded: Callable[..., Verdict], what: str, when: str
-) -> None:
+def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(bench: Bench, what: str, when: str) -> None:
     first, change = CHANGED_BELOW[what]
     third = f"def third(x):\n    {change}\n    return x * 4"
-    verdict = graded({"first": first, "third": third if when == "while it is called" else f"{third}\nthird(1)"})
+    verdict = bench.mark({"first": first, "third": third if when == "while it is called" else f"{third}\nthird(1)"})
     assert [one.score for one in verdict.exercises] == list(POINTS.values())
 
 
-def test_a_loss_in_a_hidden_check_costs_its_exercise_only(
-    graded: Callable[..., Verdict], requests: list[tuple[str, ...]]
-) -> None:
+def test_a_loss_in_a_hidden_check_costs_its_exercise_only(bench: Bench, requests: list[tuple[str, ...]]) -> None:
     # Only the hidden check asks for a table.
     ends = "import os\ndef second(x):\n    if x.dim() > 1: os._exit(5)\n    return x * 3"
-    assert [one.status for one in graded({"second": ends}).exercises] == ["passed", "killed", "passed"]
+    assert [one.status for one in bench.mark({"second": ends}).exercises] == ["passed", "killed", "passed"]
     asked = [one for one in requests if one[0] == "probe"]
     assert len(asked) == len(set(asked))
 
@@ -310,9 +282,9 @@ TOLD = {
 
 
 @pytest.mark.parametrize("what", TOLD)
-def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(graded: Callable[..., Verdict], what: str) -> None:
+def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(bench: Bench, what: str) -> None:
     body, told, also = TOLD[what]
-    second = graded({"second": f"def second(x):\n    {body}"}).exercises[1]
+    second = bench.mark({"second": f"def second(x):\n    {body}"}).exercises[1]
     assert second.score == 0
     assert told in ENGLISH.outcome(second)
     assert also in ENGLISH.outcome(second)
@@ -324,10 +296,10 @@ def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(graded: Callable[
 
 
 def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(
-    graded: Callable[..., Verdict], monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     added: list[float] = []
-    ask = Execution._ask_hidden
+    ask = Execution.ask_hidden
 
     def noting(run: Execution, worker: Worker, name: str) -> None:
         exercise = run.exercises[run.blueprint.tests[name].exercise]
@@ -335,8 +307,8 @@ def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(
         ask(run, worker, name)
         added.append(round(exercise.seconds - before, 9))
 
-    monkeypatch.setattr(Execution, "_ask_hidden", noting)
-    verdict = graded({})
+    monkeypatch.setattr(Execution, "ask_hidden", noting)
+    verdict = bench.mark()
     assert len(added) == len(POINTS)
     assert added == [round(seconds, 1) for seconds in added]
     assert (verdict.seconds, verdict.peak_mb) == (round(verdict.seconds, 1), round(verdict.peak_mb))

@@ -6,31 +6,19 @@ import base64
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
 from nbproof.gradebook.graded_notebook import graded_notebook
-from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.marking.judge import Judge
-from nbproof.marking.marker import mark
+from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
-from nbproof.recover.answers import Answers
-from nbproof.sandbox.engine import Engine
+from nbproof.testing import Bench
+from nbproof.testing.small import RIGHT
 from tests import some_by_day
 from tests.attacks.arsenal_oracle import CATCHERS, INSIDE, ROUTES, caught_and_told
 from tests.attacks.judging import leaked
-from tests.conftest import LESSON, RIGHT
-
-pytestmark = pytest.mark.filterwarnings("ignore")
-
-
-@pytest.fixture(scope="module")
-def blueprint(small_lesson: Path) -> Blueprint:
-    return read_blueprint(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", course_config(small_lesson))
 
 
 def _leaky(blueprint: Blueprint) -> Blueprint:
@@ -78,28 +66,28 @@ def _handed_out(blueprint: Blueprint, verdict: Verdict) -> tuple[list[str], list
     return texts, pictures
 
 
-def _found(engine: Engine, blueprint: Blueprint, lesson: Blueprint, answers: dict[str, str]) -> list[str]:
-    rebuilt = Answers({**blueprint.stubs, **answers})
-    verdict = mark(engine, lesson, Judge(blueprint, seed=7), rebuilt, "mallory", {})
-    return leaked(*_handed_out(blueprint, verdict), _secrets(blueprint))
+def _found(bench: Bench, answers: dict[str, str], leaky: bool = False) -> list[str]:
+    blueprint = bench.blueprint
+    asked = replace(bench, blueprint=_leaky(blueprint)) if leaky else bench
+    return leaked(*_handed_out(blueprint, asked.mark(answers)), _secrets(blueprint))
 
 
 @pytest.mark.parametrize("catcher", some_by_day(CATCHERS, 4))
-def test_what_is_caught_does_not_come_out(engine: Engine, blueprint: Blueprint, catcher: str) -> None:
-    assert _found(engine, blueprint, blueprint, caught_and_told(catcher, "base64", RIGHT)) == []
+def test_what_is_caught_does_not_come_out(bench: Bench, catcher: str) -> None:
+    assert _found(bench, caught_and_told(catcher, "base64", RIGHT)) == []
 
 
 @pytest.mark.parametrize("route", some_by_day([*ROUTES, *INSIDE, "split"], 4))
-def test_no_way_out_is_left(engine: Engine, blueprint: Blueprint, route: str) -> None:
-    assert _found(engine, blueprint, blueprint, caught_and_told("compile", route, RIGHT)) == []
+def test_no_way_out_is_left(bench: Bench, route: str) -> None:
+    assert _found(bench, caught_and_told("compile", route, RIGHT)) == []
 
 
 @pytest.mark.parametrize("catcher", some_by_day(CATCHERS, 4))
-def test_each_trick_does_catch_a_check_that_is_not_hidden(engine: Engine, blueprint: Blueprint, catcher: str) -> None:
+def test_each_trick_does_catch_a_check_that_is_not_hidden(bench: Bench, catcher: str) -> None:
     """The tricks work, and the search finds what they print: else the tests above could not fail."""
-    assert _found(engine, blueprint, _leaky(blueprint), caught_and_told(catcher, "base64", RIGHT))
+    assert _found(bench, caught_and_told(catcher, "base64", RIGHT), leaky=True)
 
 
 @pytest.mark.parametrize("route", some_by_day([*ROUTES, *INSIDE, "split"], 4))
-def test_each_way_out_is_looked_into(engine: Engine, blueprint: Blueprint, route: str) -> None:
-    assert _found(engine, blueprint, _leaky(blueprint), caught_and_told("compile", route, RIGHT))
+def test_each_way_out_is_looked_into(bench: Bench, route: str) -> None:
+    assert _found(bench, caught_and_told("compile", route, RIGHT), leaky=True)

@@ -4,67 +4,53 @@ from __future__ import annotations
 
 import ast
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from nbproof.marking.submission import mark
 
 from nbproof.authoring.lesson import Candidate, Exercise
 from nbproof.checks.check_cells import probe_part
 from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, read_blueprint
+from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge
-from nbproof.marking.marker import mark
-from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.answers import Answers
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.judging import JudgeProcess
+from nbproof.testing import Bench
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests import SLUGS, some_by_day, the_lesson, the_lessons
-from tests.conftest import LESSON, POINTS, RIGHT, limited
+from tests.warm import limited
 
 
-@pytest.fixture(scope="module")
-def blueprint(small_lesson: Path) -> Blueprint:
-    return read_blueprint(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", course_config(small_lesson))
-
-
-def _mark(
-    engine: Engine, blueprint: Blueprint, answers: dict[str, str], files: dict[str, bytes] | None = None
-) -> Verdict:
-    rebuilt = Answers({**blueprint.stubs, **answers})
-    return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_right_answers_earn_all_marks(engine: Engine, blueprint: Blueprint) -> None:
-    verdict = _mark(engine, blueprint, RIGHT)
-    assert verdict.score == sum(POINTS.values()) == blueprint.max_score
+def test_right_answers_earn_all_marks(bench: Bench) -> None:
+    verdict = bench.mark()
+    assert verdict.score == sum(POINTS.values()) == bench.blueprint.max_score
     assert {exercise.status for exercise in verdict.exercises} == {"passed"}
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_the_untouched_notebook_earns_none(engine: Engine, blueprint: Blueprint) -> None:
-    verdict = _mark(engine, blueprint, {})
+def test_the_untouched_notebook_earns_none(bench: Bench) -> None:
+    verdict = replace(bench, given={}).mark()
     assert verdict.score == 0
     assert {exercise.status for exercise in verdict.exercises} == {"not answered"}
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_learners_code_computes_with_the_judges_instructions(engine: Engine, blueprint: Blueprint) -> None:
+def test_a_learners_code_computes_with_the_judges_instructions(bench: Bench) -> None:
     # Other vector instructions round otherwise: right answers then fail on some seeds.
     asked = "import torch\nprint(torch.backends.cpu.get_cpu_capability())"
-    (output,) = _mark(engine, blueprint, {**RIGHT, "first": asked}).runs["first"].outputs
+    (output,) = bench.mark({"first": asked}).runs["first"].outputs
     assert output["text"].strip() == torch.backends.cpu.get_cpu_capability()
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_what_watches_an_answer_is_there_before_any_learners_code_runs(engine: Engine, blueprint: Blueprint) -> None:
+def test_what_watches_an_answer_is_there_before_any_learners_code_runs(bench: Bench) -> None:
     asked = "import sys\nprint({'course.traces', 'course.storages'} <= {*sys.modules})"
-    (output,) = _mark(engine, blueprint, {**RIGHT, "first": asked}).runs["first"].outputs
+    (output,) = bench.mark({"first": asked}).runs["first"].outputs
     assert output["text"].strip() == "True"
 
 
@@ -93,13 +79,14 @@ FAULTS = {
 
 
 # "swallows everything" loops as well, and defends itself.
-@pytest.mark.filterwarnings("ignore")
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "loop in the cell")) for name in FAULTS]
 )
-def test_a_fault_is_named_and_costs_only_its_own_exercise(engine: Engine, blueprint: Blueprint, name: str) -> None:
+def test_a_fault_is_named_and_costs_only_its_own_exercise(bench: Bench, name: str) -> None:
     answer, status, word = FAULTS[name]
-    verdict = _mark(engine, blueprint, {**RIGHT, "second": answer})
+    verdict = bench.mark({"second": answer})
     first, second, third = verdict.exercises
     assert (second.status, second.score) == (status, 0), ENGLISH.outcome(second)
     assert word in ENGLISH.outcome(second)
@@ -107,28 +94,25 @@ def test_a_fault_is_named_and_costs_only_its_own_exercise(engine: Engine, bluepr
     assert verdict.score == POINTS["first"] + POINTS["third"]
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_child_that_runs_on_out_of_its_cell_answers_nothing(engine: Engine, blueprint: Blueprint) -> None:
+def test_a_child_that_runs_on_out_of_its_cell_answers_nothing(bench: Bench) -> None:
     forks = "import os\nfor _ in range(3):\n    os.fork()\n"
     slow = "import time\ntime.sleep(0.2)\n"
-    verdict = _mark(engine, blueprint, {**RIGHT, "first": forks + RIGHT["first"], "second": slow + RIGHT["second"]})
+    verdict = bench.mark({"first": forks + RIGHT["first"], "second": slow + RIGHT["second"]})
     assert [exercise.status for exercise in verdict.exercises] == ["passed"] * 3
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_time_bomb_costs_the_exercise_it_hits_and_no_other(engine: Engine, blueprint: Blueprint) -> None:
+def test_a_time_bomb_costs_the_exercise_it_hits_and_no_other(bench: Bench) -> None:
     bomb = RIGHT["first"] + "\nimport os, threading\nthreading.Timer(0.5, os._exit, [1]).start()"
     slow = "import time\ntime.sleep(1)\n" + RIGHT["second"]
-    verdict = _mark(engine, blueprint, {"first": bomb, "second": slow, "third": RIGHT["third"]})
+    verdict = bench.mark({"first": bomb, "second": slow, "third": RIGHT["third"]})
     assert [exercise.status for exercise in verdict.exercises] == ["passed", "killed", "passed"]
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("lesson", "status"), [(LESSON, "timeout"), ("another", "passed")])
-def test_a_lesson_may_have_limits_of_its_own(engine: Engine, blueprint: Blueprint, lesson: str, status: str) -> None:
+def test_a_lesson_may_have_limits_of_its_own(bench: Bench, lesson: str, status: str) -> None:
     slow = "import time\ntime.sleep(2.5)\n" + RIGHT["second"]
-    with limited(engine, exercise_seconds=30, memory_mb=512, of_lesson={lesson: {"exercise_seconds": 1.5}}):
-        verdict = _mark(engine, blueprint, {**RIGHT, "second": slow})
+    with limited(bench.engine, exercise_seconds=30, memory_mb=512, of_lesson={lesson: {"exercise_seconds": 1.5}}):
+        verdict = bench.mark({"second": slow})
     second = verdict.exercises[1]
     assert second.status == status
     assert ("1.5 seconds" in ENGLISH.outcome(second)) == (status == "timeout")
@@ -140,24 +124,22 @@ def test_limits_that_are_none_are_named(own: object) -> None:
         GradingLimits(of_lesson={"06": own}).for_lesson("06")
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_the_whole_submission_has_a_limit_too(
-    engine: Engine, blueprint: Blueprint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine, "limits", GradingLimits(exercise_seconds=600, submission_seconds=3.0, memory_mb=512))
-    verdict = _mark(engine, blueprint, dict.fromkeys(POINTS, "while True:\n    pass"))
+def test_the_whole_submission_has_a_limit_too(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        bench.engine, "limits", GradingLimits(exercise_seconds=600, submission_seconds=3.0, memory_mb=512)
+    )
+    verdict = bench.mark(dict.fromkeys(POINTS, "while True:\n    pass"))
     assert verdict.score == 0
     assert {exercise.status for exercise in verdict.exercises} == {"timeout"}
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_outputs_are_those_of_a_notebook(engine: Engine, blueprint: Blueprint) -> None:
+def test_outputs_are_those_of_a_notebook(bench: Bench) -> None:
     noisy = (
         "import sys, warnings\nprint('hello')\nprint('careful', file=sys.stderr)\nwarnings.warn('deprecated')\n"
         "!echo shell\nimport matplotlib.pyplot as plt\n%matplotlib inline\nplt.plot([1, 2]); plt.show()\n"
         "import asyncio\nawait asyncio.sleep(0)\n" + RIGHT["first"] + "\n41 + 1"
     )
-    verdict = _mark(engine, blueprint, {**RIGHT, "first": noisy, "second": "input('name? ')\n" + RIGHT["second"]})
+    verdict = bench.mark({"first": noisy, "second": "input('name? ')\n" + RIGHT["second"]})
     outputs = verdict.runs["first"].outputs
     stdout = "".join(one["text"] for one in outputs if one.get("name") == "stdout")
     stderr = "".join(one["text"] for one in outputs if one.get("name") == "stderr")
@@ -173,26 +155,21 @@ def test_outputs_are_those_of_a_notebook(engine: Engine, blueprint: Blueprint) -
     assert verdict.exercises[2].status == "passed"
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_own_files_are_there_read_only_and_take_nobodys_place(engine: Engine, blueprint: Blueprint) -> None:
+def test_own_files_are_there_read_only_and_take_nobodys_place(bench: Bench) -> None:
     files = {"data/numbers.txt": b"42", "torch.py": b"raise SystemExit('hijacked')", "mine.py": b"FACTOR = 2"}
     answer = "import mine, torch\ntext = open('data/numbers.txt').read()\nprint(text)\ndef first(x):\n    return x * mine.FACTOR"
-    verdict = _mark(engine, blueprint, {**RIGHT, "first": answer}, files)
+    verdict = bench.mark({"first": answer}, files=files)
     assert verdict.exercises[0].status == "passed"
     assert verdict.runs["first"].outputs[0]["text"] == "42\n"
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_check_and_hint_say_that_nothing_is_shown_while_grading(engine: Engine, blueprint: Blueprint) -> None:
+def test_check_and_hint_say_that_nothing_is_shown_while_grading(bench: Bench) -> None:
     asks = 'from nbproof import check, hint\ncheck("first")\nhint()'
-    (output,) = _mark(engine, blueprint, {**RIGHT, "first": f"{RIGHT['first']}\n{asks}"}).runs["first"].outputs
+    (output,) = bench.mark({"first": f"{RIGHT['first']}\n{asks}"}).runs["first"].outputs
     assert output["text"] == "the check of first: not shown while grading\nhint(): not shown while grading\n"
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_truth_is_computed_once_for_a_class(
-    engine: Engine, blueprint: Blueprint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_truth_is_computed_once_for_a_class(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str, int]] = []
     ask = JudgeProcess.ask
 
@@ -202,30 +179,28 @@ def test_a_truth_is_computed_once_for_a_class(
         return ask(self, header, *rest, **more)
 
     monkeypatch.setattr(JudgeProcess, "ask", noting)
-    judge = Judge(blueprint, seed=7)
+    blueprint, judge = bench.blueprint, Judge(bench.blueprint, seed=7)
     for learner in ("ada", "bob"):
-        mark(engine, blueprint, judge, Answers({**blueprint.stubs, **RIGHT}), learner, {})
+        mark(bench.engine, blueprint, judge, Answers({**blueprint.stubs, **RIGHT}), learner, {})
     assert sorted(asked) == sorted((test, *one) for test in blueprint.tests for one in judge.plan(test))
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_output_is_cut_off(engine: Engine, blueprint: Blueprint) -> None:
-    verdict = _mark(engine, blueprint, {**RIGHT, "first": "print('x' * 50_000_000)\n" + RIGHT["first"]})
+def test_output_is_cut_off(bench: Bench) -> None:
+    verdict = bench.mark({"first": "print('x' * 50_000_000)\n" + RIGHT["first"]})
     (output,) = verdict.runs["first"].outputs
     assert len(output["text"]) < 1_100_000
     assert "cut off" in output["text"]
     assert verdict.exercises[0].status == "passed"
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_display_cannot_carry_a_script(engine: Engine, blueprint: Blueprint) -> None:
+def test_a_display_cannot_carry_a_script(bench: Bench) -> None:
     answer = (
         "from IPython.display import HTML, Javascript, display\n"
         "display(HTML('<table><tr><td onclick=\"x()\">7</td></tr></table><script>alert(1)</script>'))\n"
         "display(Javascript('alert(2)'))\n"
         "display({'image/png': 'AAAA\"><script>alert(3)</script>'}, raw=True)\n" + RIGHT["first"]
     )
-    text = str(_mark(engine, blueprint, {**RIGHT, "first": answer}).runs["first"].outputs)
+    text = str(bench.mark({"first": answer}).runs["first"].outputs)
     assert "<td>7</td>" in text
     for word in ("<script", "onclick", "application/javascript"):
         assert word not in text
@@ -315,6 +290,7 @@ def test_the_half_runs_on_its_own() -> None:
     assert {"First", "Second"} <= set(namespace)
 
 
+@pytest.mark.slow
 def test_no_truth_of_a_lesson_goes_to_the_worker() -> None:
     cells = [cell for lesson in the_lessons() for exercise in lesson.exercises for cell in exercise.tests]
     assert len(cells) > 50
@@ -333,7 +309,6 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("step", [pytest.param(25, id="some"), pytest.param(1, id="all", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
 def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: int, engine: Engine) -> None:

@@ -11,18 +11,18 @@ import pytest
 from nbproof.display.words import ENGLISH
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import OWN, Blueprint, fill_in, read_blueprint
-from nbproof.marking.judge import Judge
-from nbproof.marking.marker import mark, read_answers
+from nbproof.marking.marker import read_answers
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
+from nbproof.recover.answers import Answers
 from nbproof.recover.pieces import OwnCell, own_cells
 from nbproof.recover.search import found_in
 from nbproof.sandbox.engine import Engine
-from tests.conftest import LESSON, POINTS, RIGHT
-
-pytestmark = pytest.mark.filterwarnings("ignore")
+from nbproof.testing import Bench
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 
 ALL = sum(POINTS.values())
+Graded = Callable[..., Verdict]
 Cell = tuple[str, str]
 """Where a cell is put, and its text: ``above first``, ``below first``, ``top``, ``instead of shown``."""
 
@@ -40,7 +40,7 @@ def blueprint(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> B
 
 
 def _handed_in(blueprint: Blueprint, answers: dict[str, str], cells: Sequence[Cell]) -> bytes:
-    notebook = fill_in(blueprint, read_answers_of(answers, blueprint))
+    notebook = fill_in(blueprint, Answers({**blueprint.stubs, **answers}))
     for where, source in cells:
         names = [cell.metadata.get("nbgrader", {}).get("grade_id", cell.id) for cell in notebook.cells]
         if where == "top":
@@ -55,19 +55,13 @@ def _handed_in(blueprint: Blueprint, answers: dict[str, str], cells: Sequence[Ce
     return nbformat.writes(notebook).encode()
 
 
-def read_answers_of(answers: dict[str, str], blueprint: Blueprint):  # type: ignore[no-untyped-def]
-    from nbproof.marking.blueprint import Answers
-
-    return Answers({**blueprint.stubs, **answers})
-
-
 @pytest.fixture
-def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., Verdict]:
+def graded(engine: Engine, blueprint: Blueprint) -> Graded:
     """graded({"first": ...}, ("above first", "def helper ...")): the verdict, all else being right."""
 
     def of(answers: dict[str, str], *cells: Cell, files: dict[str, bytes] | None = None) -> Verdict:
-        rebuilt = read_answers(engine, blueprint, _handed_in(blueprint, {**RIGHT, **answers}, cells), {})
-        return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
+        data = _handed_in(blueprint, {**RIGHT, **answers}, cells)
+        return Bench(engine, blueprint).verdict(read_answers(engine, blueprint, data, {}), files)
 
     return of
 
@@ -172,31 +166,31 @@ HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_what_passes_in_run_all_passes(graded: Callable[..., Verdict], name: str) -> None:
+def test_what_passes_in_run_all_passes(graded: Graded, name: str) -> None:
     answers, cells = HONEST[name]
     verdict = graded(answers, *cells)
     assert verdict.score == ALL, [ENGLISH.outcome(one) for one in verdict.exercises if one.status != "passed"]
 
 
-def test_a_file_beside_the_notebook_can_be_run(graded: Callable[..., Verdict]) -> None:
+def test_a_file_beside_the_notebook_can_be_run(graded: Graded) -> None:
     verdict = graded({"first": HELPED}, ("above first", "%run times.py"), files={"times.py": HELPER.encode()})
     assert verdict.score == ALL
 
 
-def test_a_file_can_be_run_in_the_setup_cell(graded: Callable[..., Verdict]) -> None:
+def test_a_file_can_be_run_in_the_setup_cell(graded: Graded) -> None:
     setup = "import torch\nfrom torch import nn\n%run times.py"
     verdict = graded({"first": HELPED}, ("instead of setup_imports", setup), files={"times.py": HELPER.encode()})
     assert verdict.score == ALL
 
 
-def test_all_own_cells_run_in_their_order(graded: Callable[..., Verdict]) -> None:
+def test_all_own_cells_run_in_their_order(graded: Graded) -> None:
     cells = [("above first", f"open('traces', 'a').write('{n}')") for n in range(3)]
     seen = "def second(x):\n    return x * (3 if open('traces').read() == '012' else 99)"
     verdict = graded({"second": seen}, *cells)
     assert (verdict.score, len(verdict.own)) == (ALL, 3)
 
 
-def test_an_own_cell_without_end_costs_no_exercise_its_marks(graded: Callable[..., Verdict]) -> None:
+def test_an_own_cell_without_end_costs_no_exercise_its_marks(graded: Graded) -> None:
     verdict = graded(
         {"third": "def third(x):\n    return open('no such file')"}, ("above first", "while True:\n    pass")
     )
@@ -204,7 +198,7 @@ def test_an_own_cell_without_end_costs_no_exercise_its_marks(graded: Callable[..
 
 
 @pytest.mark.parametrize("said", ["import no_such_package", "import no_such_package as np2"])
-def test_whoever_uses_a_missing_package_hears_of_it(graded: Callable[..., Verdict], said: str) -> None:
+def test_whoever_uses_a_missing_package_hears_of_it(graded: Graded, said: str) -> None:
     used = said.split()[-1]
     verdict = graded({"first": f"{said}\ndef first(x):\n    return {used}.times(x, 2)"})
     first = verdict.exercises[0]
@@ -223,28 +217,28 @@ HARM = {
 
 
 @pytest.mark.parametrize("name", HARM)
-def test_harm_in_an_own_cell_costs_what_rests_on_it(graded: Callable[..., Verdict], name: str) -> None:
+def test_harm_in_an_own_cell_costs_what_rests_on_it(graded: Graded, name: str) -> None:
     verdict = graded({"first": HELPED}, ("above first", HARM[name]))
     first, second, third = verdict.exercises
     assert first.score == 0
     assert (second.status, third.status) == ("passed", "passed")
 
 
-def test_a_time_bomb_in_front_of_a_setup_cell_harms_no_answer(graded: Callable[..., Verdict]) -> None:
+def test_a_time_bomb_in_front_of_a_setup_cell_harms_no_answer(graded: Graded) -> None:
     bomb = "first = 1\nimport os, torch\ntorch.Tensor.__mul__\nimport sys\nsys.settrace(lambda *a: os._exit(9))"
     verdict = graded({}, ("top", bomb))
     assert verdict.score == ALL
 
 
 def test_cells_that_take_long_leave_time_for_the_answers(
-    graded: Callable[..., Verdict], engine: Engine, monkeypatch: pytest.MonkeyPatch
+    graded: Graded, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine.limits, "submission_seconds", 12)
     slow = [("above first", f"import time\nfirst = {n}\ntime.sleep(1)") for n in range(12)]
     assert graded({}, *slow).score == ALL
 
 
-def test_an_untouched_stub_earns_nothing_beside_cells_that_mention_it(graded: Callable[..., Verdict]) -> None:
+def test_an_untouched_stub_earns_nothing_beside_cells_that_mention_it(graded: Graded) -> None:
     stub = "def first(x):\n    # TODO: 2 times x\n    pass  # TODO: your code"
     verdict = graded({"first": stub}, ("below first", "print(first)"))
     assert (verdict.exercises[0].status, verdict.exercises[0].score) == ("not answered", 0)
@@ -256,7 +250,7 @@ def _own_in(notebook: nbformat.NotebookNode) -> list[str]:
 
 def test_own_cells_stand_in_the_rebuilt_notebook_in_their_places(blueprint: Blueprint) -> None:
     own = (OwnCell("a = 1", -1), OwnCell("b = 2", 3), OwnCell("b = 2", 3), OwnCell("shown = 4", 2, 2))
-    notebook = fill_in(blueprint, type(read_answers_of({}, blueprint))({}, own=own))
+    notebook = fill_in(blueprint, Answers({}, own=own))
     nbformat.validate(notebook)
     assert sorted(_own_in(notebook)) == sorted(one.source for one in own)
     assert len(notebook.cells) == len(blueprint.notebook.cells) + 3

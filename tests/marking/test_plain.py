@@ -30,12 +30,12 @@ from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
 from nbproof.run.references import ReferencesFail
 from nbproof.sandbox.engine import Engine
-
-pytestmark = pytest.mark.filterwarnings("ignore")
+from nbproof.testing import Bench, Rehearsal
 
 ROOT = Path(__file__).parent.parent.parent
 SLUG = "ps1"
 
+Graded = Callable[..., Verdict]
 Lines = tuple[str, str, dict[str, Any] | None]
 
 
@@ -128,13 +128,13 @@ def handed_in(blueprint: Blueprint, answers: dict[str, str]) -> bytes:
 
 
 @pytest.fixture
-def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., Verdict]:
+def graded(engine: Engine, blueprint: Blueprint) -> Graded:
     """graded(squares="def ..."): the verdict, all else being right; None for the stub."""
 
     def of(files: dict[str, bytes] | None = None, **answers: str | None) -> Verdict:
         given = {name: text for name, text in {**RIGHT, **answers}.items() if text is not None}
         rebuilt = read_answers(engine, blueprint, handed_in(blueprint, given), {})
-        return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
+        return Bench(engine, blueprint).verdict(rebuilt, files)
 
     return of
 
@@ -174,10 +174,7 @@ WRONG: dict[str, tuple[dict[str, str | None], dict[str, float]]] = {
 
 @pytest.mark.parametrize(("answers", "less"), WRONG.values(), ids=list(WRONG))
 def test_marks_are_those_of_nbgraders_rule(
-    graded: Callable[..., Verdict],
-    blueprint: Blueprint,
-    answers: dict[str, str | None],
-    less: dict[str, float],
+    graded: Graded, blueprint: Blueprint, answers: dict[str, str | None], less: dict[str, float]
 ) -> None:
     verdict = graded(**answers)
     assert _marks(verdict) == {**FULL, **less}
@@ -186,7 +183,7 @@ def test_marks_are_those_of_nbgraders_rule(
     assert told["good_for"] == told["application"] == 0  # untouched: nbgrader gives nothing, and nobody has to look
 
 
-def test_what_is_hidden_does_not_come_out(graded: Callable[..., Verdict], blueprint: Blueprint) -> None:
+def test_what_is_hidden_does_not_come_out(graded: Graded, blueprint: Blueprint) -> None:
     peeks = "def squares(n):\n    import inspect\n    print(n, inspect.stack()[1].code_context)\n    return [1, 4][:n]"
     for squares in (SQUARES.replace("n + 1)", "min(n, 9) + 1)"), peeks):
         verdict = graded(squares=squares)
@@ -199,13 +196,13 @@ def test_what_is_hidden_does_not_come_out(graded: Callable[..., Verdict], bluepr
         assert not re.search(r"(?<![\d.])121(?!\d)", text)
 
 
-def test_a_visible_assert_is_quoted(graded: Callable[..., Verdict]) -> None:
+def test_a_visible_assert_is_quoted(graded: Graded) -> None:
     test = graded(squares="def squares(n):\n    return [1]").exercises[0].findings[0]
     assert test.asked == "squares gives the squares."
     assert ENGLISH.finding(test) == '`assert squares(2) == [1, 4], "one and four"` does not hold: one and four.'
 
 
-def test_manual_cells_and_tasks_wait_for_a_person(graded: Callable[..., Verdict], blueprint: Blueprint) -> None:
+def test_manual_cells_and_tasks_wait_for_a_person(graded: Graded, blueprint: Blueprint) -> None:
     verdict = graded(application="print(total(4))", good_for="Area.")
     assert {one.id: (one.answered, one.max_score) for one in verdict.written} == {
         "good_for": (True, 2.0), "application": (True, 3.0), "task": (True, 4.0),
@@ -223,7 +220,7 @@ def test_manual_cells_and_tasks_wait_for_a_person(graded: Callable[..., Verdict]
     assert blueprint.max_score == sum(FULL.values()) + 9
 
 
-def test_a_killed_exercise_costs_its_own_tests(graded: Callable[..., Verdict]) -> None:
+def test_a_killed_exercise_costs_its_own_tests(graded: Graded) -> None:
     verdict = graded(rows="import os\nos._exit(3)")
     assert _marks(verdict) == {**FULL, "read_rows": 0.0}
     assert {one.id: one.status for one in verdict.exercises}["rows"] == "killed"
@@ -232,29 +229,26 @@ def test_a_killed_exercise_costs_its_own_tests(graded: Callable[..., Verdict]) -
     assert {one.id: one.status for one in verdict.exercises}["total"] == "timeout"
 
 
-def test_the_instructors_file_takes_the_place_of_a_learners(graded: Callable[..., Verdict]) -> None:
+def test_the_instructors_file_takes_the_place_of_a_learners(graded: Graded) -> None:
     assert _marks(graded(files={"data/table.csv": b"9,9\n", "data": b"in the way"})) == FULL
 
 
-def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, blueprint: Blueprint, tmp_path: Path) -> None:
+def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, tmp_path: Path) -> None:
     shutil.copytree(course, tmp_path, dirs_exist_ok=True)
-    for learner, answers in {"ada": RIGHT, "ben": {**RIGHT, "total": "total = len"}}.items():
-        folder = tmp_path / "submitted" / learner / SLUG
-        folder.mkdir(parents=True)
-        (folder / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, answers))
-    whole = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
+    room = Rehearsal(tmp_path, SLUG, pool)
+    room.hand_in_all({"ada": RIGHT, "ben": {**RIGHT, "total": "total = len"}})
+    whole = room.grade()
     assert whole.plain_tests == {SLUG: len(FULL)}
     assert [(one.score, one.waiting, one.problem) for one in whole.marks.values()] == [(10.0, 1, ""), (5.0, 1, "")]
-    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as gradebook:
+    with room.gradebook() as gradebook:
         assert gradebook.find_submission(SLUG, "ada").max_score == 19
         assert gradebook.find_grade("task", SLUG, SLUG, "ada").needs_manual_grade
-    again = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
-    assert {one.how for one in again.marks.values()} == {"unchanged"}
+    assert {one.how for one in room.grade().marks.values()} == {"unchanged"}
     # Another file beside the notebook is another lesson.
     (tmp_path / "source" / SLUG / "data" / "table.csv").write_text("3,4\n")
     with pytest.raises(ReferencesFail, match="rows earns 1 of 2"):
-        grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
-    third = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool, anyway=True)
+        room.grade()
+    third = room.grade(anyway=True)
     assert [one.score for one in third.marks.values()] == [9.0, 4.0]
     assert third.reasons == (f"{SLUG}: the lesson, or what grades it, changed, 2 submissions graded again",)
 

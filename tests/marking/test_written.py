@@ -13,7 +13,6 @@ import bs4
 import nbformat
 import pytest
 from nbconvert.filters import markdown2html
-from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 from rich.console import Console
 
@@ -24,12 +23,8 @@ from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.manual_answers import is_blank, shown
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
-from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
-from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT
-
-pytestmark = pytest.mark.filterwarnings("ignore")
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 
 QUESTION = """
 # %% [markdown]
@@ -52,25 +47,25 @@ STUB = "Write your answer here, in two or three sentences."
 FULL = sum(POINTS.values())
 
 
-def _ask(course: Path) -> Path:
-    path = course / "lessons" / LESSON / "lesson.py"
+def _ask(room: Rehearsal) -> Rehearsal:
+    path = room.root / "lessons" / LESSON / "lesson.py"
     path.write_text(path.read_text() + QUESTION)
-    nbformat.write(notebook_of(read_lesson(path.parent)), course / "source" / LESSON / f"{LESSON}.ipynb")
-    return course
+    nbformat.write(notebook_of(read_lesson(path.parent)), room.source())
+    return room
 
 
 @pytest.fixture
-def asking(course: Path) -> Path:
+def asking(room: Rehearsal) -> Rehearsal:
     """The small course with a question at its end."""
-    return _ask(course)
+    return _ask(room)
 
 
 @pytest.fixture
-def write_in(asking: Path, hand_in: Callable[..., Path]) -> Callable[..., Path]:
+def write_in(asking: Rehearsal) -> Callable[..., Path]:
     """write_in("ada", RIGHT, "Because."): hand in code and a written answer; None deletes its cell."""
 
     def write(learner: str, answers: dict[str, str], text: str | None) -> Path:
-        path = hand_in(learner, answers)
+        path = asking.hand_in(learner, answers)
         notebook = json.loads(path.read_text())
         if text is None:
             del notebook["cells"][-1]
@@ -82,13 +77,12 @@ def write_in(asking: Path, hand_in: Callable[..., Path]) -> Callable[..., Path]:
     return write
 
 
-def _grade(course: Path, pool: object, **options: object) -> dict[str, tuple[float, float, int]]:
-    graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool, **options)  # type: ignore[arg-type]
-    return {one.learner: (one.score, one.max_score, one.waiting) for one in graded.marks.values()}
+def _grade(room: Rehearsal, **options: object) -> dict[str, tuple[float, float, int]]:
+    return {one.learner: (one.score, one.max_score, one.waiting) for one in room.grade(**options).marks.values()}
 
 
-def _book(course: Path, learner: str) -> tuple[float | None, float | None, bool, str | None, str | None]:
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+def _book(room: Rehearsal, learner: str) -> tuple[float | None, float | None, bool, str | None, str | None]:
+    with room.gradebook() as gradebook:
         grade, comment = (
             find("explain_two", LESSON, LESSON, learner) for find in (gradebook.find_grade, gradebook.find_comment)
         )
@@ -101,15 +95,14 @@ def _book(course: Path, learner: str) -> tuple[float | None, float | None, bool,
         )
 
 
-@needs_isolation
 def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
-    asking: Path, write_in: Callable[..., Path], pool: object
+    asking: Rehearsal, write_in: Callable[..., Path]
 ) -> None:
     write_in("ada", RIGHT, "Because 1 + 1 = 2.")
     write_in("ben", {}, " \n")
     write_in("zoe", RIGHT, STUB)
     write_in("del", RIGHT, None)
-    scores = _grade(asking, pool)
+    scores = _grade(asking)
     most = FULL + 2
     assert scores == {"ada": (FULL, most, 1), "ben": (0, most, 0), "zoe": (FULL, most, 0), "del": (FULL, most, 0)}
     assert _book(asking, "ada") == (None, None, True, None, None)
@@ -118,33 +111,32 @@ def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
 
     # nbgrader's own rule comes to the same, from the graded notebooks.
     for learner in scores:
-        notebook = nbformat.read(asking / "autograded" / learner / LESSON / f"{LESSON}.ipynb", as_version=4)
+        notebook = nbformat.read(asking.autograded(learner), as_version=4)
         assert determine_grade(notebook.cells[-1]) == (_book(asking, learner)[0], 2)
         assert "REFERENCE-ANSWER" not in json.dumps(notebook)
         assert "MARK-SCHEME" not in json.dumps(notebook)
-    kept = json.loads((asking / "autograded" / "ada" / LESSON / ".verdict.json").read_text())["verdict"]
-    (told,) = Verdict.from_dict(kept).written
+    kept = asking.verdict("ada")
+    (told,) = kept.written
     assert (told.id, told.title, told.max_score, told.answered) == ("explain_two", "Times two", 2, True)
-    assert kept["answers"]["explain_two"] == "Because 1 + 1 = 2."
+    assert kept.answers["explain_two"] == "Because 1 + 1 = 2."
 
-    with Gradebook(f"sqlite:///{asking / 'gradebook.db'}") as gradebook:
+    with asking.gradebook() as gradebook:
         grade = gradebook.find_grade("explain_two", LESSON, LESSON, "ada")
         grade.manual_score, grade.needs_manual_grade = 1.5, False
         gradebook.find_comment("explain_two", LESSON, LESSON, "ada").manual_comment = "Nearly."
         gradebook.db.commit()
-    assert _grade(asking, pool)["ada"] == (FULL + 1.5, FULL + 2, 0)
-    assert _grade(asking, pool, force=True)["ada"] == (FULL + 1.5, FULL + 2, 0)
+    assert _grade(asking)["ada"] == (FULL + 1.5, FULL + 2, 0)
+    assert _grade(asking, force=True)["ada"] == (FULL + 1.5, FULL + 2, 0)
     # Other code, the same text: the mark stands. Another text: it stands as well, and is to be looked at again.
     write_in("ada", {}, "Because 1 + 1 = 2.")
-    assert _grade(asking, pool)["ada"] == (1.5, FULL + 2, 0)
+    assert _grade(asking)["ada"] == (1.5, FULL + 2, 0)
     write_in("ada", {}, "Because 2 is prime.")
-    assert _grade(asking, pool)["ada"] == (1.5, FULL + 2, 1)
+    assert _grade(asking)["ada"] == (1.5, FULL + 2, 1)
     assert _book(asking, "ada") == (None, 1.5, True, None, "Nearly.")
 
 
-@needs_isolation
 def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
-    asking: Path, write_in: Callable[..., Path], pool: object
+    asking: Rehearsal, write_in: Callable[..., Path]
 ) -> None:
     said = {"below": "Because 1 + 1 is <b>two</b>.", "code": "# Because one and one are two, <b>always</b>."}
     for learner, text in said.items():
@@ -154,65 +146,59 @@ def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
         extra: dict[str, object] = {"outputs": [], "execution_count": None} if kind == "code" else {}
         notebook["cells"].append({"cell_type": kind, "metadata": {}, "source": text, **extra})
         path.write_text(json.dumps(notebook))
-    graded = grade_class(asking, take_in(asking, [LESSON], [LESSON]), [LESSON], pool=pool)  # type: ignore[arg-type]
+    graded = asking.grade()
     assert [(one.score, one.waiting, list(one.verdict.recovered)) for one in graded.marks.values()] == [
         (FULL, 1, ["explain_two"])
     ] * 2
     for learner, text in said.items():
         assert _book(asking, learner) == (None, None, True, None, None)
-        notebook = nbformat.read(asking / "autograded" / learner / LESSON / f"{LESSON}.ipynb", as_version=4)
+        notebook = nbformat.read(asking.autograded(learner), as_version=4)
         assert determine_grade(notebook.cells[-1]) == (None, 2)
         page = bs4.BeautifulSoup(markdown2html(notebook.cells[-1].source), "html.parser")
         assert text.strip("# ") in page.get_text()
         assert "A person decides" in page.get_text()
     # Again, with nothing new: what a person has marked stays marked.
-    with Gradebook(f"sqlite:///{asking / 'gradebook.db'}") as gradebook:
+    with asking.gradebook() as gradebook:
         grade = gradebook.find_grade("explain_two", LESSON, LESSON, "code")
         grade.manual_score, grade.needs_manual_grade = 2, False
         gradebook.db.commit()
-    assert _grade(asking, pool, force=True)["code"] == (FULL + 2, FULL + 2, 0)
+    assert _grade(asking, force=True)["code"] == (FULL + 2, FULL + 2, 0)
 
 
-@needs_isolation
-def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(
-    course: Path, hand_in: Callable[..., Path], pool: object
-) -> None:
-    hand_in("ada", {})
-    assert _grade(course, pool) == {"ada": (0, FULL, 0)}
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(room: Rehearsal) -> None:
+    room.hand_in("ada", {})
+    assert _grade(room) == {"ada": (0, FULL, 0)}
+    with room.gradebook() as gradebook:
         gradebook.find_grade("test_first", LESSON, LESSON, "ada").manual_score = 1.5
         gradebook.db.commit()
-    _ask(course)
-    assert _grade(course, pool) == {"ada": (1.5, FULL + 2, 0)}
-    assert _book(course, "ada") == (0, None, False, "No response.", None)
+    _ask(room)
+    assert _grade(room) == {"ada": (1.5, FULL + 2, 0)}
+    assert _book(room, "ada") == (0, None, False, "No response.", None)
     # nbgrader itself takes the lesson again: what it notes of the new cell is what it would have noted before.
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+    with room.gradebook() as gradebook:
         cell = gradebook.find_source_cell("explain_two", LESSON, LESSON)
         assert (cell.source, cell.locked, cell.cell_type) == (STUB, False, "markdown")
 
 
-@needs_isolation
-def test_points_of_a_test_that_a_person_gave_wait_again_only_if_something_is_new(
-    course: Path, hand_in: Callable[..., Path], pool: object
-) -> None:
+def test_points_of_a_test_that_a_person_gave_wait_again_only_if_something_is_new(room: Rehearsal) -> None:
     def waits(**options: object) -> tuple[float | None, float | None, bool]:
-        _grade(course, pool, **options)
-        with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        _grade(room, **options)
+        with room.gradebook() as gradebook:
             grade = gradebook.find_grade("test_first", LESSON, LESSON, "ada")
             return grade.auto_score, grade.manual_score, grade.needs_manual_grade
 
-    hand_in("ada", {**RIGHT, "first": "first = 1"})
+    room.hand_in("ada", {**RIGHT, "first": "first = 1"})
     assert waits() == (0, None, False)
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+    with room.gradebook() as gradebook:
         gradebook.find_grade("test_first", LESSON, LESSON, "ada").manual_score = 1.5
         gradebook.db.commit()
     assert waits(force=True) == (0, 1.5, False)
     # As wrong as before, but another answer; then the same one, which nobody has looked at yet.
-    hand_in("ada", {**RIGHT, "first": "first = 2"})
+    room.hand_in("ada", {**RIGHT, "first": "first = 2"})
     assert waits() == waits(force=True) == (0, 1.5, True)
-    hand_in("ada", RIGHT)
+    room.hand_in("ada", RIGHT)
     assert waits() == (POINTS["first"], 1.5, True)
-    results = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)  # type: ignore[arg-type]
+    results = room.grade()
     console = Console(width=300, file=io.StringIO(), color_system=None)
     print_class(console, Told(results, 1.0))
     assert f"look again: ada/{LESSON}" in console.file.getvalue()  # type: ignore[attr-defined]
@@ -223,7 +209,7 @@ def test_self_study_says_that_nobody_checks_it(
 ) -> None:
     from nbproof.cli.self_study import print_notebook
 
-    blueprint = read_blueprint(asking / "source" / LESSON / f"{LESSON}.ipynb", course_config(asking))
+    blueprint = read_blueprint(asking.source(), course_config(asking.root))
     assert blueprint.max_score == FULL + 2
     from nbproof.marking.manual_answers import written_in
 
@@ -273,8 +259,8 @@ def test_a_long_answer_is_cut_and_takes_no_time(text: str) -> None:
     assert len(page) < 300_000
 
 
-def test_a_question_knows_whether_it_is_answered(asking: Path) -> None:
-    (question,) = read_blueprint(asking / "source" / LESSON / f"{LESSON}.ipynb", course_config(asking)).written.values()
+def test_a_question_knows_whether_it_is_answered(asking: Rehearsal) -> None:
+    (question,) = read_blueprint(asking.source(), course_config(asking.root)).written.values()
     assert (question.title, question.points, question.stub) == ("Times two", 2, STUB)
     assert [is_blank(question, text) for text in ("", " \n", STUB, f"\n{STUB} ", "x", f"{STUB} x")] == [True] * 4 + [
         False

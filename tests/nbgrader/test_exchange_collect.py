@@ -26,7 +26,6 @@ LESSON = "01_module_anatomy"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="nbgrader has no exchange on Windows"),
-    pytest.mark.filterwarnings("ignore"),
 ]
 
 
@@ -133,14 +132,14 @@ def test_a_folder_that_cannot_be_copied_costs_nobody_else(
 ) -> None:
     _handed_in(inbound, "ada", _now(), **{LESSON: "hers"})
     _handed_in(inbound, "ben", _now(), **{LESSON: "his"})
-    monkeypatch.setattr("nbproof.nbgrader.exchange._owner_of", lambda path: Path(path).name.partition("+")[0])
-    real = CollectFromOwners._copy_plain_files
+    monkeypatch.setattr("nbproof.nbgrader.exchange.owner_of", lambda path: Path(path).name.partition("+")[0])
+    real = CollectFromOwners.copy_plain_files
 
     def copy(self: CollectFromOwners, src: Path, dest: Path) -> None:
         if "ada" in src.name:
             raise PermissionError(13, "gone meanwhile")
         real(self, src, dest)
 
-    monkeypatch.setattr(CollectFromOwners, "_copy_plain_files", copy)
+    monkeypatch.setattr(CollectFromOwners, "copy_plain_files", copy)
     assert [path.name for path in _collect(tmp_path).glob("*/*/*.ipynb")] == [f"{LESSON}.ipynb"]
     assert "gone meanwhile" in caplog.text

@@ -119,6 +119,7 @@ def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Answers) -> bool
     return ran == wanted or (merged and wanted in ran)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("slug", "kind"),
@@ -166,6 +167,7 @@ def _pairs(count: int) -> list[tuple[str, str]]:
     return [(chance.choice(_CELLS), chance.choice(_FILES)) for _ in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("both", some_by_day(_pairs(25), 2), ids="+".join)
 def test_damage_to_cells_and_damage_to_the_file_together(both: tuple[str, str]) -> None:
@@ -206,6 +208,7 @@ def _sources(data: bytes | str) -> list[str]:
     return [cell.source for cell in salvaged(data.encode() if isinstance(data, str) else data).cells]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -232,7 +235,7 @@ def test_hostile_text_ends_in_time(text: str) -> None:
 
 
 def test_broken_json_that_takes_long_is_refused_by_the_clock(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marker, "_SECONDS", 2.0)
+    monkeypatch.setattr(marker, "SECONDS", 2.0)
     text = '{"cells": [{"cell_type": "code", "source": ["' + 'a"b ' * 100_000
     with pytest.raises(Damaged, match="takes too long"):
         marker.read_answers(engine, _lesson(LESSONS[0])[1], text.encode(), {})

@@ -36,7 +36,7 @@ from nbproof.recover.search import find_answers, found_in
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
-from tests.conftest import LESSON, RIGHT
+from nbproof.testing.small import LESSON, RIGHT
 from tests.report.made import class_of, scored
 
 PROSE = "### Exercise: {0}\neasy · 5 min · 2 points\n\nA long text about {0}, longer than what any two lessons share"

@@ -23,7 +23,7 @@ from nbproof.report.statistics import fault_rows
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
-from tests.conftest import LESSON, POINTS, RIGHT
+from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests.report.made import class_of
 
 _PROSE = "## {name}: a long text about this exercise, longer than anything that two lessons share by chance, and more"

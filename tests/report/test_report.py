@@ -88,11 +88,7 @@ def test_anonymous_names_nobody(course: Path) -> None:
 
 def test_what_could_not_be_graded_keeps_its_reason(course: Path) -> None:
     note_problems(
-        course,
-        [
-            refused("s0", LESSON, "it is not a notebook"),
-            refused("s3", LESSON, "oh no", grader_failed=True),
-        ],
+        course, [refused("s0", LESSON, "it is not a notebook"), refused("s3", LESSON, "oh no", grader_failed=True)]
     )
     (course / "autograded" / "s1" / LESSON / ".verdict.json").write_text('{"verdict": 7}')
     (course / "submitted" / "new" / LESSON).mkdir(parents=True)

@@ -23,7 +23,8 @@ def main() -> None:
     from nbproof.run.intake import take_in
     from nbproof.run.lock import only_run
     from nbproof.sandbox.engine import Engine
-    from tests.conftest import LESSON, shared_pool
+    from nbproof.testing.small import LESSON
+    from nbproof.testing.warm import shared_pool
 
     made, place = Path(sys.argv[1]), Path(sys.argv[2])
     with Engine(GradingLimits()) as engine:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -20,7 +19,8 @@ from nbproof.sandbox import isolation, launch
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation
-from tests.conftest import LESSON, RIGHT
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import LESSON, RIGHT
 
 # A visible check alone is satisfied by this one.
 ONE_SHAPE = "def second(x):\n    return x * 3 if x.dim() == 1 else x"
@@ -33,28 +33,28 @@ def warm(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nbproof.sandbox.engine.Engine", lambda limits, level=None: nullcontext(engine))
 
 
-def test_nothing_is_written(course: Path, hand_in, warm: None, diary: Path) -> None:
-    file = hand_in("me", ANSWERS)
-    before = _everything(course)
-    verdict = check_notebook(course, file, [LESSON], seed=5)
+def test_nothing_is_written(room: Rehearsal, warm: None, diary: Path) -> None:
+    file = room.hand_in("me", ANSWERS)
+    before = _everything(room.root)
+    verdict = check_notebook(room.root, file, [LESSON], seed=5)
     assert {one.id: (one.status, one.score) for one in verdict.exercises} == {
         "first": ("passed", 2.0),
         "second": ("failed", 0.0),
         "third": ("not answered", 0.0),
     }
     assert "result" in ENGLISH.outcome(verdict.exercises[1])
-    assert _everything(course) == before
+    assert _everything(room.root) == before
     assert not diary.exists()
 
 
-def test_what_waits_for_a_person(course: Path, hand_in, warm: None, capsys: pytest.CaptureFixture[str]) -> None:
-    file = hand_in("me", RIGHT)
+def test_what_waits_for_a_person(room: Rehearsal, warm: None, capsys: pytest.CaptureFixture[str]) -> None:
+    file = room.hand_in("me", RIGHT)
     notebook = json.loads(file.read_text())
     named = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in notebook["cells"]}
     named["first"].update(metadata={}, id="lost", source=f"{RIGHT['first']}\n\n{RIGHT['second']}")
     notebook["cells"].remove(named["second"])
     file.write_text(json.dumps(notebook))
-    verdict = check_notebook(course, file, [LESSON], seed=5)
+    verdict = check_notebook(room.root, file, [LESSON], seed=5)
     first, second, third = verdict.exercises
     assert first.status == second.status == "uncertain"
     assert "may" in ENGLISH.outcome(first) or "two" in ENGLISH.outcome(first)
@@ -65,12 +65,14 @@ def test_what_waits_for_a_person(course: Path, hand_in, warm: None, capsys: pyte
 
 
 def test_a_terminal_obeys_nothing_that_was_handed_in(
-    course: Path, hand_in, warm: None, capsys: pytest.CaptureFixture[str]
+    room: Rehearsal, warm: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sign = "\x1b[2J\x1b]0;mine\x07\x9b31m\u202e"
     raises = f"raise type({sign!r}, (Exception,), {{}})({sign!r})  # {sign}"
-    file = hand_in("me", {"first": raises, "second": f"def second(x):\n    {raises}", "third": f"answer = {sign!r}"})
-    print_notebook(check_notebook(course, file, [LESSON], seed=5), 1.0)
+    file = room.hand_in(
+        "me", {"first": raises, "second": f"def second(x):\n    {raises}", "third": f"answer = {sign!r}"}
+    )
+    print_notebook(check_notebook(room.root, file, [LESSON], seed=5), 1.0)
     said = capsys.readouterr().out
     assert "\\x1b[2J" in said
     assert [line for line in said.splitlines() if not line.isprintable()] == []
@@ -81,10 +83,10 @@ def _everything(course: Path) -> dict[Path, bytes]:
 
 
 def test_the_command_says_it_in_words_and_in_its_exit_code(
-    course: Path, hand_in, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+    room: Rehearsal, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
-    file = hand_in("me", ANSWERS)
-    assert main(["check-notebook", "--course", str(course), str(file)]) == 1
+    file = room.hand_in("me", ANSWERS)
+    assert main(["check-notebook", "--course", str(room.root), str(file)]) == 1
     said = capsys.readouterr().out
     assert "✓ first  2 of 2" in said
     assert "✗ second  0 of 1" in said
@@ -92,15 +94,15 @@ def test_the_command_says_it_in_words_and_in_its_exit_code(
     assert "○ third  0 of 1" in said
     assert f"{LESSON}: 2 of 4 points" in said
     request.getfixturevalue("warm")
-    assert main(["check-notebook", "--course", str(course), str(hand_in("me", RIGHT))]) == 0
+    assert main(["check-notebook", "--course", str(room.root), str(room.hand_in("me", RIGHT))]) == 0
 
 
 @pytest.mark.usefixtures("warm")
-def test_a_lessons_name_means_the_notebook_in_learn(course: Path, hand_in, capsys: pytest.CaptureFixture[str]) -> None:
-    mine = course / "learn" / LESSON / f"{LESSON}.ipynb"
+def test_a_lessons_name_means_the_notebook_in_learn(room: Rehearsal, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = room.root / "learn" / LESSON / f"{LESSON}.ipynb"
     mine.parent.mkdir(parents=True)
-    mine.write_bytes(hand_in("me", RIGHT).read_bytes())
-    assert main(["check-notebook", "--course", str(course), LESSON]) == 0
+    mine.write_bytes(room.hand_in("me", RIGHT).read_bytes())
+    assert main(["check-notebook", "--course", str(room.root), LESSON]) == 0
     assert "4 of 4 points" in capsys.readouterr().out
 
 
@@ -130,10 +132,10 @@ def test_what_is_no_notebook_of_the_course(
 
 
 @pytest.mark.usefixtures("warm")
-def test_a_renamed_notebook_is_known_by_its_cells(course: Path, hand_in, tmp_path: Path) -> None:
+def test_a_renamed_notebook_is_known_by_its_cells(room: Rehearsal, tmp_path: Path) -> None:
     file = tmp_path / "homework final (2).ipynb"
-    file.write_bytes(hand_in("me", RIGHT).read_bytes())
-    verdict = check_notebook(course, file, [LESSON])
+    file.write_bytes(room.hand_in("me", RIGHT).read_bytes())
+    verdict = check_notebook(room.root, file, [LESSON])
     assert verdict.lesson == LESSON
     assert verdict.score == 4
 
@@ -176,14 +178,14 @@ def test_another_system_is_told_what_works_there(
 
 
 @pytest.mark.slow
-def test_nbgraders_own_command_runs_nothing_there_either(course: Path, hand_in: Callable[..., Path]) -> None:
-    hand_in("ada", RIGHT)
-    told = _elsewhere("autograde", LESSON, cwd=course, module="nbgrader.apps.nbgraderapp", arguments="")
+def test_nbgraders_own_command_runs_nothing_there_either(room: Rehearsal) -> None:
+    room.hand_in("ada", RIGHT)
+    told = _elsewhere("autograde", LESSON, cwd=room.root, module="nbgrader.apps.nbgraderapp", arguments="")
     assert told.returncode == 1
     assert "runs on Linux only, and this is darwin" in told.stderr
     assert "next: grade in a container: docs/engine.md, 'In a container'\n" in told.stderr
     assert "Traceback" not in told.stderr
-    assert not list(course.glob("autograded/*/*/*.ipynb"))
+    assert not list(room.root.glob("autograded/*/*/*.ipynb"))
 
 
 def test_linux_without_namespaces_stops_and_unsafe_goes_on_aloud(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ import pytest
 
 from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
 from nbproof.cli.main import main
+from nbproof.testing.small import RIGHT
 from tests import needs_isolation
-from tests.conftest import RIGHT
 from tests.lms.uploads import everything
 
 NAMES = {one.name for one in LEARNERS}
@@ -36,7 +36,6 @@ def fresh(course: Path) -> Path:
     return course
 
 
-@pytest.mark.filterwarnings("ignore")
 @needs_isolation
 def test_a_fresh_course_grades_a_simulated_class_apart_and_a_real_one_by_itself(
     fresh: Path, hand_in: Callable[..., Path], capsys: pytest.CaptureFixture[str]

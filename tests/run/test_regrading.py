@@ -5,31 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from nbgrader.api import Gradebook
 
 import nbproof
 from nbproof.course_file import CourseFile, the_course
-from nbproof.gradebook.marks import GradedClass
 from nbproof.run import digests
-from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
-from nbproof.run.journal import Journal, RunState
-from nbproof.run.plan import select
-from nbproof.run.pool import PoolMaker
+from nbproof.run.journal import Journal
 from nbproof.sandbox.worker_handle import Worker
-from tests import needs_isolation
-from tests.conftest import LESSON, POINTS, RIGHT, note_references
-
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-    needs_isolation,
-]
+from nbproof.testing import Rehearsal, scores
+from nbproof.testing.small import LESSON, POINTS, RIGHT
+from tests.warm import note_references
 
 
 @pytest.fixture
@@ -46,118 +35,81 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     yield counts
 
 
-Grade = Callable[..., GradedClass]
 CHANGED = f"{LESSON}: the lesson, or what grades it, changed"
 
 
-@pytest.fixture
-def grade(course: Path, pool: PoolMaker) -> Grade:
-    """grade(only=("ada",), force=True): one run over the small course."""
-
-    def run(only: tuple[str, ...] = (), **options: Any) -> GradedClass:
-        chosen = select(take_in(course, [LESSON], [LESSON]), [LESSON], only)
-        return grade_class(course, chosen.intake, [LESSON], pool=pool, **options)
-
-    return run
-
-
-def _edit(course: Path, change: Callable[[Any], None]) -> None:
-    path = course / "source" / LESSON / f"{LESSON}.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    change({cell.metadata.get("nbgrader", {}).get("grade_id", "prose"): cell for cell in notebook.cells})
-    nbformat.write(notebook, path)
-
-
-def _scores(graded: GradedClass) -> dict[str, float]:
-    return {score.learner: score.score for score in graded.marks.values()}
-
-
-def _journal(course: Path, learner: str) -> dict[str, Any]:
-    return json.loads((course / "autograded" / learner / LESSON / ".verdict.json").read_text())["verdict"]
-
-
-def test_a_changed_test_grades_the_whole_of_its_lesson_again(
-    course: Path, grade: Grade, hand_in: Callable[..., Path], asked: Counter[str]
-) -> None:
-    hand_in("ada", RIGHT)
-    hand_in("ben", {**RIGHT, "second": "def second(x):\n    return x * 4"})
-    hand_in("lou", {**RIGHT, "first": "import os\nos._exit(3)"})
-    first = grade(seed=5)
-    assert _scores(first) == {"ada": 4, "ben": 3, "lou": 2}
+def test_a_changed_test_grades_the_whole_of_its_lesson_again(room: Rehearsal, asked: Counter[str]) -> None:
+    room.hand_in_all(
+        {
+            "ada": RIGHT,
+            "ben": {**RIGHT, "second": "def second(x):\n    return x * 4"},
+            "lou": {**RIGHT, "first": "import os\nos._exit(3)"},
+        }
+    )
+    first = room.grade(seed=5)
+    assert scores(first) == {"ada": 4, "ben": 3, "lou": 2}
     asked.clear()
 
     # The test of `second` wants another factor now: ada's answer is wrong, ben's is right.
-    def change(cells: Any) -> None:
-        cells["test_second"].source = (
-            cells["test_second"].source.replace("range(3)", "range(4)").replace("x * 3", "x * 4")
-        )
-        cells["second"].source = cells["second"].source.replace("x * 3", "x * 4")
-
-    _edit(course, change)
-    note_references(course)
-    again = grade(seed=6)
-    assert _scores(again) == {"ada": 3, "ben": 4, "lou": 1}
+    with room.edited() as cells:
+        test = cells["test_second"]["source"]
+        cells["test_second"]["source"] = test.replace("range(3)", "range(4)").replace("x * 3", "x * 4")
+        cells["second"]["source"] = cells["second"]["source"].replace("x * 3", "x * 4")
+    note_references(room.root)
+    again = room.grade(seed=6)
+    assert scores(again) == {"ada": 3, "ben": 4, "lou": 1}
     assert again.reasons == (f"{CHANGED}, 3 submissions graded again",)
     assert {score.how for score in again.marks.values()} == {"graded"}
     assert all(asked[f"test_{name}"] for name in POINTS)
-    assert {_journal(course, learner)["seed"] for learner in ("ada", "ben", "lou")} == {6}
+    assert {room.verdict(learner).seed for learner in ("ada", "ben", "lou")} == {6}
     asked.clear()
-    third = grade()
+    third = room.grade()
     assert (third.graded, third.reasons) == ((), ())
     assert not asked
-    assert _scores(third) == _scores(again)
+    assert scores(third) == scores(again)
 
 
-def test_changed_points_and_prose_arrive_everywhere(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
-    hand_in("ada", RIGHT)
-    hand_in("ben", {**RIGHT, "second": "def second(x):\n    return x"})
-    grade()
+def test_changed_points_and_prose_arrive_everywhere(room: Rehearsal) -> None:
+    room.hand_in_all({"ada": RIGHT, "ben": {**RIGHT, "second": "def second(x):\n    return x"}})
+    room.grade()
 
-    def change(cells: Any) -> None:
-        cells["prose"].source = "# Another title"
-        cells["test_third"].metadata.nbgrader["points"] = 5.0
-
-    _edit(course, change)
-    note_references(course)
-    again = grade()
+    with room.edited() as cells:
+        cells[""]["source"] = "# Another title"
+        cells["test_third"]["metadata"]["nbgrader"]["points"] = 5.0
+    note_references(room.root)
+    again = room.grade()
     assert again.reasons == (f"{CHANGED}, 2 submissions graded again",)
-    assert _scores(again) == {"ada": 8, "ben": 7}
+    assert scores(again) == {"ada": 8, "ben": 7}
     assert {score.max_score for score in again.marks.values()} == {8}
-    assert "Another title" in (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").read_text()
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+    assert "Another title" in room.autograded("ada").read_text()
+    with room.gradebook() as book:
         assert book.find_assignment(LESSON).max_score == 8
         assert book.find_submission(LESSON, "ben").score == 7
 
 
 @pytest.mark.slow
-def test_a_mark_given_by_hand_stays_when_its_lesson_is_graded_again(
-    course: Path, grade: Grade, hand_in: Callable[..., Path]
-) -> None:
-    hand_in("zoe", {})
-    grade()
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+def test_a_mark_given_by_hand_stays_when_its_lesson_is_graded_again(room: Rehearsal) -> None:
+    room.hand_in("zoe", {})
+    room.grade()
+    with room.gradebook() as book:
         book.find_grade("test_first", LESSON, LESSON, "zoe").manual_score = 1.5
         book.db.commit()
 
-    def change(cells: Any) -> None:
-        cells["prose"].source = "# Another title"
-
-    _edit(course, change)
-    note_references(course)
-    (score,) = grade().marks.values()
+    with room.edited() as cells:
+        cells[""]["source"] = "# Another title"
+    note_references(room.root)
+    (score,) = room.grade().marks.values()
     assert (score.how, score.score) == ("graded", 1.5)
 
 
-def test_changed_checking_code_and_limits_concern_everything(
-    course: Path, grade: Grade, hand_in: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hand_in("ada", RIGHT)
-    grade()
+def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
+    room.hand_in("ada", RIGHT)
+    room.grade()
     monkeypatch.setattr(digests, "grader_digest", lambda: "another")
-    assert grade().reasons == (f"{CHANGED}, 1 submission graded again",)
-    with (course / "nbgrader_config.py").open("a") as file:
+    assert room.grade().reasons == (f"{CHANGED}, 1 submission graded again",)
+    with (room.root / "nbgrader_config.py").open("a") as file:
         file.write("\nc.GradingLimits.exercise_seconds = 3.0\n")
-    assert grade().reasons == (f"{CHANGED}, 1 submission graded again",)
+    assert room.grade().reasons == (f"{CHANGED}, 1 submission graded again",)
 
 
 def test_hints_are_part_of_the_checking_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,55 +167,36 @@ def test_what_regrades_a_class_is_there() -> None:
     assert all((Path(nbproof.__file__).parent / place).exists() for place in digests.GRADED_BY)
 
 
-def test_the_state_of_a_run_is_not_written_for_each_submission(
-    grade: Grade, hand_in: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    saved: list[int] = []
-    monkeypatch.setattr(RunState, "save", lambda self: saved.append(1))
-    counts = []
-    for learners in (("ada",), ("ben", "cem", "dora")):
-        for learner in learners:
-            hand_in(learner, RIGHT)
-        grade()
-        counts.append(len(saved))
-        saved.clear()
-    assert counts[0] == counts[1] == 2, "when it begins, and when it is complete"
-
-
-def test_data_files_are_part_of_a_submission(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
-    path = hand_in("ada", RIGHT)
-    grade()
+def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:
+    path = room.hand_in("ada", RIGHT)
+    room.grade()
     (path.parent / "numbers.txt").write_text("42")
-    assert grade().graded == (("ada", LESSON),)
-    assert grade().graded == ()
+    assert room.grade().graded == (("ada", LESSON),)
+    assert room.grade().graded == ()
 
 
-def test_a_lost_gradebook_is_filled_from_the_journals_and_nothing_runs(
-    course: Path, grade: Grade, hand_in: Callable[..., Path], asked: Counter[str]
-) -> None:
+def test_a_lost_gradebook_is_filled_from_the_journals_and_nothing_runs(room: Rehearsal, asked: Counter[str]) -> None:
     for learner in ("ada", "ben"):
-        hand_in(learner, RIGHT if learner == "ada" else {})
-    first = grade()
+        room.hand_in(learner, RIGHT if learner == "ada" else {})
+    first = room.grade()
     asked.clear()
-    (course / "gradebook.db").rename(course / "gradebook.db.broken")
-    again = grade()
+    (room.root / "gradebook.db").rename(room.root / "gradebook.db.broken")
+    again = room.grade()
     assert not asked
     assert again.graded == ()
-    assert _scores(again) == _scores(first) == {"ada": 4, "ben": 0}
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+    assert scores(again) == scores(first) == {"ada": 4, "ben": 0}
+    with room.gradebook() as book:
         assert book.find_submission(LESSON, "ada").score == 4
 
 
-def test_what_an_earlier_version_wrote_down_is_graded_again_and_not_forgotten(
-    course: Path, grade: Grade, hand_in: Callable[..., Path]
-) -> None:
+def test_what_an_earlier_version_wrote_down_is_graded_again_and_not_forgotten(room: Rehearsal) -> None:
     """Its answers say which written ones have changed: only those wait for a person once more."""
-    hand_in("ada", RIGHT)
-    grade()
-    path = course / "autograded" / "ada" / LESSON / ".verdict.json"
+    room.hand_in("ada", RIGHT)
+    room.grade()
+    path = room.root / "autograded" / "ada" / LESSON / ".verdict.json"
     kept = json.loads(path.read_text()) | {"basis": {}, "tests": {}, "source": "of then"}
     path.write_text(json.dumps(kept))
-    entry = Journal(course).read("ada", LESSON)
+    entry = Journal(room.root).read("ada", LESSON)
     assert entry is not None and entry.verdict.answers["first"] == RIGHT["first"]
-    assert grade().graded == (("ada", LESSON),)
-    assert grade().graded == ()
+    assert room.grade().graded == (("ada", LESSON),)
+    assert room.grade().graded == ()

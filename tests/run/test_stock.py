@@ -47,7 +47,6 @@ def plain_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.stock
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, len(SLUGS)))
 def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(
     slug: str, plain_course: Path, monkeypatch: pytest.MonkeyPatch
@@ -93,7 +92,6 @@ def small_course(tmp_path: Path) -> Path:
 
 
 @pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore")
 def test_a_class_with_broken_submissions_is_graded_and_only_once(
     small_course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

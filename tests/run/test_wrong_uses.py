@@ -17,25 +17,15 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError
 
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import GradedClass
 from nbproof.run import class_run
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import Intake, Submission, take_in
 from nbproof.run.lock import only_run
-from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.exceptions import GradingError
-from tests import needs_isolation
-from tests.conftest import LESSON, RIGHT
+from nbproof.testing import Rehearsal, scores
+from nbproof.testing.small import LESSON, RIGHT
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-    needs_isolation,
-]
 ROOT = Path(__file__).parent.parent.parent
-
-
-def _grade(course: Path, pool: PoolMaker) -> GradedClass:
-    return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
 
 
 @pytest.mark.parametrize(
@@ -46,11 +36,11 @@ def _grade(course: Path, pool: PoolMaker) -> GradedClass:
         ('memory_mb = "much"', "the grading limits cannot be used: .*'memory_mb'"),
     ],
 )
-def test_limits_that_are_none_are_named(line: str, told: str, course: Path, pool: PoolMaker) -> None:
-    with (course / "nbgrader_config.py").open("a") as config:
+def test_limits_that_are_none_are_named(room: Rehearsal, line: str, told: str) -> None:
+    with (room.root / "nbgrader_config.py").open("a") as config:
         config.write(f"\nc.GradingLimits.{line}\n")
     with pytest.raises(UsageError, match=told):
-        _grade(course, pool)
+        room.grade()
 
 
 def test_one_run_at_a_time_and_no_stale_lock(tmp_path: Path) -> None:
@@ -95,60 +85,49 @@ def _old(path: Path) -> None:
     ids=["garbage", "half", "folder", "old"],
 )
 def test_a_gradebook_that_is_none_is_told(
-    course: Path,
-    hand_in: Callable[..., Path],
-    pool: PoolMaker,
-    harm: Callable[[Path], None],
-    fact: str,
-    next_command: str,
+    room: Rehearsal, harm: Callable[[Path], None], fact: str, next_command: str
 ) -> None:
-    hand_in("ada", RIGHT)
-    harm(course / "gradebook.db")
+    room.hand_in("ada", RIGHT)
+    harm(room.root / "gradebook.db")
     with pytest.raises(CourseError) as told:
-        _grade(course, pool)
+        room.grade()
     assert fact in told.value.fact
-    assert told.value.place == str(course / "gradebook.db")
+    assert told.value.place == str(room.root / "gradebook.db")
     assert next_command in told.value.next_command
 
 
-def test_a_gradebook_in_use_stops_nothing_that_can_go_on(
-    course: Path, hand_in: Callable[..., Path], pool: PoolMaker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for learner in ("ada", "ben", "eve"):
-        hand_in(learner, RIGHT)
-    holder = sqlite3.connect(course / "gradebook.db", isolation_level=None)
-    plain = class_run.ClassRun._mark
-    monkeypatch.setattr(class_run, "_BUSY_SECONDS", 60.0)
+def test_a_gradebook_in_use_stops_nothing_that_can_go_on(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
+    room.hand_in_all(dict.fromkeys(("ada", "ben", "eve"), RIGHT))
+    holder = sqlite3.connect(room.root / "gradebook.db", isolation_level=None)
+    plain = class_run.ClassRun.mark
+    monkeypatch.setattr(class_run, "BUSY_SECONDS", 60.0)
 
     def mark(self: class_run.ClassRun, *rest: object) -> None:
         holder.execute("BEGIN IMMEDIATE")
         plain(self, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(class_run.ClassRun, "_mark", mark)
+    monkeypatch.setattr(class_run.ClassRun, "mark", mark)
     # Another program holds it to the end: everything is marked and kept, nothing is in the gradebook.
     with pytest.raises(CourseError, match="another program is using the gradebook"):
-        _grade(course, pool)
-    assert len(list(course.glob("autograded/*/*/.verdict.json"))) == 3
+        room.grade()
+    assert len(list(room.root.glob("autograded/*/*/.verdict.json"))) == 3
     holder.execute("ROLLBACK")
-    monkeypatch.setattr(class_run.ClassRun, "_mark", plain)
-    again = _grade(course, pool)
+    monkeypatch.setattr(class_run.ClassRun, "mark", plain)
+    again = room.grade()
     assert again.graded == ()
-    assert {score.learner: score.score for score in again.marks.values()} == {"ada": 4, "ben": 4, "eve": 4}
+    assert scores(again) == {"ada": 4, "ben": 4, "eve": 4}
     holder.close()
 
 
-def test_a_verdict_that_cannot_be_written_is_its_own_problem(
-    course: Path, hand_in: Callable[..., Path], pool: PoolMaker
-) -> None:
-    for learner in ("ada", "ben", "eve"):
-        hand_in(learner, RIGHT)
-    (course / "autograded").mkdir(exist_ok=True)
-    (course / "autograded" / "ben").write_text("a file where a folder should be")
+def test_a_verdict_that_cannot_be_written_is_its_own_problem(room: Rehearsal) -> None:
+    room.hand_in_all(dict.fromkeys(("ada", "ben", "eve"), RIGHT))
+    (room.root / "autograded").mkdir(exist_ok=True)
+    (room.root / "autograded" / "ben").write_text("a file where a folder should be")
     odd = "half \udce9"  # a name that no database takes
-    path = course / "submitted" / "eve" / LESSON / f"{LESSON}.ipynb"
-    intake = take_in(course, [LESSON], [LESSON])
+    path = room.submitted("eve")
+    intake = take_in(room.root, [LESSON], [LESSON])
     intake = Intake((*intake.submissions, Submission(odd, LESSON, path)), ())
-    graded = grade_class(course, intake, [LESSON], pool=pool)
+    graded = grade_class(room.root, intake, [LESSON], pool=room.pool)
     told = {score.learner: score.problem for score in graded.marks.values()}
     assert told["ada"] == told["eve"] == ""
     assert "cannot be written" in told["ben"]
@@ -156,11 +135,11 @@ def test_a_verdict_that_cannot_be_written_is_its_own_problem(
 
 
 def test_a_disk_that_is_full_while_a_lesson_is_registered_is_told_once(
-    course: Path, pool: PoolMaker, hand_in: Callable[..., Path], caplog: pytest.LogCaptureFixture
+    room: Rehearsal, caplog: pytest.LogCaptureFixture
 ) -> None:
     """nbgrader logs what a database says, with a traceback of sixty lines."""
-    hand_in("ada", RIGHT)
-    (course / "gradebook.db").unlink()
+    room.hand_in("ada", RIGHT)
+    (room.root / "gradebook.db").unlink()
 
     def full(connection: object, cursor: object, statement: str, *_: object) -> None:
         if statement.startswith("INSERT INTO source_cell"):
@@ -169,7 +148,7 @@ def test_a_disk_that_is_full_while_a_lesson_is_registered_is_told_once(
     event.listen(Engine, "before_cursor_execute", full)
     try:
         with pytest.raises(GradingError, match="the disk is full") as told:
-            grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+            room.grade()
     finally:
         event.remove(Engine, "before_cursor_execute", full)
     assert "free some space" in told.value.next_command
@@ -178,16 +157,16 @@ def test_a_disk_that_is_full_while_a_lesson_is_registered_is_told_once(
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not shutil.which("unshare") or os.geteuid() != 0, reason="a small disk needs root and unshare")
-def test_a_full_disk_loses_nothing(course: Path, hand_in: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_full_disk_loses_nothing(room: Rehearsal, tmp_path: Path) -> None:
     for number in range(4):
-        hand_in(f"learner{number}", dict(list(RIGHT.items())[:number]))
+        room.hand_in(f"learner{number}", dict(list(RIGHT.items())[:number]))
     made, place = tmp_path / "made", tmp_path / "disk"
     made.mkdir()
     place.mkdir()
     for name in ("source", "submitted", ".course"):
-        shutil.copytree(course / name, made / name)
+        shutil.copytree(room.root / name, made / name)
     for name in ("nbgrader_config.py", "gradebook.db"):
-        shutil.copy(course / name, made)
+        shutil.copy(room.root / name, made)
     program = f"{sys.executable} -m tests.run.full_disk {made} {place} 0 8 24 40 64 90 1000"
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=3m tmpfs {place} && exec {program}"],

@@ -15,7 +15,7 @@ def test_a_worker_that_ends_after_the_engine_hung_up_is_no_trouble(monkeypatch: 
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.close()
     monkeypatch.setattr(fork_server.os, "waitid", Mock(side_effect=ChildProcessError))
-    zygote = fork_server._Zygote.__new__(fork_server._Zygote)
+    zygote = fork_server.Zygote.__new__(fork_server.Zygote)
     zygote.control, zygote.isolation = theirs, Isolation.FULL
     zygote.names, zygote.ending, zygote.crowded = {41: 7, 42: 8}, {41: -9}, set()
     with theirs:

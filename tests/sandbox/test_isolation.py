@@ -127,6 +127,7 @@ def test_every_row_is_tried() -> None:
     assert list(TABLE) == list(isolation_rows.ROWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", TABLE)
 def test_the_table_is_true(found: tuple[str, dict[str, str]], yours: _Yours, row: str) -> None:
     level, said = found
@@ -139,6 +140,7 @@ def test_the_table_is_true(found: tuple[str, dict[str, str]], yours: _Yours, row
     assert ("killed" if came_to in ("disk", "processes") else came_to) == wanted
 
 
+@pytest.mark.slow
 def test_nothing_of_yours_was_changed(found: tuple[str, dict[str, str]], yours: _Yours) -> None:
     shown = yours.shown / "data.txt"
     assert shown.read_text() == "keep me"
@@ -175,7 +177,7 @@ def test_the_reduced_level_is_not_tried_where_full_works(monkeypatch: pytest.Mon
     tried: list[str] = []
     monkeypatch.setattr("nbproof.sandbox.namespaces.probe_isolation", lambda: tried.append("full") or "")
     monkeypatch.setattr("nbproof.sandbox.reduced.probe_reduced", lambda: tried.append("reduced") or "no")
-    isolation._why_not.cache_clear()
+    isolation.why_not.cache_clear()
     try:
         assert isolation_or_refuse().level is Isolation.FULL
         assert why_not_isolated() == ""
@@ -183,17 +185,17 @@ def test_the_reduced_level_is_not_tried_where_full_works(monkeypatch: pytest.Mon
         assert dict(offered()) == {Isolation.FULL: "", Isolation.REDUCED: "no"}
         assert tried == ["full", "reduced"], "each once"
     finally:
-        isolation._why_not.cache_clear()
+        isolation.why_not.cache_clear()
 
 
 def test_the_filter_knows_every_call_that_it_names() -> None:
-    table = {entry.split()[0] for entry in syscalls._NUMBERS.split(",")}
+    table = {entry.split()[0] for entry in syscalls.NUMBERS.split(",")}
     for abi in (None, 1, 6):
-        assert set(syscalls._rules(abi)) <= table
+        assert set(syscalls.rules_of(abi)) <= table
     for machine in ("x86_64", "aarch64"):
-        numbers = syscalls._numbers(machine)
+        numbers = syscalls.numbers_on(machine)
         assert len(set(numbers.values())) == len(numbers)
-        assert max(numbers.values()) <= syscalls._NEWEST, "what came later is unknown to the filter anyway"
+        assert max(numbers.values()) <= syscalls.NEWEST, "what came later is unknown to the filter anyway"
 
 
 def test_the_profile_of_the_page_is_the_one_that_is_printed() -> None:
@@ -211,7 +213,7 @@ def test_the_command_says_what_is_there_and_why(monkeypatch: pytest.MonkeyPatch)
     refused = {Isolation.FULL: "the kernel refuses", Isolation.REDUCED: ""}
     monkeypatch.setattr("nbproof.sandbox.isolation.offered", lambda: refused)
     monkeypatch.setattr("nbproof.cli.apparmor.offered", lambda: refused)
-    monkeypatch.setattr("nbproof.cli.apparmor._says", lambda path, text: text == "1")
+    monkeypatch.setattr("nbproof.cli.apparmor.file_says", lambda path, text: text == "1")
     said = what_is_offered()
     assert "full isolation:    no: the kernel refuses\nreduced isolation: yes" in said
     assert "isolation --apparmor" in said
@@ -279,15 +281,15 @@ def test_mounts_are_found_where_the_kernel_cannot_do_it_in_one_call(monkeypatch:
         "38 36 98:0 / /shown/folder-too rw - ext3 /dev/root rw\n"
     )
     monkeypatch.setattr(Path, "read_bytes", lambda path: listed.encode())
-    assert sandbox._mounts_below("/shown/folder") == ["/shown/folder", "/shown/folder/with blank"]
+    assert sandbox.mounts_below("/shown/folder") == ["/shown/folder", "/shown/folder/with blank"]
 
     def refuse(name: str, *arguments: object) -> int:
         raise OSError(38, name)
 
     made: list[str] = []
     monkeypatch.setattr(sandbox, "call", refuse)
-    monkeypatch.setattr(sandbox, "_read_only", made.append)
-    sandbox._read_only_below("/shown/folder")
+    monkeypatch.setattr(sandbox, "read_only", made.append)
+    sandbox.read_only_below("/shown/folder")
     assert made == ["/shown/folder", "/shown/folder/with blank"]
 
 

@@ -28,10 +28,11 @@ from nbproof.sandbox import evidence_wire, judging, wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed
 from nbproof.sandbox.worker_handle import NoRoom
+from nbproof.testing import Bench
+from nbproof.testing.small import POINTS, RIGHT
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import TensorRecord, Unreadable, snapshot
 from nbproof.values.results import Outcome
-from tests.conftest import LESSON, POINTS, RIGHT
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -76,11 +77,6 @@ HOW = {
 }
 
 
-@pytest.fixture(scope="module")
-def blueprint(small_lesson: Path) -> Blueprint:
-    return read_blueprint(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", course_config(small_lesson))
-
-
 def _with_test(
     blueprint: Blueprint, spends: str, truth: str = 'return {"result": Matches(spends, "something")}'
 ) -> Blueprint:
@@ -89,15 +85,15 @@ def _with_test(
     return replace(blueprint, tests={**blueprint.tests, "test_first": test})
 
 
-def _mark(engine: Engine, blueprint: Blueprint, judge: Judge) -> Verdict:
-    return mark(engine, blueprint, judge, Answers({**blueprint.stubs, **RIGHT}), "ada", {})
+def _mark(engine: Engine, blueprint: Blueprint, judge: Judge | None = None) -> Verdict:
+    rebuilt = Answers({**blueprint.stubs, **RIGHT})
+    return mark(engine, blueprint, judge or Judge(blueprint, seed=7), rebuilt, "ada", {})
 
 
 def _by_id(verdict: Verdict) -> dict[str, Outcome]:
     return {exercise.id: exercise for exercise in verdict.exercises}
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("how", HOW)
 def test_what_cannot_be_compared_ends_its_exercise_and_nothing_else(
     engine: Engine, blueprint: Blueprint, how: str, monkeypatch: pytest.MonkeyPatch
@@ -116,7 +112,6 @@ def test_what_cannot_be_compared_ends_its_exercise_and_nothing_else(
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_what_an_error_over_evidence_leaves_behind_meets_no_other_learner(engine: Engine, blueprint: Blueprint) -> None:
     spends = "import torch\n    try: return str(len(bytes(10**10)))\n    finally: torch.left_behind = True"
     costly = _with_test(blueprint, spends)
@@ -124,35 +119,31 @@ def test_what_an_error_over_evidence_leaves_behind_meets_no_other_learner(engine
     asked, judge = engine.judge, Judge(looks, seed=7)
     assert _by_id(_mark(engine, looks, judge))["first"].status == "passed"
     before = asked.generation
-    assert _by_id(_mark(engine, costly, Judge(costly, seed=7)))["first"].score == 0
+    assert _by_id(_mark(engine, costly))["first"].score == 0
     assert _by_id(_mark(engine, looks, judge))["first"].status == "passed"
     assert asked.generation > before
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_a_judge_that_was_ended_leaves_the_marks_of_others(engine: Engine, blueprint: Blueprint) -> None:
     costly, honest = _with_test(blueprint, HOW["memory at once"]), Judge(blueprint, seed=7)
     assert _mark(engine, blueprint, honest).score == sum(POINTS.values())
-    _mark(engine, costly, Judge(costly, seed=7))
+    _mark(engine, costly)
     engine.judge.end()
     assert _mark(engine, blueprint, honest).score == sum(POINTS.values())
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_an_error_of_the_instructors_is_no_learners_failure(engine: Engine, blueprint: Blueprint) -> None:
     broken = _with_test(blueprint, "pass", "return 1 / 0")
     with pytest.raises(JudgeFailed, match="test_first: ZeroDivisionError"):
-        _mark(engine, broken, Judge(broken, seed=7))
+        _mark(engine, broken)
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_a_truth_that_ends_the_judge_ends_the_run_in_words(engine: Engine, blueprint: Blueprint) -> None:
     broken = _with_test(blueprint, "pass", "import os; os._exit(1)")
     with pytest.raises(EngineFailed, match="the judge's process ended over a truth"):
-        _mark(engine, broken, Judge(broken, seed=7))
+        _mark(engine, broken)
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_a_judge_that_finds_no_room_tries_again(
     engine: Engine, blueprint: Blueprint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,17 +157,21 @@ def test_a_judge_that_finds_no_room_tries_again(
         return forked(role, *rest)
 
     monkeypatch.setattr(engine, "_forked_once", flaky)
-    assert _mark(engine, blueprint, Judge(blueprint, seed=7)).score == sum(POINTS.values())
+    assert _mark(engine, blueprint).score == sum(POINTS.values())
     assert roles[:2] == ["judge", "judge"]
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_the_judge_is_as_sealed_as_what_it_judges(engine: Engine, blueprint: Blueprint) -> None:
     looks = 'import os; return f\'{os.listdir("/proc")} {os.path.exists("ROOT")} {os.environ.get("HOME")}\''.replace(
         "ROOT", str(ROOT / "source")
     )
-    found = _by_id(_mark(engine, sealed := _with_test(blueprint, looks), Judge(sealed, seed=7)))
+    found = _by_id(_mark(engine, _with_test(blueprint, looks)))
     assert "[] False" in ENGLISH.outcome(found["first"])
+
+
+@pytest.fixture
+def blueprint(bench: Bench) -> Blueprint:
+    return bench.blueprint
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +180,6 @@ def legacy() -> Iterator[Blueprint]:
     yield read_blueprint(path, course_config(ROOT))
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_an_answer_whose_shapes_multiply_costs_its_learner_that_exercise(engine: Engine, legacy: Blueprint) -> None:
     # It ended the run for a whole class: 240 KB that a check multiplied into 6 GB, in the coordinator.
     answer = "answer = [[torch.tensor([5.]), torch.tensor([1.])], [torch.ones(30_000, 1), torch.ones(1, 30_000)]]"

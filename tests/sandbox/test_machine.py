@@ -12,21 +12,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from nbproof.limits import GradingLimits
-from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
 from nbproof.sandbox import machine, usage, wire, worker_handle
 from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.machine import Fit, Room, room_here
 from nbproof.sandbox.usage import resident_mb
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import LESSON, RIGHT
 from tests import needs_isolation, some_by_day
-from tests.conftest import LESSON, RIGHT
 
 pytestmark = needs_isolation
 _levels = pytest.mark.parametrize(
@@ -39,13 +38,6 @@ while True:
     try: os.fork()
     except OSError: pass
 """
-
-
-def _course_of(hand_in: Callable[..., Path], bombs: int) -> None:
-    for number in range(bombs):
-        hand_in(f"bomb{number}", {**RIGHT, "second": BOMB})
-    for name in ("ada", "bob", "cyd"):
-        hand_in(name, RIGHT)
 
 
 @pytest.fixture
@@ -69,9 +61,10 @@ def few_processes() -> Iterator[Path]:
 @pytest.mark.nightly
 @_levels
 def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
-    course: Path, hand_in: Callable[..., Path], few_processes: Path, level: Isolation
+    room: Rehearsal, few_processes: Path, level: Isolation
 ) -> None:
-    _course_of(hand_in, bombs=2)
+    bomb = {**RIGHT, "second": BOMB}
+    room.hand_in_all({"bomb0": bomb, "bomb1": bomb, "ada": RIGHT, "bob": RIGHT, "cyd": RIGHT})
     code = (
         "import sys, pathlib\nfrom nbproof.run.batch import grade_class\nfrom nbproof.run.intake import take_in\n"
         "from nbproof.sandbox.isolation import Isolation\n"
@@ -84,7 +77,7 @@ def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
         (few_processes / "cgroup.procs").write_text(str(os.getpid()))
 
     ran = subprocess.run(
-        [sys.executable, "-c", code, str(course), LESSON, level.value], capture_output=True, text=True,
+        [sys.executable, "-c", code, str(room.root), LESSON, level.value], capture_output=True, text=True,
         preexec_fn=enter, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
@@ -95,10 +88,9 @@ def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
 
 
 @_levels
-def test_a_zygote_that_is_killed_is_started_again(course: Path, hand_in: Callable[..., Path], level: Isolation) -> None:
+def test_a_zygote_that_is_killed_is_started_again(room: Rehearsal, level: Isolation) -> None:
     slow = "import time\ntime.sleep(1.5)\n" + RIGHT["first"]
-    for name in ("ada", "bob"):
-        hand_in(name, {**RIGHT, "first": slow})
+    room.hand_in_all({"ada": {**RIGHT, "first": slow}, "bob": {**RIGHT, "first": slow}})
     killed: list[int] = []
     others = set(psutil.Process().children())  # the session's engine is one
 
@@ -118,14 +110,15 @@ def test_a_zygote_that_is_killed_is_started_again(course: Path, hand_in: Callabl
 
     killer = threading.Thread(target=kill)
     killer.start()
-    graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], isolation=level)
+    graded = room.grade(pool=None, isolation=level)
     killer.join()
     assert killed
-    assert {one.learner: (one.score, one.problem) for one in graded.marks.values()} == {
-        "ada": (4.0, ""),
-        "bob": (4.0, ""),
-    }
-    assert not [one for one in psutil.process_iter(["cmdline"]) if str(course) in " ".join(one.info["cmdline"] or ())]
+    assert {one.learner: (one.score, one.problem) for one in graded.marks.values()} == dict.fromkeys(
+        ("ada", "bob"), (4.0, "")
+    )
+    assert not [
+        one for one in psutil.process_iter(["cmdline"]) if str(room.root) in " ".join(one.info["cmdline"] or ())
+    ]
 
 
 @pytest.mark.parametrize(
@@ -161,11 +154,11 @@ def test_the_limits_of_both_versions_of_cgroups_are_read(tmp_path: Path, monkeyp
     (above / "memory.max").write_text(f"{3 << 30}\n")
     (old / "cpu.cfs_quota_us").write_text("-1\n")
     (old / "cpu.cfs_period_us").write_text("100000\n")
-    monkeypatch.setattr(machine, "_cgroups", lambda: iter([new, above, old]))
-    monkeypatch.setattr(machine, "_left_to_user", lambda: None)
+    monkeypatch.setattr(machine, "own_cgroups", lambda: iter([new, above, old]))
+    monkeypatch.setattr(machine, "left_to_user", lambda: None)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(16)))
     assert room_here() == Room(2, 300, 3072)
-    monkeypatch.setattr(machine, "_left_to_user", lambda: 77)
+    monkeypatch.setattr(machine, "left_to_user", lambda: 77)
     assert room_here() == Room(2, 77, 3072)
     (old / "cpu.cfs_quota_us").write_text("50000\n")
     assert room_here().cpus == 1
@@ -174,7 +167,7 @@ def test_the_limits_of_both_versions_of_cgroups_are_read(tmp_path: Path, monkeyp
 def test_what_ulimit_leaves_to_an_ordinary_user_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (4000, 4000))
-    left = machine._left_to_user()
+    left = machine.left_to_user()
     assert left is not None
     assert 0 < left < 4000
 
@@ -216,8 +209,8 @@ def test_the_memory_of_several_processes_is_looked_at_more_often(
 
 def test_memory_is_added_up_until_it_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(usage, "family", lambda pid: [pid] * 3)
-    monkeypatch.setattr(usage, "_own_memory_mb", lambda pid: 10.0)
-    monkeypatch.setattr(usage, "_channels", lambda pid: set())
+    monkeypatch.setattr(usage, "own_memory_mb", lambda pid: 10.0)
+    monkeypatch.setattr(usage, "channels_of", lambda pid: set())
     assert usage.memory_mb(os.getpid()) == 30
     assert usage.memory_mb(os.getpid(), 15) == 20
     assert usage.memory_mb(os.getpid(), 20) == 30, "what is just the limit is not too much"

@@ -1,0 +1,54 @@
+"""The session's engine and its course: with other limits, and as a gradebook knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nbgrader.apps import NbGraderAPI
+
+from nbproof.gradebook.writer import Writer
+from nbproof.limits import GradingLimits
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import register_lessons
+from nbproof.run.digests import LessonState
+from nbproof.run.journal import RunState
+from nbproof.run.references import References, where_of
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.isolation import Isolation
+from nbproof.testing.small import LESSON
+
+LIMITS: dict[str, Any] = {"exercise_seconds": 4.0, "submission_seconds": 24.0, "memory_mb": 512}
+"""Short, and still long for honest work on a machine that does something else as well."""
+
+
+@contextmanager
+def limited(engine: Engine, **limits: Any) -> Iterator[Engine]:
+    """The session's engine with other limits, the course's own if none are named: starting another one takes seconds."""
+    before, engine.limits = engine.limits, GradingLimits(**limits)
+    try:
+        yield engine
+    finally:
+        engine.limits = before
+
+
+def registered(small_lesson: Path) -> Path:
+    """Have the gradebook of the small course know its lesson."""
+    config = course_config(small_lesson)
+    coursedir = NbGraderAPI(config=config).coursedir
+    source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
+    states = {LESSON: LessonState(source, config, GradingLimits(config=config))}
+    with Writer(coursedir.db_url, coursedir.course_id) as writer:
+        register_lessons(states, RunState(small_lesson), writer, config)
+    note_references(small_lesson)
+    return small_lesson
+
+
+def note_references(course: Path) -> None:
+    """As if the reference answers had been tried: tests of something else need not wait for them."""
+    config, state = course_config(course), RunState(course)
+    one = LessonState(course / "source" / LESSON / f"{LESSON}.ipynb", config, GradingLimits(config=config))
+    for here in (True, False):
+        References({LESSON: one}, state, where_of(here, Isolation.FULL)).keep(LESSON)
