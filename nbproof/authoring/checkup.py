@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from nbproof.authoring.release import check_release
 from nbproof.authoring.trial import Way
 from nbproof.command import course_command
 from nbproof.course_file import the_course
-from nbproof.errors import Violation
+from nbproof.errors import UsageError, Violation
 from nbproof.nbgrader_setup import course_config
 from nbproof.text import counted
 
@@ -85,6 +86,22 @@ def check_up(
     )
     left = _left_out(syllabus, lessons, records) if names else ()
     return Checkup(tuple(records), tuple(others), what, left, time.perf_counter() - start)
+
+
+def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Exercise, Candidate]]:
+    """The answers of this name to the exercises that are named, or of the lessons. Raises UsageError if there is none."""
+    pairs = select(root, names, read_syllabus(root, names))
+    answers = [(exercise, one) for _, exercise in pairs for one in exercise.candidates]
+    found = [(exercise, one) for exercise, one in answers if one.name == name]
+    if not found:
+        near = difflib.get_close_matches(name, [one.name for _, one in answers], cutoff=0.5)
+        like = (
+            f"one of: {', '.join(dict.fromkeys(near))}"
+            if near
+            else "a name that stands behind '# %%' in right.py or wrong.py"
+        )
+        raise UsageError(f"no answer is called {name!r}", " ".join(names) or "all lessons", like)
+    return found
 
 
 def _left_out(syllabus: Syllabus, lessons: Sequence[Lesson], records: Sequence[Record]) -> tuple[str, ...]:
