@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nbproof.authoring.budget import over_budget
 from nbproof.authoring.contract import Record, check_contract, select
-from nbproof.authoring.demands import demands_of, unbroken, untried
+from nbproof.authoring.demands import demands_of, unbroken
 from nbproof.authoring.hinting import check_hints, check_share
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus, refuse_abandoned
 from nbproof.authoring.release import check_release
@@ -70,7 +71,7 @@ def check_up(
     def looked_at(lesson: Lesson, record: Record) -> None:
         exercise = record.exercise
         record.demands = demands_of(lesson, exercise)
-        record.violations += [*unbroken(lesson, exercise), *untried(lesson, exercise, the_course().awkward)]
+        record.violations += [*unbroken(lesson, exercise), *over_budget(lesson, exercise, the_course().budget)]
         told(record, len(pairs))
 
     records = check_contract(pairs, step, told=looked_at)
