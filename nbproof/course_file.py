@@ -65,6 +65,9 @@ class CourseFile:
     goes_wrong: Mapping[str, str] = field(default_factory=dict)
     """What goes wrong at the beginning of each lesson, in a sentence for the home page of the site: slug -> sentence."""
 
+    steady: tuple[str, ...] = ()
+    """Modules of libraries, with ``.*`` behind them all below: what can be called there is put back before each probe."""
+
     @property
     def root(self) -> Path:
         """The course's folder, in which its lessons lie."""
@@ -186,7 +189,7 @@ def _read(package: str) -> CourseFile:
     path = folder / _NAME
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
-        lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm", "truths")}
+        lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm", "truths", "steady")}
         package = folder.name if (folder / "__init__.py").exists() else ""
         name = str(told.get("name", folder.parent.name if package else folder.name))
         goes_wrong = {slug: str(one) for slug, one in dict(told.get("goes_wrong", {})).items()}
@@ -206,6 +209,7 @@ def _read(package: str) -> CourseFile:
             errors,
             nothing,
             goes_wrong,
+            lists["steady"],
         )
     except (OSError, ValueError) as error:
         raise UsageError(f"{_NAME} cannot be read: {error}", str(path), "correct that file") from None

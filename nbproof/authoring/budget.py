@@ -7,6 +7,7 @@
     demands = 4
     mutants = 30
     check_lines = 300
+    hidden_share = 0.8  # of the mutants, how many must fail a hidden check
     06_capstones = { words = 120, demands = 6 }
 """
 

@@ -5,7 +5,10 @@ ran has left a trace (:mod:`course.traces`). It does so with functions of the co
 one of these would run the probe in another way than it was written. So the worker notes the course's modules, classes
 and functions while it is warmed up, and puts back what was changed right before each probe.
 
-This is no wall: builtins, libraries and the interpreter itself stay the learner's, and whoever controls a process controls
+What can be called in the libraries that a course names (``steady`` in ``course.toml``) is put back as well, and an answer that
+changes one while it is probed is told so: whoever makes ``nn.ReLU`` compute something else has changed it for everybody.
+
+This is no wall: builtins, other libraries and the interpreter itself stay the learner's, and whoever controls a process controls
 what it says about itself. So no verdict rests on that. A count, a flag or a name that is the same for every seed may
 choose the words of a message; the author contract refuses a check that needs one to find a mutant
 (:mod:`nbproof.authoring.hearsay`).
@@ -16,10 +19,10 @@ from __future__ import annotations
 import operator
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["Pristine"]
+__all__ = ["Libraries", "Pristine"]
 
 _ENGINE = ("nbproof.sandbox", "nbproof.marking", "nbproof.recover")
 
@@ -69,6 +72,54 @@ class Pristine:
         if not all(map(operator.is_, map(_defaults_of, self._functions), self._defaults)):
             for function, defaults in zip(self._functions, self._defaults, strict=True):
                 function.__defaults__ = defaults
+
+
+class Libraries:
+    """What can be called in these modules, and of the classes they define, as it is now; ``name.*``: in all modules below."""
+
+    def __init__(self, *modules: str) -> None:
+        self._noted: dict[Any, dict[str, Any]] = {}
+        self._looks: dict[Any, _Look] = {}
+        for name in list(sys.modules):
+            if any(name == one or (one.endswith(".*") and name.startswith(one[:-1])) for one in modules):
+                module = sys.modules[name]
+                self._note(module)
+                for value in self._noted[module].values():
+                    if isinstance(value, type) and value.__module__ == name:
+                        self._note(value)
+
+    def _note(self, owner: Any) -> None:
+        # torch.compile exchanges nn.Module.__init__, for good.
+        called = {
+            name: value for name, value in vars(owner).items() if isinstance(value, _CALLED) and name != "__init__"
+        }
+        self._noted[owner] = called
+        self._looks[owner] = _Look(vars(owner))
+
+    def restore(self) -> None:
+        """Put back what was exchanged, and take away methods that a class did not have."""
+        for owner, name in list(self._changes()):
+            if name in self._noted[owner]:
+                setattr(owner, name, self._noted[owner][name])
+            else:
+                delattr(owner, name)
+
+    def first_change(self) -> str:
+        """What was exchanged since, such as ``ReLU.forward``; empty if nothing was."""
+        return next((f"{owner.__name__}.{name}" for owner, name in self._changes()), "")
+
+    def _changes(self) -> Iterator[tuple[Any, str]]:
+        for owner, called in self._noted.items():
+            now = vars(owner)
+            if self._looks[owner].is_of(now):
+                continue
+            yield from ((owner, name) for name, value in called.items() if now.get(name) is not value)
+            if isinstance(owner, type):
+                added = [name for name, value in now.items() if isinstance(value, types.FunctionType)]
+                yield from ((owner, name) for name in added if name not in called and name != "__init__")
+
+
+_CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
 
 
 class _Look:

@@ -28,26 +28,28 @@ from nbproof.recover.search import found_in
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import packed
 from nbproof.sandbox.launch import CPU_KIND
-from nbproof.sandbox.pristine import Pristine
+from nbproof.sandbox.pristine import Libraries, Pristine
 from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
 from nbproof.values import leaf
-from nbproof.values.results import ProbeResult
+from nbproof.values.results import ProbeError, ProbeResult
 
 __all__ = ["serve", "warm_up"]
 
 
 _shell: Shell | None = None
 _pristine: Pristine | None = None
+_libraries = Libraries()
 
 
 def warm_up() -> None:
     """Import what lessons import, and make the shell: all before the fork, and without computing anything."""
-    global _shell, _pristine
+    global _shell, _pristine, _libraries
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     _shell = new_shell()
     leaf.warm_up()
     seal()
     _pristine = Pristine("nbproof", the_course().package)
+    _libraries = Libraries(*the_course().steady)
 
 
 def serve(channel: socket.socket) -> None:
@@ -176,9 +178,14 @@ def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     name, namespace = header["test"], _shell.user_ns
     try:
         _pristine.restore()
+        _libraries.restore()
         if "source" in header:
             _learn(header, tasks)
         brought = bring(tasks[name][header["check"]](), namespace, Case(header["seed"]))
+        changed = _libraries.first_change()
+        if changed:
+            told = f"it has changed {changed} for all code that uses it"
+            brought = ProbeResult(trouble=ProbeError("RuntimeError", told), printed=brought.printed)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a learner who broke what the test cell needs hears of it

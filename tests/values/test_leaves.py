@@ -26,7 +26,7 @@ from nbproof.errors import UsageError
 from nbproof.marking import verdicts
 from nbproof.run.digests import leaf_versions
 from nbproof.sandbox.evidence_wire import opened, packed
-from nbproof.sandbox.pristine import Pristine
+from nbproof.sandbox.pristine import Libraries, Pristine
 from nbproof.sandbox.wire import WireError
 from nbproof.values import evidence, leaf
 from nbproof.values.compare import Close, first_difference
@@ -280,6 +280,20 @@ def test_what_a_learner_makes_of_a_leaf_type_is_put_back_before_a_probe(monkeypa
     assert snapshot(torch.ones(2)) == before
     with pytest.raises(AttributeError):  # an object is not put back, so it has nothing that could be changed
         ours.taken = None  # type: ignore[method-assign, assignment]
+
+
+def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
+    x = torch.tensor([-1.0, 2.0])
+    before = torch.nn.ReLU()(x)
+    for owner, name in ((torch.nn.ReLU, "forward"), (torch.Tensor, "backward"), (torch, "relu")):
+        monkeypatch.setattr(owner, name, lambda *given: x)
+        assert libraries.first_change() == f"{owner.__name__}.{name}"
+        libraries.restore()
+        assert libraries.first_change() == ""
+    torch.nn.ReLU.__call__ = lambda self, x: x  # type: ignore[method-assign]
+    libraries.restore()
+    assert torch.equal(torch.nn.ReLU()(x), before)
 
 
 def test_seeds_and_poison_are_those_of_the_leaf_types(with_leaves: Callable[..., None]) -> None:
