@@ -155,7 +155,7 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
     _judge_visible(record, killers)
     for name in (name for cell in exercise.tests for name in answers_for_the_asking(cell.hidden)):
         record.broken(
-            f"probe and truth of a hidden check share {name}, which runs what it is given: a cheat can ask it for the wanted value",
+            f"probe and truth of a hidden check share {name}, which runs what it is given: it answers a cheat",
             cure=f"in {exercise.id}/{CHECKS} let them share what makes models and inputs only",
         )
 
@@ -203,8 +203,8 @@ def _judge_visible(record: Record, killers: Mapping[str, set[str]]) -> None:
     if hidden and asked < least * len(killers):
         missed = sorted(name for name, who in killers.items() if not who & hidden)
         record.broken(
-            f"{asked} of {len(killers)} mutants fail a hidden check, at least {least:.0%} should: whoever forges what visible checks "
-            "are told is found by these alone: " + ", ".join(missed),
+            f"{asked} of {len(killers)} mutants fail a hidden check, at least {least:.0%} should: whoever forges visible "
+            "evidence is found by these alone: " + ", ".join(missed),
             cure=f"let the hidden checks in {exercise.id}/{CHECKS} see more of what an answer does, on the same scenario",
         )
     unseen = sorted(name for name, who in killers.items() if who and who <= hidden)
