@@ -32,6 +32,7 @@ __all__ = [
     "refuse_bad_markers",
     "refuse_markers",
     "refuse_unmarkable",
+    "solution_of",
     "stub_of",
     "text_of",
     "visible_and_hidden",
@@ -128,6 +129,11 @@ def stub_of(source: str) -> str:
         elif not inside:
             lines.append(line)
     return "\n".join(lines)
+
+
+def solution_of(source: str) -> str:
+    """The TODO cell as its author wrote it, without the lines that mark the solution."""
+    return "\n".join(line for line in source.split("\n") if line.strip() not in (BEGIN_SOLUTION, END_SOLUTION))
 
 
 def visible_and_hidden(source: str) -> tuple[str, str]:

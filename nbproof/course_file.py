@@ -51,9 +51,8 @@ class CourseFile:
 
     wheel: str = ""
     """The address of the wheel that learners install if the course is not there, as in Colab; empty if there is none."""
-    awkward: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """For arguments of answers, such as ``model``: kinds that nobody thinks of, about which ``check`` asks each exercise."""
-
+    budget: Mapping[str, Any] = field(default_factory=dict)
+    """How much an exercise may be (:mod:`nbproof.authoring.budget`)."""
     truths: tuple[str, ...] = ()
     """Modules that only truths use: what computes a wanted value is never where a learner's code runs."""
 
@@ -96,6 +95,10 @@ class CourseFile:
     def texts_in(self, root: Path) -> Path:
         """The same for a course's folder that has lessons of its own."""
         return root / "lessons" if (root / "lessons").is_dir() else self.texts
+
+    def budget_of(self, lesson: str) -> dict[str, Any]:
+        """How much an exercise of this lesson may be."""
+        return {**self.budget, **self.budget.get(lesson, {})}
 
     @property
     def withheld(self) -> tuple[Path, ...]:
@@ -204,8 +207,6 @@ def _read(package: str) -> CourseFile:
         lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm", "truths", "steady")}
         package = folder.name if (folder / "__init__.py").exists() else ""
         name = str(told.get("name", folder.parent.name if package else folder.name))
-        named = dict(told.get("awkward", {})).items()
-        awkward = {name: tuple(map(str, kinds)) for names, kinds in named for name in names.split(", ")}
         goes_wrong = {slug: str(one) for slug, one in dict(told.get("goes_wrong", {})).items()}
         picture, wheel, nothing = (str(told.get(key, "")) for key in ("picture", "wheel", "nothing_came"))
         errors = tuple({key: str(one[key]) for key in one} for one in told.get("errors", ()))
@@ -218,7 +219,7 @@ def _read(package: str) -> CourseFile:
             lists["warm"],
             picture,
             wheel,
-            awkward,
+            dict(told.get("budget", {})),
             lists["truths"],
             errors,
             nothing,

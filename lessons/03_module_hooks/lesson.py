@@ -301,10 +301,11 @@ print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
 # easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call of `add(x1, x2)` returns 5 more than before.
-# The hook adds 5 to whatever value `forward` has returned: it neither computes that value again nor touches the inputs.
-# It returns a new tensor, for a `forward` may hand an input through, or a view of it. An output of
-# floating-point numbers keeps its dtype, gradients flow on as before, and an output that is made of data alone
-# still requires no gradient.
+# Add the 5 to what `forward` has returned: the check gives `add` other forwards, too.
+#
+# ```python
+# add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "add_five", "locked": false, "schema_version": 3, "solution": true, "task": false}
 add = Add()

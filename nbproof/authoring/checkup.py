@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nbproof.authoring.budget import over_budget
 from nbproof.authoring.contract import Record, check_contract, select
-from nbproof.authoring.demands import demands_of, unbroken, untried
+from nbproof.authoring.demands import demands_of, unbroken
 from nbproof.authoring.hinting import check_hints, check_share
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus, refuse_abandoned
 from nbproof.authoring.release import check_release
 from nbproof.authoring.trial import Way
 from nbproof.command import course_command
 from nbproof.course_file import the_course
-from nbproof.errors import Violation
+from nbproof.errors import UsageError, Violation
 from nbproof.nbgrader_setup import course_config
 from nbproof.text import counted
 
@@ -69,7 +71,7 @@ def check_up(
     def looked_at(lesson: Lesson, record: Record) -> None:
         exercise = record.exercise
         record.demands = demands_of(lesson, exercise)
-        record.violations += [*unbroken(lesson, exercise), *untried(lesson, exercise, the_course().awkward)]
+        record.violations += [*unbroken(lesson, exercise), *over_budget(lesson, exercise, the_course().budget_of(lesson.slug))]
         told(record, len(pairs))
 
     records = check_contract(pairs, step, told=looked_at)
@@ -85,6 +87,22 @@ def check_up(
     )
     left = _left_out(syllabus, lessons, records) if names else ()
     return Checkup(tuple(records), tuple(others), what, left, time.perf_counter() - start)
+
+
+def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Exercise, Candidate]]:
+    """The answers of this name to the exercises that are named, or of the lessons. Raises UsageError if there is none."""
+    pairs = select(root, names, read_syllabus(root, names))
+    answers = [(exercise, one) for _, exercise in pairs for one in exercise.candidates]
+    found = [(exercise, one) for exercise, one in answers if one.name == name]
+    if not found:
+        near = difflib.get_close_matches(name, [one.name for _, one in answers], cutoff=0.5)
+        like = (
+            f"one of: {', '.join(dict.fromkeys(near))}"
+            if near
+            else "a name that stands behind '# %%' in right.py or wrong.py"
+        )
+        raise UsageError(f"no answer is called {name!r}", " ".join(names) or "all lessons", like)
+    return found
 
 
 def _left_out(syllabus: Syllabus, lessons: Sequence[Lesson], records: Sequence[Record]) -> tuple[str, ...]:

@@ -18,9 +18,11 @@ from nbproof.authoring.demands import Demands
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
+from nbproof.authoring.shared_helpers import answers_for_the_asking
 from nbproof.authoring.trial import Trial, Tried, Way
 from nbproof.cells import CellKind
 from nbproof.command import course_command
+from nbproof.course_file import the_course
 from nbproof.display.help import all_hints, known_hint
 from nbproof.display.outline import checks_in
 from nbproof.display.words import ENGLISH
@@ -151,6 +153,11 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
         if candidate.role == "mutant":
             killers[candidate.name] = failing
     _judge_visible(record, killers)
+    for name in (name for cell in exercise.tests for name in answers_for_the_asking(cell.hidden)):
+        record.broken(
+            f"probe and truth of a hidden check share {name}, which runs what it is given: it answers a cheat",
+            cure=f"in {exercise.id}/{CHECKS} let them share what makes models and inputs only",
+        )
 
 
 def _judge_candidate(record: Record, candidate: Candidate, outcome: Tried) -> set[str]:
@@ -190,6 +197,15 @@ def _judge_visible(record: Record, killers: Mapping[str, set[str]]) -> None:
         record.broken(
             f"the hidden check {name} finds no mutant: nothing shows that it can fail",
             cure=f"let it ask for what the statement asks for, in {exercise.id}/{CHECKS}",
+        )
+    asked = sum(1 for who in killers.values() if who & hidden)
+    least = the_course().budget_of(exercise.lesson).get("hidden_share", 0)
+    if hidden and asked < least * len(killers):
+        missed = sorted(name for name, who in killers.items() if not who & hidden)
+        record.broken(
+            f"{asked} of {len(killers)} mutants fail a hidden check, at least {least:.0%} should: whoever forges visible "
+            "evidence is found by these alone: " + ", ".join(missed),
+            cure=f"let the hidden checks in {exercise.id}/{CHECKS} see more of what an answer does, on the same scenario",
         )
     unseen = sorted(name for name, who in killers.items() if who and who <= hidden)
     record.seen = sum(1 for who in killers.values() if who) - len(unseen)

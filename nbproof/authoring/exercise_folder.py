@@ -16,7 +16,8 @@ names its misconception, and the hint that its learner should get::
     add = Add()
     ...
 
-Lines below it say which words of the statement it breaks (:mod:`nbproof.authoring.demands`).
+Lines below it say which words of the statement it breaks (:mod:`nbproof.authoring.demands`), and which answer it is made
+of, if edits of that one follow (:mod:`nbproof.authoring.edits`): the reference, an accepted answer, or a mutant above it.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbproof.authoring.edits import edited
 from nbproof.checks.visible import grade_id_of, import_lines, the_call
 from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS, HIDDEN, HINTS, NamedCell, key_of, read_named_cells
@@ -39,8 +41,9 @@ __all__ = [
     "is_left_over",
     "key_called",
     "nothing_to_break",
-    "read_candidates",
+    "read_accepted",
     "read_checks",
+    "read_mutants",
     "refuse_missing",
     "refuse_unexpected",
     "refuse_unused",
@@ -175,6 +178,7 @@ def _unexpected(parts: tuple[str, ...], ids: Collection[str], path: Path) -> tup
 
 _MUTANT = re.compile(r"#\s*misconception:\s*(?P<name>.+?)\s*\|\s*hint:\s*(?P<hint>[a-z0-9_]+|none)\s*$")
 _BREAKS = re.compile(r"#\s*breaks:\s*(?P<quote>.+?)\s*$")
+_EDITS = re.compile(r"#\s*edits:\s*(?P<answer>\w+)\s*$")
 _NOTHING = re.compile(r"#\s*nothing to break:\s*(?P<quote>.+?)\s*$")
 
 
@@ -195,39 +199,75 @@ class Candidate:
     """What it breaks of the statement, in the statement's words."""
 
 
-def read_candidates(folder: Path, role: str) -> tuple[Candidate, ...]:
-    """The candidates of an exercise's folder, in their order. Raises LessonError for one that cannot be one of this role."""
+def read_accepted(folder: Path) -> tuple[Candidate, ...]:
+    """The accepted answers in an exercise's folder, in their order. Raises LessonError for one that is a mutant."""
     found = []
-    for cell in read_named_cells(folder / (WRONG if role == "mutant" else RIGHT)):
-        if not cell.name:
-            if cell.source.strip():
-                raise LessonError("an answer without a name", cell.place, "put a '# %% name' above each answer")
-            continue
-        misconception, hint, breaks = "", None, list[str]()
+    for cell in _answers(folder / RIGHT):
         match = _MUTANT.match(cell.source.split("\n", 1)[0])
-        first = f"{cell.path}:{cell.line}"
-        if role == "accepted" and match is not None:
+        if match is not None:
             raise LessonError(
                 f"a mutant lies among the accepted answers: its first line names a misconception, {match['name']!r}",
-                first,
+                f"{cell.path}:{cell.line}",
                 f"move the cell to {WRONG}, or, if it is a right answer, take that line out",
             )
-        if role == "mutant":
-            if match is None:
-                raise LessonError(
-                    "a mutant's first line names its misconception and the hint expected for it",
-                    first,
-                    "write: # misconception: <in a few words> | hint: <id, or none>",
-                )
-            misconception = match["name"]
-            hint = None if match["hint"] == "none" else match["hint"]
-            for line in cell.source.split("\n")[1:]:
-                quoted = _BREAKS.match(line)
-                if quoted is None:
-                    break
-                breaks.append(quoted["quote"])
-        found.append(Candidate(cell.name, role, cell.source + "\n", cell.place, misconception, hint, tuple(breaks)))
+        found.append(Candidate(cell.name, "accepted", cell.source + "\n", cell.place))
     return tuple(found)
+
+
+def read_mutants(folder: Path, right: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """The mutants in an exercise's folder, in their order, as whole texts: some are edits of an answer that is ``right``.
+
+    Raises LessonError for one without a misconception, and for edits that do not fit.
+    """
+    answers = {one.name: one.source.rstrip("\n").split("\n") for one in right}
+    found = []
+    for cell in _answers(folder / WRONG):
+        mutant = _mutant(cell, answers)
+        if mutant.name in answers:
+            raise LessonError(f"two answers are called {mutant.name!r}", cell.place, "rename one of them")
+        found.append(mutant)
+        lines = mutant.source.rstrip("\n").split("\n")
+        answers[cell.name] = lines[1 + len(mutant.breaks) :]
+    return tuple(found)
+
+
+def _answers(path: Path) -> Iterator[NamedCell]:
+    """The cells of a file of answers."""
+    for cell in read_named_cells(path):
+        if cell.name:
+            yield cell
+        elif cell.source.strip():
+            raise LessonError("an answer without a name", cell.place, "put a '# %% name' above each answer")
+
+
+def _mutant(cell: NamedCell, answers: Mapping[str, list[str]]) -> Candidate:
+    head, *lines = cell.source.split("\n")
+    first = f"{cell.path}:{cell.line}"
+    match = _MUTANT.match(head)
+    if match is None:
+        raise LessonError(
+            "a mutant's first line names its misconception and the hint expected for it",
+            first,
+            "write: # misconception: <in a few words> | hint: <id, or none>",
+        )
+    quoted = list(itertools.takewhile(_BREAKS.match, lines))
+    body = lines[len(quoted) :]
+    edits = _EDITS.match(body[0]) if body else None
+    if edits is not None:
+        place = f"{cell.path}:{cell.line + 1 + len(quoted)}"
+        if edits["answer"] not in answers:
+            cure = f"name one of: {', '.join(answers)}"
+            raise LessonError(f"edits of {edits['answer']!r}, which is no answer above it", place, cure)
+        body = edited(answers[edits["answer"]], body[1:], place)
+    return Candidate(
+        cell.name,
+        "mutant",
+        "\n".join([head, *quoted, *body]) + "\n",
+        cell.place,
+        match["name"],
+        None if match["hint"] == "none" else match["hint"],
+        tuple(found["quote"] for line in quoted if (found := _BREAKS.match(line))),
+    )
 
 
 def nothing_to_break(folder: Path) -> Iterator[tuple[str, str]]:

@@ -34,8 +34,9 @@ from nbproof.authoring.exercise_folder import (
     Candidate,
     is_left_over,
     key_called,
-    read_candidates,
+    read_accepted,
     read_checks,
+    read_mutants,
     refuse_missing,
     refuse_unexpected,
     refuse_unused,
@@ -51,6 +52,7 @@ from nbproof.cells import (
     refuse_bad_markers,
     refuse_markers,
     refuse_unmarkable,
+    solution_of,
     stub_of,
     visible_and_hidden,
 )
@@ -319,8 +321,9 @@ def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
                 answer.place,
                 f"put '{BEGIN_SOLUTION}' and '{END_SOLUTION}' around the reference solution",
             )
-        accepted = read_candidates(folder / answer.grade_id, "accepted")
-        mutants = read_candidates(folder / answer.grade_id, "mutant")
+        accepted = read_accepted(folder / answer.grade_id)
+        reference = Candidate("reference", "reference", solution_of(answer.source))
+        mutants = read_mutants(folder / answer.grade_id, (reference, *accepted))
         exercises.append(
             Exercise(answer.grade_id, folder.name, answer, tuple(tests[answer.grade_id]), accepted, mutants)
         )

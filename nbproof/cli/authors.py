@@ -113,6 +113,7 @@ def _build(arguments: argparse.Namespace) -> int:
 _CHECK = Options(
     (
         option("names", nargs="*", metavar="NAME", help="lessons or exercises (default: all)"),
+        option("--show", metavar="ANSWER", help="print the answers of this name, whole, and check nothing"),
         option(
             "--redundant", action="store_true", help="also list mutants that get the same hint for the same evidence"
         ),
@@ -120,8 +121,19 @@ _CHECK = Options(
 )
 
 
+def _show(arguments: argparse.Namespace) -> int:
+    from nbproof.authoring.checkup import answers_called
+
+    for exercise, answer in answers_called(arguments.course, arguments.names, arguments.show):
+        print(f"# %% {answer.name} ({answer.role} of {exercise.id})\n{answer.source}")
+    return 0
+
+
 def _check(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
+
+    if arguments.show:
+        return _show(arguments)
 
     with progress("candidates") as step:
         from nbproof.authoring.checkup import check_up

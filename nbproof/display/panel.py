@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from nbproof.cells import BEGIN_SOLUTION, END_SOLUTION
+from nbproof.cells import solution_of
 from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, say, say_unknown
 from nbproof.display.outline import outline
@@ -162,8 +162,7 @@ _MARKER = re.compile(r"^# ?%% ?(?P<name>.*)$\n?", re.MULTILINE)
 
 def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
     """Names and texts: the reference answer first, then two others; nothing if the instructor's files are not here."""
-    lines = the_course().source_cell(slug, exercise).split("\n")
-    reference = "\n".join(line for line in lines if line.strip() not in (BEGIN_SOLUTION, END_SOLUTION))
+    reference = solution_of(the_course().source_cell(slug, exercise))
     if not reference:
         return []
     parts = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nbproof.authoring.exercise_folder import read_candidates
+from nbproof.authoring.lesson import read_lesson
 from tests.attacks.arsenal import Attack, Scene
 
 _LESSONS = Path(__file__).resolve().parents[2] / "lessons"
@@ -267,7 +267,8 @@ def _typed(lesson: str, exercise: str, name: str, tries: str, answer: str) -> At
 
 def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
     """The mutant with the lie in front of it."""
-    text = next(one.source for one in read_candidates(_LESSONS / lesson / exercise, "mutant") if one.name == mutant)
+    mutants = read_lesson(_LESSONS / lesson).exercise(exercise).mutants
+    text = next(one.source for one in mutants if one.name == mutant)
     wrong = re.sub(r"\A# misconception: .*\n", "", text)
 
     def build(scene: Scene) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.demands import demands_of, sentences, unbroken, untried
+from nbproof.authoring.budget import over_budget
+from nbproof.authoring.demands import demands_of, sentences, unbroken
 from nbproof.authoring.lesson import Lesson, read_lesson
+from nbproof.course_file import the_course
 from tests.authoring.tiny import MUTANTS, Sketch, write_lesson
 
 STATEMENT = """\
@@ -90,25 +93,11 @@ def test_a_quote_that_the_statement_does_not_hold_is_named_with_its_place(
     assert "catch/wrong.py:" in found.place
 
 
-KINDS = {"model": ("tied", "shared", "one_dim"), "optimizer": ("groups",)}
-
-
-def test_kinds_of_arguments_are_tried_or_said_not_to_apply(tmp_path: Path) -> None:
-    checks = "# awkward: one_dim: no input is involved\nTRIED = ['tied']\n"
-    lesson = stated(tmp_path, "Return it.", stub="def take(model): ...\n\n\n", checks=checks)
-    (found,) = untried(lesson, lesson.exercises[0], KINDS)
-    assert found.fact == "catch: its answer takes any model, and no check tries: shared"
-    assert found.place.endswith("catch/checks.py")
-
-
-def test_who_takes_no_such_argument_is_not_asked(tmp_path: Path) -> None:
-    lesson = stated(tmp_path, "Return it.")
-    assert not list(untried(lesson, lesson.exercises[0], KINDS))
-
-
-def test_a_kind_that_nobody_knows_and_one_that_is_both_are_named(tmp_path: Path) -> None:
-    checks = "# awkward: one_dim, shared, bent: no input\nTRIED = ['tied', 'shared']\n"
-    lesson = stated(tmp_path, "Return it.", stub="def take(model): ...\n\n\n", checks=checks)
-    both, unknown = sorted(untried(lesson, lesson.exercises[0], KINDS), key=lambda one: one.fact)
-    assert "'shared' is tried, and said not to apply" in both.fact
-    assert "no kind is called 'bent'" in unknown.fact
+def test_an_exercise_that_is_more_than_the_budget_allows_is_named(tmp_path: Path) -> None:
+    lesson = stated(tmp_path, "Return it. Do so twice. And a third time.")
+    exercise = lesson.exercises[0]
+    course = replace(the_course(), budget={"words": 8, "mutants": 30, lesson.slug: {"words": 7, "check_lines": 1}})
+    words, lines = over_budget(lesson, exercise, course.budget_of(lesson.slug))
+    assert words.fact == "catch: 9 words, at most 7 are allowed"
+    assert lines.fact.endswith("check lines, at most 1 are allowed")
+    assert not list(over_budget(lesson, exercise, {}))

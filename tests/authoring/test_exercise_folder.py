@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.exercise_folder import read_candidates
+from nbproof.authoring.exercise_folder import read_accepted, read_mutants
 from nbproof.authoring.lesson import read_lesson
+from nbproof.cli.main import main
 from nbproof.errors import LessonError
 from nbproof.handed_out import HIDDEN, read_named_cells
 from tests import the_lessons
@@ -160,8 +161,8 @@ def test_checks_that_are_missing_or_that_nobody_calls_are_refused(folder: Path) 
 
 
 def test_answers_are_the_texts_of_their_cells(folder: Path) -> None:
-    for role, sources in (("accepted", ACCEPTED), ("mutant", MUTANTS)):
-        found = read_candidates(folder / "catch", role)
+    right = read_accepted(folder / "catch")
+    for found, sources in ((right, ACCEPTED), (read_mutants(folder / "catch", right), MUTANTS)):
         assert {one.name: one.source for one in found} == dict(sources)
         for one in found:
             path, _, line = one.place.rpartition(":")
@@ -175,10 +176,10 @@ def test_what_jupyterlab_puts_above_cells_is_no_answer(tmp_path: Path) -> None:
         ("one", "a = '''\n\n'''", 6),
         ("two", "b = 1  ", 12),
     ]
-    assert read_candidates(tmp_path, "mutant") == ()
+    assert read_mutants(tmp_path, ()) == ()
     path.write_text("answer = 1\n")
     with pytest.raises(LessonError, match="an answer without a name"):
-        read_candidates(tmp_path, "accepted")
+        read_accepted(tmp_path)
 
 
 def test_check_cells_of_this_course_are_two_lines() -> None:
@@ -189,3 +190,68 @@ def test_check_cells_of_this_course_are_two_lines() -> None:
             assert f'check("{exercise.id}"' in text
         assert "### BEGIN HIDDEN TESTS" not in text
         assert "(Check):" not in text
+
+
+EDITS = """\
+# %% nothing_kept
+# misconception: keeps nothing | hint: none
+# breaks: it holds the output
+# edits: reference
+-    answer.append(output)
++    pass
+
+# %% first_and_last
+# misconception: keeps the first only, and a copy of it | hint: none
+# edits: nothing_kept
+-answer = []
++answer = [None]
+@@
+-    pass
++    answer[0] = output
+
+# %% on_another
+# misconception: hooks another module | hint: none
+# edits: first_and_last
+ add = Add()
++other = Add()
+@@
+-add.register_forward_hook(hook)
++other.register_forward_hook(hook)
+@@
++answer *= 2
+"""
+
+
+def test_a_mutant_may_be_edits_of_another_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "catch" / "wrong.py").write_text(EDITS)
+    _, second, third = read_lesson(folder).exercise("catch").mutants
+    assert third.source == (
+        "# misconception: hooks another module | hint: none\n"
+        "add = Add()\nother = Add()\nanswer = [None]\n\n\ndef hook(module, args, output):\n    # TODO: keep the output.\n"
+        "    answer[0] = output\n\n\nother.register_forward_hook(hook)\nanswer *= 2\n"
+    )
+    root = str(folder.parent.parent)
+    assert main(["check", "catch", "--course", root, "--show", "first_and_last"]) == 0
+    assert capsys.readouterr().out == f"# %% first_and_last (mutant of catch)\n{second.source}\n"
+    assert main(["check", "catch", "--course", root, "--show", "first_or_last"]) == 2
+    assert "one of: first_and_last" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("edits", "fact"),
+    [
+        ("# edits: nobody\n-x", "edits of 'nobody', which is no answer above it"),
+        ("# edits: reference\n-answer = 5\n+x", "'answer = 5' does not stand there so"),
+        ("# edits: reference\n \n+x", "'' stands there 4 times"),
+        ("# edits: reference\nanswer = 5", "an edit that begins with none of '-', '+' and ' '"),
+    ],
+)
+def test_edits_that_do_not_fit_are_told_with_their_place(folder: Path, edits: str, fact: str) -> None:
+    path = folder / "catch" / "wrong.py"
+    path.write_text(f"# %% one\n# misconception: x | hint: none\n{edits}\n")
+    with pytest.raises(LessonError) as caught:
+        read_lesson(folder)
+    assert caught.value.fact.startswith(fact)
+    name, _, line = caught.value.place.rpartition(":")
+    assert name == str(path)
+    assert path.read_text().splitlines()[int(line) - 1].startswith("# edits")

@@ -19,7 +19,6 @@ from course.storages import Storages
 from course.traces import attributes_on, gradients_left, parameters_of, what_runs
 from course.truths import no_gradient_left, same_both_times, storages_left
 from nbproof.checks.case import Case
-from nbproof.course_file import the_course
 from nbproof.values.compare import first_difference, is_same
 from nbproof.values.evidence import snapshot
 
@@ -269,12 +268,6 @@ def test_each_kind_is_what_it_says_and_follows_from_the_case(kind: str) -> None:
     assert model is not again
     again(x).sum().backward()
     assert again.training and any(one.grad is not None for one in again.parameters())
-
-
-def test_the_contract_asks_about_each_of_them() -> None:
-    kinds = the_course().awkward
-    assert set(kinds["model"]) == set(kinds["net"]) == set(KINDS)
-    assert kinds["optimizer"] == (several_groups.__name__,)
 
 
 def test_groups_hold_each_parameter_that_trains_once_with_settings_of_their_own() -> None:

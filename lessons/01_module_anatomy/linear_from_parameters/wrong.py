@@ -2,25 +2,15 @@
 
 # %% addmm_only
 # misconception: matrices only, by addmm | hint: matrix_only
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.addmm(self.bias, x, self.weight.t())
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return torch.addmm(self.bias, x, self.weight.t())
 
 # %% adds_one
 # misconception: adds 1 instead of the bias | hint: start_values_typed_in
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + 1
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.T + 1
 
 # %% bias_for_inputs
 # misconception: a bias for each input | hint: anatomy_bias_shape
@@ -35,14 +25,9 @@ class MyLinear(nn.Module):
 
 # %% bias_plain
 # misconception: the bias is a plain tensor | hint: anatomy_not_a_parameter
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = torch.ones(out_features)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: bias_for_inputs
+-        self.bias = Parameter(torch.ones(in_features))
++        self.bias = torch.ones(out_features)
 
 # %% borrows_from_linear
 # misconception: shows the parameters of an nn.Linear as its own | hint: linear_inside
@@ -72,25 +57,15 @@ class MyLinear(nn.Module):
 # %% data_in_forward
 # misconception: computes with .data | hint: gradient_cut
 # breaks: Gradients reach the weight
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.data.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.data.T + self.bias
 
 # %% detached_bias
 # misconception: detaches the bias | hint: gradient_cut
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias.detach()
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.T + self.bias.detach()
 
 # %% expanded
 # misconception: parameters that share one number | hint: anatomy_one_number_for_all
@@ -106,14 +81,9 @@ class MyLinear(nn.Module):
 # %% formula_of_ones
 # misconception: uses the start values instead of the parameters | hint: start_values_typed_in
 # breaks: `forward` uses the weight and the bias
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.sum(-1, keepdim=True) + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x.sum(-1, keepdim=True) + self.bias
 
 # %% from_numpy
 # misconception: float64 from numpy | hint: anatomy_wrong_dtype
@@ -179,25 +149,15 @@ class MyLinear(nn.Module):
 # %% mm_only
 # misconception: matrices only | hint: matrix_only
 # breaks: one row, a batch of rows
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.mm(x, self.weight.t()) + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return torch.mm(x, self.weight.t()) + self.bias
 
 # %% multiplies_by_bias
 # misconception: multiplies by the bias | hint: anatomy_other_formula
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T * self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.T * self.bias
 
 # %% new_parameter_each_call
 # misconception: makes the parameters in forward | hint: attributes_missing
@@ -214,72 +174,42 @@ class MyLinear(nn.Module):
 # %% new_tensor_of_x
 # misconception: makes a new tensor of x | hint: anatomy_input_cut
 # breaks: Gradients reach the weight, the bias and `x`.
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = torch.tensor(x)
-        return x @ self.weight.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        x = torch.tensor(x)
++        return x @ self.weight.T + self.bias
 
 # %% no_bias
 # misconception: the bias is never added | hint: bias_unused
 # breaks: returns x · weightᵀ + bias
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.T
 
 # %% no_return
 # misconception: forgets to return | hint: returns_nothing
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        output = x @ self.weight.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        output = x @ self.weight.T + self.bias
 
 # %% no_self
 # misconception: forgets self | hint: anatomy_read_without_self
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ weight.T + bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ weight.T + bias
 
 # %% no_transpose
 # misconception: multiplies by the weight as it is | hint: shapes_do_not_fit
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight + self.bias
 
 # %% one_bias
 # misconception: one bias for all outputs | hint: anatomy_bias_shape
 # breaks: `bias` of shape `(out_features,)`
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(1))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: bias_for_inputs
+-        self.bias = Parameter(torch.ones(in_features))
++        self.bias = Parameter(torch.ones(1))
 
 # %% other_names
 # misconception: W and b | hint: anatomy_other_names
@@ -339,37 +269,22 @@ class MyLinear(nn.Module):
 
 # %% reshaped
 # misconception: reshapes the weight instead of transposing it | hint: weight_reshaped
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.reshape(x.shape[-1], -1) + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.reshape(x.shape[-1], -1) + self.bias
 
 # %% rows_only
 # misconception: returns rows, whatever came in | hint: matrix_only
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.view(-1, x.shape[-1]) @ self.weight.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x.view(-1, x.shape[-1]) @ self.weight.T + self.bias
 
 # %% sizes_as_parameters
 # misconception: registers a size as well | hint: anatomy_more_than_asked
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-        self.in_features = Parameter(torch.tensor(float(in_features)))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: bias_for_inputs
+-        self.bias = Parameter(torch.ones(in_features))
++        self.bias = Parameter(torch.ones(out_features))
++        self.in_features = Parameter(torch.tensor(float(in_features)))
 
 # %% sizes_swapped
 # misconception: swaps the two sizes | hint: weight_transposed
@@ -416,27 +331,16 @@ class MyLinear(nn.Module):
 # %% transposed
 # misconception: the weight is stored as (in, out) | hint: weight_transposed
 # breaks: `weight` of shape `(out_features, in_features)`
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(in_features, out_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight + self.bias
+# edits: no_transpose
+-        self.weight = Parameter(torch.ones(out_features, in_features))
++        self.weight = Parameter(torch.ones(in_features, out_features))
 
 # %% transposed_buffer
 # misconception: registers the transposed weight as a buffer | hint: anatomy_more_than_asked
 # breaks: nothing else that is registered
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-        self.register_buffer("transposed", self.weight.T)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: sizes_as_parameters
+-        self.in_features = Parameter(torch.tensor(float(in_features)))
++        self.register_buffer("transposed", self.weight.T)
 
 # %% transposed_in_init
 # misconception: transposes the weight once, in __init__ | hint: anatomy_kept_copy
@@ -453,25 +357,15 @@ class MyLinear(nn.Module):
 
 # %% transposes_x
 # misconception: transposes the input | hint: matrix_only
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return (self.weight @ x.T).T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return (self.weight @ x.T).T + self.bias
 
 # %% with_relu
 # misconception: puts an activation behind it | hint: anatomy_other_formula
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.relu(F.linear(x, self.weight, self.bias))
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return F.relu(F.linear(x, self.weight, self.bias))
 
 # %% transposed_at_first_call
 # misconception: transposes the weight in the first call, and keeps it | hint: anatomy_kept_copy
@@ -491,27 +385,17 @@ class MyLinear(nn.Module):
 # %% computes_in_float32
 # misconception: turns the input into float32 | hint: anatomy_wrong_dtype
 # breaks: turned into float64 by `.double()`
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.float() @ self.weight.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x.float() @ self.weight.T + self.bias
 
 # %% square_not_transposed
 # misconception: does not transpose a square weight | hint: anatomy_square_not_transposed
 # breaks: returns x · weightᵀ + bias
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        weight = self.weight if x.shape[-1] == self.weight.shape[0] else self.weight.T
-        return x @ weight + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        weight = self.weight if x.shape[-1] == self.weight.shape[0] else self.weight.T
++        return x @ weight + self.bias
 
 # %% columns_without_gradients
 # misconception: has a faster way where no gradient is needed, with the first weight | hint: anatomy_kept_copy
@@ -548,58 +432,40 @@ class MyLinear(nn.Module):
 # %% three_dimensions_at_most
 # misconception: a way for each number of dimensions, up to three | hint: matrix_only
 # breaks: a batch of matrices, and so on
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if x.dim() == 3:
-            return torch.bmm(x, self.weight.T.expand(len(x), -1, -1)) + self.bias
-        if x.dim() > 3:
-            raise ValueError("at most a batch of matrices")
-        return x @ self.weight.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        if x.dim() == 3:
++            return torch.bmm(x, self.weight.T.expand(len(x), -1, -1)) + self.bias
++        if x.dim() > 3:
++            raise ValueError("at most a batch of matrices")
++        return x @ self.weight.T + self.bias
 
 # %% asks_for_a_gradient_of_x
 # misconception: makes x need a gradient | hint: anatomy_changes_the_rest
 # breaks: and stays as it was
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if not x.requires_grad:
-            x.requires_grad_()
-        return x @ self.weight.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        if not x.requires_grad:
++            x.requires_grad_()
++        return x @ self.weight.T + self.bias
 
 # %% overwrites_x
 # misconception: writes into x | hint: overwrites_saved
 # breaks: and stays as it was
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        output = x @ self.weight.T + self.bias
-        if not x.requires_grad:
-            x.zero_()
-        return output
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        output = x @ self.weight.T + self.bias
++        if not x.requires_grad:
++            x.zero_()
++        return output
 
 # %% forward_of_linear
 # misconception: borrows the forward of nn.Linear | hint: linear_inside
 # breaks: Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    forward = nn.Linear.forward
+# edits: functional
+-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+-        return F.linear(x, self.weight, self.bias)
++    forward = nn.Linear.forward
 
 # %% hidden_linear
 # misconception: hides an nn.Linear in a list | hint: linear_inside
@@ -617,64 +483,39 @@ class MyLinear(nn.Module):
 # %% view_of_x
 # misconception: makes rows of x by a view | hint: anatomy_view_of_x
 # breaks: a transposed one too
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        rows = x.view(-1, x.shape[-1])
-        return torch.addmm(self.bias, rows, self.weight.T).view(*x.shape[:-1], -1)
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        rows = x.view(-1, x.shape[-1])
++        return torch.addmm(self.bias, rows, self.weight.T).view(*x.shape[:-1], -1)
 
 # %% keeps_the_gradient_of_x
 # misconception: makes x keep its gradient | hint: anatomy_changes_the_rest
 # breaks: and stays as it was
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if x.requires_grad:
-            x.retain_grad()
-        return x @ self.weight.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        if x.requires_grad:
++            x.retain_grad()
++        return x @ self.weight.T + self.bias
 
 # %% squeezes_one_output
 # misconception: squeezes the axis of a single output away | hint: anatomy_squeezed
 # breaks: `forward(x)` returns x · weightᵀ + bias.
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return (x @ self.weight.T + self.bias).squeeze(-1)
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return (x @ self.weight.T + self.bias).squeeze(-1)
 
 # %% squeezes_one_input
 # misconception: squeezes the axis of a single input away | hint: anatomy_squeezed
 # breaks: `x` has the shape `(..., in_features)`
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x.squeeze(-1)
-        return x @ self.weight.T + self.bias if x.dim() else self.weight[:, 0] * x + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        x = x.squeeze(-1)
++        return x @ self.weight.T + self.bias if x.dim() else self.weight[:, 0] * x + self.bias
 
 # %% squeezes_one_row
 # misconception: gives one row an axis more, and takes it away from a batch of one row, too | hint: anatomy_squeezed
 # breaks: one row, a batch of rows, a batch of matrices, and
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        rows = x.unsqueeze(0) if x.dim() == 1 else x
-        return (rows @ self.weight.T + self.bias).squeeze(0)
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        rows = x.unsqueeze(0) if x.dim() == 1 else x
++        return (rows @ self.weight.T + self.bias).squeeze(0)

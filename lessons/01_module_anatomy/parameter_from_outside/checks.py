@@ -7,7 +7,6 @@ from course.awkward import KINDS, awkward_models, several_groups
 from course.traces import gradients_left, what_runs
 from course.truths import ANYTHING, as_before, other_than
 
-# awkward: one_dim, three_dim, called_twice, in_place_behind, norm_in_eval, namedtuple, dictionary: add_offset never runs the model
 
 
 def _sgd(parameters, case):

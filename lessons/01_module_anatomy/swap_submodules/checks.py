@@ -9,7 +9,6 @@ from course.awkward import KINDS, awkward_models
 from course.traces import attributes_on, gradients_from, what_runs
 from course.truths import ANYTHING, as_before, other_than
 
-# awkward: one_dim, three_dim: a Tanh takes what a ReLU takes, whatever its shape
 
 
 class _ActBlock(nn.Module):

@@ -102,19 +102,15 @@ def swap_relu(model: nn.Module) -> nn.Module:
 # %% first_level
 # misconception: direct children only | hint: first_level_only
 # breaks: at any depth
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_children()):
-        if isinstance(module, nn.ReLU):
-            setattr(model, name, nn.Tanh().train(module.training))
-    return model
+# edits: dotted_setattr
+-    for name, module in list(model.named_modules()):
++    for name, module in list(model.named_children()):
 
 # %% forward_hook
 # misconception: changes the output of each ReLU with a hook | hint: rebinds_name
-def swap_relu(model: nn.Module) -> nn.Module:
-    for module in model.modules():
-        if isinstance(module, nn.ReLU):
-            module.register_forward_hook(lambda m, i, o: torch.tanh(i[0]))
-    return model
+# edits: changes_forward
+-            module.forward = torch.tanh
++            module.register_forward_hook(lambda m, i, o: torch.tanh(i[0]))
 
 # %% freezes
 # misconception: freezes the parameters | hint: anatomy_changes_the_rest
@@ -148,27 +144,21 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% loop_variable
 # misconception: gives the loop variable a new value | hint: rebinds_name
-def swap_relu(model: nn.Module) -> nn.Module:
-    for module in model.modules():
-        if isinstance(module, nn.ReLU):
-            module = nn.Tanh().train(module.training)
-    return model
+# edits: changes_forward
+-            module.forward = torch.tanh
++            module = nn.Tanh().train(module.training)
 
 # %% mode_lost
 # misconception: the new modules are in training mode | hint: mode_lost
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU):
-            model.set_submodule(name, nn.Tanh())
-    return model
+# edits: always_eval
+-    return model.eval()
++    return model
 
 # %% mode_of_the_model
 # misconception: the new modules get the mode of the whole model | hint: mode_lost
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU):
-            model.set_submodule(name, nn.Tanh().train(model.training))
-    return model
+# edits: class_not_object
+-            model.set_submodule(name, nn.Tanh)
++            model.set_submodule(name, nn.Tanh().train(model.training))
 
 # %% mode_of_the_parent
 # misconception: the new modules get the mode of their parent | hint: mode_lost
@@ -201,11 +191,9 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% relu_then_tanh
 # misconception: puts the Tanh behind the ReLU | hint: anatomy_wrapped_not_replaced
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU):
-            model.set_submodule(name, nn.Sequential(module, nn.Tanh()))
-    return model
+# edits: class_not_object
+-            model.set_submodule(name, nn.Tanh)
++            model.set_submodule(name, nn.Sequential(module, nn.Tanh()))
 
 # %% returned_from_apply
 # misconception: returns the new module from the function given to apply | hint: rebinds_name
@@ -227,10 +215,8 @@ def swap_relu(model: nn.Module) -> nn.Module:
 # %% returns_nothing
 # misconception: does not return the model | hint: returns_nothing
 # breaks: returns it
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU):
-            model.set_submodule(name, nn.Tanh().train(module.training))
+# edits: returns_in_loop
+-            return model
 
 # %% sets_every_name
 # misconception: sets every module again, the model included | hint: anatomy_root_has_no_parent
@@ -254,31 +240,24 @@ def swap_relu(model: nn.Module) -> nn.Module:
 # %% shared_once
 # misconception: replaces a shared module at its first place only | hint: shared_place_missed
 # breaks: that stands at two places is replaced at both
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules()):
-        if isinstance(module, nn.ReLU):
-            model.set_submodule(name, nn.Tanh().train(module.training))
-    return model
+# edits: dotted_setattr
+-            setattr(model, name, nn.Tanh().train(module.training))
++            model.set_submodule(name, nn.Tanh().train(module.training))
 
 # %% shared_siblings
 # misconception: recursion over named_children(), which skips a second name of the same object | hint: shared_place_missed
 # breaks: that stands at two places is replaced at both
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_children()):
-        if isinstance(module, nn.ReLU):
-            setattr(model, name, nn.Tanh().train(module.training))
-        else:
-            swap_relu(module)
-    return model
+# edits: first_level
+             setattr(model, name, nn.Tanh().train(module.training))
++        else:
++            swap_relu(module)
 
 # %% sigmoid
 # misconception: another activation | hint: anatomy_another_class
 # breaks: an `nn.Tanh` stands at every place
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU):
-            model.set_submodule(name, nn.Sigmoid().train(module.training))
-    return model
+# edits: class_not_object
+-            model.set_submodule(name, nn.Tanh)
++            model.set_submodule(name, nn.Sigmoid().train(module.training))
 
 # %% two_parts
 # misconception: splits each name into two | hint: anatomy_parent_not_found
@@ -292,20 +271,16 @@ def swap_relu(model: nn.Module) -> nn.Module:
 # %% class_name_begins
 # misconception: takes every class whose name begins with ReLU | hint: by_class_name
 # breaks: whose class only has ReLU in its name
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if type(module).__name__.startswith("ReLU"):
-            model.set_submodule(name, nn.Tanh().train(module.training))
-    return model
+# edits: class_name_contains
+-        if "ReLU" in type(module).__name__:
++        if type(module).__name__.startswith("ReLU"):
 
 # %% as_printed
 # misconception: takes what prints as ReLU() | hint: anatomy_by_what_it_prints
 # breaks: where an `nn.ReLU` stood
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if str(module) == "ReLU()":
-            model.set_submodule(name, nn.Tanh().train(module.training))
-    return model
+# edits: class_name_begins
+-        if type(module).__name__.startswith("ReLU"):
++        if str(module) == "ReLU()":
 
 # %% walks_into_none
 # misconception: goes on into an empty place | hint: absent_is_none
@@ -320,21 +295,16 @@ def swap_relu(model: nn.Module) -> nn.Module:
 # %% zeroes_gradients
 # misconception: sets the gradients back | hint: anatomy_changes_the_rest
 # breaks: Everything else stays as it was
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU):
-            model.set_submodule(name, nn.Tanh().train(module.training))
-    model.zero_grad()
-    return model
+# edits: returns_nothing
++    model.zero_grad()
++    return model
 
 # %% only_in_training_mode
 # misconception: passes over what is in eval mode | hint: anatomy_some_left
 # breaks: an `nn.Tanh` stands at every place
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU) and module.training:
-            model.set_submodule(name, nn.Tanh().train(module.training))
-    return model
+# edits: as_printed
+-        if str(module) == "ReLU()":
++        if isinstance(module, nn.ReLU) and module.training:
 
 # %% clears_empty_places
 # misconception: takes empty places away | hint: anatomy_changes_the_rest
@@ -381,11 +351,9 @@ def swap_relu(model: nn.Module) -> nn.Module:
 # %% turns_the_relu_into_a_tanh
 # misconception: gives the ReLU itself another class | hint: anatomy_changes_the_rest
 # breaks: and so do other models that hold the same ReLU
-def swap_relu(model: nn.Module) -> nn.Module:
-    for module in model.modules():
-        if isinstance(module, nn.ReLU):
-            module.__class__ = nn.Tanh
-    return model
+# edits: changes_forward
+-            module.forward = torch.tanh
++            module.__class__ = nn.Tanh
 
 # %% remembers_each_relu
 # misconception: hands out the Tanh of an earlier call again | hint: anatomy_one_for_all

@@ -10,8 +10,6 @@ from course.awkward import KINDS, awkward_models
 from course.traces import attributes_on, what_runs
 from course.truths import as_before
 
-# awkward: called_twice, in_place_behind, one_dim, three_dim, namedtuple, dictionary: the model is walked through, it never runs
-# awkward: norm_in_eval, float64: an inventory says nothing of values and dtypes
 _FIVE = ("children", "modules", "leaves", "parameters", "buffers")
 
 

@@ -1,6 +1,4 @@
 # %% bias
-# awkward: shared, called_twice, tied, partly_frozen, in_place_behind, norm_in_eval, mixed_modes, none_place: `net` is a TestNet
-# awkward: one_dim, three_dim, float64, namedtuple, dictionary, look_alike, the_layer: `net` is a TestNet
 import torch
 
 from nbproof.checks.check import Check, check

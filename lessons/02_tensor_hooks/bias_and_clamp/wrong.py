@@ -37,12 +37,9 @@ def clamp_downstream(tensor):
 
 # %% bias_number
 # misconception: returns the number 0 | hint: hook_returns_no_tensor
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: 0)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    net.fc.bias.register_hook(lambda grad: 0)
 
 # %% bias_once
 # misconception: the hook removes itself after the first pass | hint: runs_only_once
@@ -60,31 +57,22 @@ def clamp_downstream(tensor):
 
 # %% bias_scalar
 # misconception: returns a scalar tensor | hint: hook_changes_shape
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.tensor(0.0))
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    net.fc.bias.register_hook(lambda grad: torch.tensor(0.0))
 
 # %% bias_smaller
 # misconception: a smaller gradient | hint: not_quite_zero
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: grad * 1e-3)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    net.fc.bias.register_hook(lambda grad: grad * 1e-3)
 
 # %% bias_too_early
 # misconception: writes .grad before backward | hint: no_hook_on_it
-def freeze_bias(net):
-    if net.fc.bias.grad is not None:
-        net.fc.bias.grad.zero_()
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    if net.fc.bias.grad is not None:
++        net.fc.bias.grad.zero_()
 
 # %% clamp_absolute
 # misconception: absolute value | hint: makes_it_positive
@@ -98,13 +86,10 @@ def clamp_downstream(tensor):
 
 # %% clamp_after_retain
 # misconception: retain_grad, then edits .grad | hint: reads_grad_early
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    tensor.retain_grad()
-    tensor.register_hook(lambda grad: tensor.grad.clamp_(min=0))
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    tensor.retain_grad()
++    tensor.register_hook(lambda grad: tensor.grad.clamp_(min=0))
 
 # %% clamp_all_or_nothing
 # misconception: drops everything | hint: all_or_nothing
@@ -147,21 +132,15 @@ def clamp_downstream(tensor):
 
 # %% clamp_detached
 # misconception: hooks a detached tensor | hint: no_gradient_needed
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    tensor.detach().register_hook(lambda grad: grad.clamp(min=0))
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    tensor.detach().register_hook(lambda grad: grad.clamp(min=0))
 
 # %% clamp_dot_grad
 # misconception: a post-accumulate hook | hint: post_accumulate_on_non_leaf
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    tensor.register_post_accumulate_grad_hook(lambda t: t.grad.clamp_(min=0))
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    tensor.register_post_accumulate_grad_hook(lambda t: t.grad.clamp_(min=0))
 
 # %% clamp_earlier_parameters
 # misconception: hooks what is earlier, by hand | hint: clamps_too_late
@@ -179,26 +158,17 @@ def clamp_downstream(tensor):
 # %% clamp_fixed_shape
 # misconception: a fixed shape | hint: shapes_do_not_fit
 # breaks: `tensor` is any tensor in the middle of a graph, of any shape.
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: torch.maximum(grad, torch.zeros(1, 10, 4, 4)))
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    tensor.register_hook(lambda grad: torch.maximum(grad, torch.zeros(1, 10, 4, 4)))
 
 # %% clamp_if_negative
 # misconception: asks a tensor a yes-or-no question | hint: truth_of_tensor
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    def hook(grad):
-        if grad < 0:
-            return grad * 0
-        return grad
-
-    tensor.register_hook(hook)
+# edits: clamp_all_or_nothing
+-        if (grad < 0).any():
+-            return torch.zeros_like(grad)
++        if grad < 0:
++            return grad * 0
 
 # %% clamp_last_tensor
 # misconception: removes the hook of the tensor before | hint: earlier_call_forgotten
@@ -225,21 +195,15 @@ def clamp_downstream(tensor):
 
 # %% clamp_mask_only
 # misconception: returns the mask as bool | hint: hook_changes_shape
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad > 0)
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    tensor.register_hook(lambda grad: grad > 0)
 
 # %% clamp_max
 # misconception: max for min | hint: wrong_sign
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(max=0))
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    tensor.register_hook(lambda grad: grad.clamp(max=0))
 
 # %% clamp_new_tensor
 # misconception: hooks a new tensor | hint: no_hook_on_it
@@ -255,15 +219,11 @@ def clamp_downstream(tensor):
 # %% clamp_no_return
 # misconception: the hook returns nothing | hint: hook_without_effect
 # breaks: is never negative
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    def hook(grad):
-        grad = grad.clamp(min=0)
-
-    tensor.register_hook(hook)
+# edits: clamp_all_or_nothing
+-        if (grad < 0).any():
+-            return torch.zeros_like(grad)
+-        return grad
++        grad = grad.clamp(min=0)
 
 # %% clamp_once
 # misconception: clamps in the first pass only | hint: runs_only_once
@@ -281,30 +241,21 @@ def clamp_downstream(tensor):
 
 # %% clamp_value
 # misconception: changes the value | hint: changes_the_value
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    tensor.data.clamp_(max=0.5)
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    tensor.data.clamp_(max=0.5)
 
 # %% clamp_zero_one
 # misconception: from 0 to 1 | hint: clamps_both_ends
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(0, 1))
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    tensor.register_hook(lambda grad: grad.clamp(0, 1))
 
 # %% conv_bias
 # misconception: the bias of conv | hint: wrong_tensor
-def freeze_bias(net):
-    net.conv.bias.register_hook(torch.zeros_like)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    net.conv.bias.register_hook(torch.zeros_like)
 
 # %% every_bias
 # misconception: every bias | hint: hooks_too_much
@@ -332,22 +283,16 @@ def clamp_downstream(tensor):
 
 # %% fc_weight
 # misconception: the weight of fc | hint: wrong_tensor
-def freeze_bias(net):
-    net.fc.weight.register_hook(torch.zeros_like)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    net.fc.weight.register_hook(torch.zeros_like)
 
 # %% five_zeros
 # misconception: hard-coded five zeros | hint: hook_changes_shape
 # breaks: perhaps with an `fc` of another size
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros(5))
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    net.fc.bias.register_hook(lambda grad: torch.zeros(5))
 
 # %% full_hook
 # misconception: a full backward hook that zeroes grad_input | hint: hooks_too_much
@@ -389,52 +334,37 @@ def clamp_downstream(tensor):
 
 # %% mask_by_value
 # misconception: masks by the sign of the value | hint: hook_without_effect
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad * (tensor > 0))
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    tensor.register_hook(lambda grad: grad * (tensor > 0))
 
 # %% new_bias
 # misconception: hooks a new parameter, which it puts into the place of the old one | hint: new_bias
 # breaks: all parameters: the same objects with the same values
-def freeze_bias(net):
-    net.fc.bias = Parameter(net.fc.bias.detach().clone())
-    net.fc.bias.register_hook(torch.zeros_like)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    net.fc.bias = Parameter(net.fc.bias.detach().clone())
++    net.fc.bias.register_hook(torch.zeros_like)
 
 # %% requires_no_grad
 # misconception: switches the gradient off | hint: no_grad_is_not_zero
-def freeze_bias(net):
-    net.fc.bias.requires_grad_(False)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    net.fc.bias.requires_grad_(False)
 
 # %% zeroes_the_value
 # misconception: sets the bias itself to 0 | hint: changes_parameters
 # breaks: so do all parameters
-def freeze_bias(net):
-    net.fc.bias.data.zero_()
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    net.fc.bias.data.zero_()
 
 # %% clamp_with_one_zero
 # misconception: compares with a vector of one zero, which gives a gradient without dimensions one | hint: hook_changes_shape
 # breaks: of any shape.
-def freeze_bias(net):
-    net.fc.bias.register_hook(torch.zeros_like)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: torch.maximum(grad, torch.zeros(1, dtype=grad.dtype)))
+# edits: clamp_leaky
+-    tensor.register_hook(F.leaky_relu)
++    tensor.register_hook(lambda grad: torch.maximum(grad, torch.zeros(1, dtype=grad.dtype)))
 
 # %% every_parameter_of_that_shape
 # misconception: tells the bias by its shape, which may be that of the other bias as well | hint: hooks_too_much
@@ -452,55 +382,38 @@ def clamp_downstream(tensor):
 # %% frozen_with_zeros_put_there
 # misconception: freezes the bias and puts zeros into .grad, which zero_grad() takes away | hint: no_grad_is_not_zero
 # breaks: from then on each backward pass makes the gradient of `net.fc.bias` a tensor of zeros
-def freeze_bias(net):
-    net.fc.bias.requires_grad_(False)
-    net.fc.bias.grad = torch.zeros_like(net.fc.bias)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: requires_no_grad
+     net.fc.bias.requires_grad_(False)
++    net.fc.bias.grad = torch.zeros_like(net.fc.bias)
 
 # %% clamp_and_retain
 # misconception: keeps the gradient in .grad as well, to look at | hint: uses_retain_grad
 # breaks: everything else stays
-def freeze_bias(net):
-    net.fc.bias.register_hook(torch.zeros_like)
-
-
-def clamp_downstream(tensor):
-    tensor.retain_grad()
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: clamp_leaky
+-    tensor.register_hook(F.leaky_relu)
++    tensor.retain_grad()
++    tensor.register_hook(lambda grad: grad.clamp(min=0))
 
 # %% capped_at_ten_thousand
 # misconception: a limit at the other end, far away | hint: clamps_otherwise
 # breaks: the others stay
-def freeze_bias(net):
-    net.fc.bias.register_hook(torch.zeros_like)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: F.hardtanh(grad, 0.0, 1e4))
+# edits: clamp_leaky
+-    tensor.register_hook(F.leaky_relu)
++    tensor.register_hook(lambda grad: F.hardtanh(grad, 0.0, 1e4))
 
 # %% tiny_is_zero
 # misconception: takes tiny elements for zero | hint: clamps_otherwise
 # breaks: Negative elements become 0, the others stay
-def freeze_bias(net):
-    net.fc.bias.register_hook(torch.zeros_like)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: torch.where(grad > 1e-6, grad, 0.0))
+# edits: capped_at_ten_thousand
+-    tensor.register_hook(lambda grad: F.hardtanh(grad, 0.0, 1e4))
++    tensor.register_hook(lambda grad: torch.where(grad > 1e-6, grad, 0.0))
 
 # %% starts_afresh
 # misconception: empties all gradients, to begin afresh | hint: empties_grad
 # breaks: All other gradients stay as they are
-def freeze_bias(net):
-    net.zero_grad()
-    net.fc.bias.register_hook(torch.zeros_like)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: new_bias
+-    net.fc.bias = Parameter(net.fc.bias.detach().clone())
++    net.zero_grad()
 
 # %% zeros_into_grad
 # misconception: the hook writes zeros into .grad, to which the gradient is added | hint: hook_writes_grad

@@ -219,7 +219,6 @@ class TwoModels(Check):
         }
 
 
-# awkward: partly_frozen: the statement says that all parameters require a gradient, as the published solutions suppose
 KINDS = (
     "shared", "called_twice", "tied", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
     "float64", "namedtuple", "dictionary", "look_alike", "the_layer",

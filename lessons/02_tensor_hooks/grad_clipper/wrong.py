@@ -112,13 +112,9 @@ def grad_clipper(model, floor, cap):
 
 # %% no_return_in_hook
 # misconception: the hook returns nothing | hint: hook_returns_nothing
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        def hook(grad):
-            grad.clamp(floor, cap)
-
-        parameter.register_hook(hook)
-    return model
+# edits: in_place_no_return
+-            grad.clamp_(min=floor, max=cap)
++            grad.clamp(floor, cap)
 
 # %% only_if_too_long
 # misconception: clamps a gradient only if its norm is too large | hint: one_limit_only
@@ -296,8 +292,6 @@ def grad_clipper(model, floor, cap):
 # %% starts_afresh
 # misconception: empties all gradients, to begin afresh | hint: empties_grad
 # breaks: their `.grad`
-def grad_clipper(model, floor, cap):
-    model.zero_grad()
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
-    return model
+# edits: eval_mode
+-    model.eval()
++    model.zero_grad()

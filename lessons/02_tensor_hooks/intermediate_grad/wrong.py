@@ -7,26 +7,18 @@ def watch_gradient(tensor):
 
 # %% adds_up
 # misconception: adds up, as .grad does | hint: accumulated_grad
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        seen.append(grad + seen[-1] if seen else grad)
-
-    tensor.register_hook(hook)
-    return seen
+# edits: nonlocal_plus
+-        nonlocal seen
+-        seen += [grad]
++        seen.append(grad + seen[-1] if seen else grad)
 
 # %% at_most_two
 # misconception: keeps the last two | hint: drops_an_entry
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        seen.append(grad)
-        del seen[:-2]
-
-    tensor.register_hook(hook)
-    return seen
+# edits: nonlocal_plus
+-        nonlocal seen
+-        seen += [grad]
++        seen.append(grad)
++        del seen[:-2]
 
 # %% detached
 # misconception: keeps a detached tensor, whose memory autograd goes on using | hint: kept_alias
@@ -55,13 +47,9 @@ def watch_gradient(tensor):
 
 # %% global_list_cleared
 # misconception: one global list, emptied by each call | hint: shared_list
-seen = []
-
-
-def watch_gradient(tensor):
-    seen.clear()
-    tensor.register_hook(seen.append)
-    return seen
+# edits: global_list
+ def watch_gradient(tensor):
++    seen.clear()
 
 # %% hooks_copy
 # misconception: hooks a new tensor | hint: hook_never_ran
@@ -80,14 +68,10 @@ def watch_gradient(tensor):
 
 # %% keeps_last
 # misconception: replaces the content | hint: keeps_last_only
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        seen[:] = [grad]
-
-    tensor.register_hook(hook)
-    return seen
+# edits: nonlocal_plus
+-        nonlocal seen
+-        seen += [grad]
++        seen[:] = [grad]
 
 # %% keeps_value
 # misconception: appends the tensor | hint: keeps_the_tensor
@@ -99,14 +83,10 @@ def watch_gradient(tensor):
 
 # %% local_list
 # misconception: the hook makes a new list | hint: other_list_returned
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        seen = [grad]
-
-    tensor.register_hook(hook)
-    return seen
+# edits: nonlocal_plus
+-        nonlocal seen
+-        seen += [grad]
++        seen = [grad]
 
 # %% mutable_default
 # misconception: a list as default argument | hint: shared_list
@@ -154,15 +134,11 @@ def watch_gradient(tensor):
 # %% only_once
 # misconception: only if the list is empty | hint: runs_only_once
 # breaks: Every later backward pass that reaches `tensor`, or begins there, adds one entry to this list
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        if not seen:
-            seen.append(grad)
-
-    tensor.register_hook(hook)
-    return seen
+# edits: nonlocal_plus
+-        nonlocal seen
+-        seen += [grad]
++        if not seen:
++            seen.append(grad)
 
 # %% post_accumulate
 # misconception: a post-accumulate hook | hint: post_accumulate_on_non_leaf
@@ -202,15 +178,9 @@ def watch_gradient(tensor):
 
 # %% returns_list
 # misconception: the hook returns the list | hint: hook_returns_no_tensor
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        seen.append(grad)
-        return seen
-
-    tensor.register_hook(hook)
-    return seen
+# edits: at_most_two
+-        del seen[:-2]
++        return seen
 
 # %% too_early
 # misconception: reads .grad at once, without a hook | hint: asks_too_early
@@ -221,37 +191,25 @@ def watch_gradient(tensor):
 # %% with_retain_grad
 # misconception: retain_grad beside the hook | hint: uses_retain_grad
 # breaks: Nothing may be kept in `tensor.grad`, neither by `retain_grad`
-def watch_gradient(tensor):
-    seen = []
-    tensor.retain_grad()
-    tensor.register_hook(seen.append)
-    return seen
+# edits: bound_append
+     seen = []
++    tensor.retain_grad()
 
 # %% writes_dot_grad
 # misconception: puts the gradient into .grad by hand | hint: hook_writes_grad
 # breaks: nor by your own hand
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        tensor.grad = grad
-        seen.append(grad)
-
-    tensor.register_hook(hook)
-    return seen
+# edits: nonlocal_plus
+-        nonlocal seen
+-        seen += [grad]
++        tensor.grad = grad
++        seen.append(grad)
 
 # %% zeroes
 # misconception: returns zeros | hint: changes_gradient
 # breaks: All gradients stay as they are.
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        seen.append(grad)
-        return grad * 0
-
-    tensor.register_hook(hook)
-    return seen
+# edits: at_most_two
+-        del seen[:-2]
++        return grad * 0
 
 # %% zeros_left_out
 # misconception: a gradient of zero is none | hint: drops_an_entry
@@ -263,15 +221,11 @@ def watch_gradient(tensor):
 # %% repairs_what_is_not_finite
 # misconception: returns a gradient without NaN and infinity | hint: repairs_the_gradient
 # breaks: All gradients stay as they are.
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        seen.append(grad.clone())
-        return torch.nan_to_num(grad)
-
-    tensor.register_hook(hook)
-    return seen
+# edits: nonlocal_plus
+-        nonlocal seen
+-        seen += [grad]
++        seen.append(grad.clone())
++        return torch.nan_to_num(grad)
 
 # %% squeezed
 # misconception: leaves out dimensions of size 1 | hint: hook_changes_shape
@@ -283,14 +237,10 @@ def watch_gradient(tensor):
 # %% through_numpy
 # misconception: through NumPy, which has no bfloat16 | hint: not_every_dtype
 # breaks: of any shape and floating-point dtype
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        seen.append(torch.tensor(grad.numpy()))
-
-    tensor.register_hook(hook)
-    return seen
+# edits: nonlocal_plus
+-        nonlocal seen
+-        seen += [grad]
++        seen.append(torch.tensor(grad.numpy()))
 
 # %% multi_grad_hook_for_one
 # misconception: a multi-grad hook, which does not run if backward begins at the tensor | hint: begins_at_the_tensor

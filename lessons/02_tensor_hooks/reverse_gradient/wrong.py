@@ -47,18 +47,9 @@ def reverse_gradient(tensor):
 
 # %% function_without_minus
 # misconception: a Function that hands the gradient through | hint: reverse_gradient_same_sign
-class Reverse(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output
-
-
-def reverse_gradient(tensor):
-    return Reverse.apply(tensor)
+# edits: custom_function
+-        return grad_output.neg()
++        return grad_output
 
 # %% guards_the_wrong_tensor
 # misconception: asks the given tensor, which still needs a gradient under no_grad | hint: reverse_gradient_in_evaluation
@@ -78,11 +69,8 @@ def reverse_gradient(tensor):
 
 # %% hooks_the_tensor_returns_a_view
 # misconception: a new tensor for the branch, but the hook on the old one | hint: reverse_gradient_all_uses
-def reverse_gradient(tensor):
-    branch = tensor.view_as(tensor)
-    if branch.requires_grad:
-        tensor.register_hook(torch.neg)
-    return branch
+# edits: back_and_forth
+-        branch.register_hook(torch.neg)
 
 # %% in_float32
 # misconception: computes in float32 | hint: changes_the_value
@@ -95,26 +83,18 @@ def reverse_gradient(tensor):
 # %% in_place
 # misconception: edits the gradient in place | hint: edits_in_place
 # breaks: All the rest is as if the function
-def reverse_gradient(tensor):
-    branch = tensor.view_as(tensor)
-    if branch.requires_grad:
-        branch.register_hook(lambda grad: grad.neg_())
-    return branch
+# edits: hooks_the_tensor_returns_a_view
+-        tensor.register_hook(torch.neg)
++        branch.register_hook(lambda grad: grad.neg_())
 
 # %% in_place_in_function
 # misconception: a Function that edits the gradient in place | hint: edits_in_place
-class Reverse(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output.mul_(-1)
-
-
-def reverse_gradient(tensor):
-    return Reverse.apply(tensor)
+# edits: custom_function
+-        return x.view_as(x)
++        return x.clone()
+@@
+-        return grad_output.neg()
++        return grad_output.mul_(-1)
 
 # %% last_branch_only
 # misconception: removes the hook of the branch before | hint: earlier_call_forgotten
@@ -132,11 +112,9 @@ def reverse_gradient(tensor):
 # %% minus_and_hook
 # misconception: turns the value and, by a hook, the gradient | hint: changes_the_value
 # breaks: everything later, which is computed from the returned tensor, gets the same gradients as ever
-def reverse_gradient(tensor):
-    branch = -tensor
-    if branch.requires_grad:
-        branch.register_hook(lambda grad: -grad)
-    return branch
+# edits: in_float32
+-    branch = tensor.float() * 1
++    branch = -tensor
 
 # %% minus_detached
 # misconception: minus the values, written into a copy | hint: changes_the_value
@@ -147,11 +125,9 @@ def reverse_gradient(tensor):
 
 # %% minus_one
 # misconception: minus one for every gradient | hint: reverse_gradient_not_minus
-def reverse_gradient(tensor):
-    branch = tensor * 1
-    if branch.requires_grad:
-        branch.register_hook(lambda grad: -torch.ones_like(grad))
-    return branch
+# edits: absolute
+-        branch.register_hook(lambda grad: -grad.abs())
++        branch.register_hook(lambda grad: -torch.ones_like(grad))
 
 # %% minus_the_value
 # misconception: returns minus the values | hint: changes_the_value
@@ -187,11 +163,9 @@ def reverse_gradient(tensor):
 
 # %% one_over
 # misconception: the reciprocal for the opposite | hint: reverse_gradient_not_minus
-def reverse_gradient(tensor):
-    branch = tensor * 1
-    if branch.requires_grad:
-        branch.register_hook(lambda grad: 1 / grad)
-    return branch
+# edits: absolute
+-        branch.register_hook(lambda grad: -grad.abs())
++        branch.register_hook(lambda grad: 1 / grad)
 
 # %% only_a_view
 # misconception: a new tensor without a hook | hint: reverse_gradient_same_sign
@@ -226,15 +200,11 @@ def reverse_gradient(tensor):
 
 # %% two_arguments
 # misconception: a module hook's arguments | hint: hook_arguments
-def reverse_gradient(tensor):
-    branch = tensor.view_as(tensor)
-
-    def hook(tensor, grad):
-        return -grad
-
-    if branch.requires_grad:
-        branch.register_hook(hook)
-    return branch
+# edits: no_return_in_hook
+-    def hook(grad):
+-        grad = -grad
++    def hook(tensor, grad):
++        return -grad
 
 # %% unguarded
 # misconception: hooks whatever it gets | hint: reverse_gradient_in_evaluation
@@ -255,11 +225,9 @@ def reverse_gradient(tensor):
 
 # %% zero
 # misconception: stops the gradient | hint: reverse_gradient_not_minus
-def reverse_gradient(tensor):
-    branch = tensor * 1
-    if branch.requires_grad:
-        branch.register_hook(lambda grad: grad * 0)
-    return branch
+# edits: absolute
+-        branch.register_hook(lambda grad: -grad.abs())
++        branch.register_hook(lambda grad: grad * 0)
 
 # %% viewed_flat
 # misconception: takes every tensor for contiguous | hint: hook_views_flat
@@ -271,11 +239,9 @@ def reverse_gradient(tensor):
 
 # %% times_one_point_zero
 # misconception: makes whole numbers floats | hint: changes_the_value
-def reverse_gradient(tensor):
-    branch = tensor * 1.0
-    if branch.requires_grad:
-        branch.register_hook(torch.neg)
-    return branch
+# edits: viewed_flat
+-    branch = tensor.view(-1).view(tensor.shape)
++    branch = tensor * 1.0
 
 # %% hooks_a_leaf_itself
 # misconception: a leaf gets the hook itself, and all its uses are reversed | hint: reverse_gradient_all_uses
@@ -290,11 +256,9 @@ def reverse_gradient(tensor):
 # %% sliced
 # misconception: a slice for a new tensor, which a tensor without dimensions has not | hint: no_dimensions
 # breaks: `tensor` may have any shape
-def reverse_gradient(tensor):
-    branch = tensor[:]
-    if branch.requires_grad:
-        branch.register_hook(lambda grad: -grad)
-    return branch
+# edits: in_float32
+-    branch = tensor.float() * 1
++    branch = tensor[:]
 
 # %% retains_too
 # misconception: keeps the gradient of the tensor in .grad as well, to look at | hint: uses_retain_grad
@@ -310,11 +274,9 @@ def reverse_gradient(tensor):
 # %% nan_to_zero
 # misconception: makes NaN a number, to be on the safe side | hint: repairs_the_gradient
 # breaks: Its values are of ordinary size, but its gradient need not be finite.
-def reverse_gradient(tensor):
-    branch = tensor.view_as(tensor)
-    if branch.requires_grad:
-        branch.register_hook(lambda grad: -torch.nan_to_num(grad))
-    return branch
+# edits: hooks_the_tensor_returns_a_view
+-        tensor.register_hook(torch.neg)
++        branch.register_hook(lambda grad: -torch.nan_to_num(grad))
 
 # %% leaf_left_out
 # misconception: hands a leaf back as it is | hint: reverse_gradient_same_sign

@@ -24,7 +24,7 @@ def saved_bytes(model, x):
 
 print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
 
-# %% clones
+# %% through_numpy
 def saved_bytes(model, x):
     known = {p.untyped_storage()._cdata for p in model.parameters()}
     storages = {}

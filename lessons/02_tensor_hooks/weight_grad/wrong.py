@@ -3,57 +3,34 @@
 
 # %% called_at_once
 # misconception: hands over what the hook returns | hint: tensor_hook_called_at_once
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad)
-
-
-model.W.register_hook(tensor_hook(model.W))
-answer.clear()
+# edits: returns_the_gradient
+-    return grad
+@@
+-model.W.register_hook(tensor_hook)
++model.W.register_hook(tensor_hook(model.W))
++answer.clear()
 
 # %% clears_first
 # misconception: clears the list at each call | hint: keeps_last_only
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.clear()
-    answer.append(grad)
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    answer.clear()
++    answer.append(grad)
 
 # %% doubles_too
 # misconception: returns another gradient | hint: changes_gradient
 # breaks: Only watch: `model.W.grad` must be the same as without your hook.
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad)
-    return grad * 2
-
-
-model.W.register_hook(tensor_hook)
+# edits: returns_the_gradient
+-    return grad
++    return grad * 2
 
 # %% empties_grad
 # misconception: empties .grad, so that the sum never shows | hint: hook_writes_grad
 # breaks: `model.W.grad` must be the same
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    model.W.grad = None
-    answer.append(grad)
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    model.W.grad = None
++    answer.append(grad)
 
 # %% formula_from_globals
 # misconception: computes the gradient from the notebook's tensors | hint: reads_globals
@@ -90,66 +67,36 @@ model.register_forward_hook(remember)
 
 # %% in_place_mean
 # misconception: edits the gradient in place | hint: changes_gradient
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad.mul_(0.5))
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    answer.append(grad.mul_(0.5))
 
 # %% item
 # misconception: turns the gradient into a number | hint: python_number
 # breaks: the gradient, as a tensor
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad.item())
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    answer.append(grad.item())
 
 # %% keeps_last
 # misconception: rebinds the global list at each call | hint: keeps_last_only
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    global answer
-    answer = [grad]
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    global answer
++    answer = [grad]
 
 # %% local_answer
 # misconception: assigns to a local name | hint: local_name
 # breaks: to the list `answer`
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer = [grad]
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    answer = [grad]
 
 # %% local_plus
 # misconception: adds to a global list with + inside the function | hint: undefined_name
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer += [grad]
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    answer += [grad]
 
 # %% never_registered
 # misconception: defines the hook and does not register it | hint: hook_never_ran
@@ -163,54 +110,31 @@ def tensor_hook(grad):
 
 # %% on_the_model
 # misconception: a model has no hook for tensors | hint: hook_never_ran
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad)
-
-
-model.register_hook(tensor_hook)
+# edits: called_at_once
+-model.W.register_hook(tensor_hook(model.W))
+-answer.clear()
++model.register_hook(tensor_hook)
 
 # %% on_the_module
 # misconception: a full backward hook on the module instead | hint: hook_arguments
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad)
-
-
-model.register_full_backward_hook(tensor_hook)
+# edits: on_the_model
+-model.register_hook(tensor_hook)
++model.register_full_backward_hook(tensor_hook)
 
 # %% only_if_empty
 # misconception: only if the list is empty | hint: runs_only_once
 # breaks: Each backward pass must add
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    if not answer:
-        answer.append(grad)
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    if not answer:
++        answer.append(grad)
 
 # %% only_new_ones
 # misconception: leaves out a gradient that it has already | hint: drops_an_entry
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    if not any(torch.equal(grad, earlier) for earlier in answer):
-        answer.append(grad)
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    if not any(torch.equal(grad, earlier) for earlier in answer):
++        answer.append(grad)
 
 # %% post_accumulate
 # misconception: a post-accumulate hook: the sum in .grad | hint: accumulated_grad
@@ -227,156 +151,91 @@ model.W.register_post_accumulate_grad_hook(tensor_hook)
 
 # %% post_accumulate_clone
 # misconception: a post-accumulate hook that clones | hint: accumulated_grad
-model = Model()
-answer = []
-
-
-def tensor_hook(parameter):
-    answer.append(parameter.grad.clone())
-
-
-model.W.register_post_accumulate_grad_hook(tensor_hook)
+# edits: post_accumulate
+-    answer.append(parameter.grad)
++    answer.append(parameter.grad.clone())
 
 # %% reads_grad
 # misconception: reads .grad inside the hook | hint: reads_grad_early
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(model.W.grad)
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    answer.append(model.W.grad)
 
 # %% registered_twice
 # misconception: registers the hook twice | hint: registered_twice
 # breaks: Each backward pass must add one entry
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad)
-
-
-model.W.register_hook(tensor_hook)
-handle = model.W.register_hook(tensor_hook)
+# edits: on_the_model
+-model.register_hook(tensor_hook)
++model.W.register_hook(tensor_hook)
++handle = model.W.register_hook(tensor_hook)
 
 # %% removes_itself
 # misconception: removes itself after the first call | hint: hook_never_ran
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad)
-    handle.remove()
-
-
-handle = model.W.register_hook(tensor_hook)
+# edits: never_registered
++    handle.remove()
++
++
++handle = model.W.register_hook(tensor_hook)
 
 # %% tolist
 # misconception: extends by numbers | hint: python_number
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.extend(grad.tolist())
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    answer.extend(grad.tolist())
 
 # %% two_args
 # misconception: a tensor hook with the arguments of a module hook | hint: hook_arguments
 # breaks: Write `tensor_hook(grad)`
-model = Model()
-answer = []
-
-
-def tensor_hook(module, grad):
-    answer.append(grad)
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-def tensor_hook(grad):
+-    answer.append(grad.detach())
++def tensor_hook(module, grad):
++    answer.append(grad)
 
 # %% typo
 # misconception: a misspelt method, found only in backward | hint: unknown_method
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad.cloned())
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    answer.append(grad.cloned())
 
 # %% one_buffer
 # misconception: copies each gradient into one tensor | hint: one_tensor_for_all
 # breaks: the gradient, as a tensor, that this pass has computed for `W`
-model = Model()
-answer = []
-buffer = torch.zeros(1)
-
-
-def tensor_hook(grad):
-    answer.append(buffer.copy_(grad))
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+ answer = []
++buffer = torch.zeros(1)
+@@
+-    answer.append(grad.detach())
++    answer.append(buffer.copy_(grad))
 
 # %% zeros_left_out
 # misconception: a gradient of zero is none | hint: drops_an_entry
 # breaks: Each backward pass must add one entry to the list `answer`
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    if grad.any():
-        answer.append(grad.clone())
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    if grad.any():
++        answer.append(grad.clone())
 
 # %% repairs_what_is_not_finite
 # misconception: returns a gradient without NaN and infinity | hint: changes_gradient
 # breaks: Only watch: `model.W.grad` must be the same as without
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad.clone())
-    return torch.nan_to_num(grad)
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    answer.append(grad.clone())
++    return torch.nan_to_num(grad)
 
 # %% norm
 # misconception: the norm, which has no sign | hint: norm_for_gradient
 # breaks: the gradient, as a tensor, that this pass has computed for `W`
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad.norm())
-
-
-model.W.register_hook(tensor_hook)
+# edits: detached
+-    answer.append(grad.detach())
++    answer.append(grad.norm())
 
 # %% hook_on_the_module
 # misconception: a full backward hook on the model, and the gradient of its output | hint: gradient_of_the_output
 # breaks: register it on `model.W`
-model = Model()
-answer = []
-
-
-def tensor_hook(module, grad_input, grad_output):
-    answer.append(grad_output[0])
-
-
-model.register_full_backward_hook(tensor_hook)
+# edits: on_the_module
+-def tensor_hook(grad):
+-    answer.append(grad)
++def tensor_hook(module, grad_input, grad_output):
++    answer.append(grad_output[0])

@@ -42,3 +42,13 @@ def hook(module, args, output):
 
 for _ in range(5):
     add.register_forward_hook(hook)
+
+# %% in_place
+add = Add()
+
+
+def hook(module, args, output):
+    output += 5
+
+
+add.register_forward_hook(hook)

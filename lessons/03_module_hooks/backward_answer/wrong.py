@@ -5,29 +5,17 @@
 # %% appends_both_tuples
 # misconception: both tuples as entries | hint: keeps_the_tuple
 # breaks: each of them as a tensor
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.append(grad_input)
-    answer.append(grad_output)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    answer.append(grad_input)
++    answer.append(grad_output)
 
 # %% appends_grad_output_tuple
 # misconception: the tuple of output gradients as one entry | hint: keeps_the_tuple
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.append(grad_output)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: appends_both_tuples
+-    answer.append(grad_input)
++    answer.extend(grad_input)
 
 # %% backward_pre_register
 # misconception: registered as a backward pre-hook | hint: hook_arguments
@@ -60,29 +48,15 @@ model.register_full_backward_hook(module_hook)
 
 # %% forward_register
 # misconception: registered as a forward hook | hint: forward_instead_of_backward
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.append(grad_output[0])
-
-
-model.register_forward_hook(module_hook)
+# edits: backward_pre_register
+-model.register_full_backward_pre_hook(module_hook)
++model.register_forward_hook(module_hook)
 
 # %% hook_on_the_weight
 # misconception: registers on the parameter, as a tensor hook | hint: hook_arguments
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.append(grad_output[0])
-
-
-model.W.register_hook(module_hook)
+# edits: backward_pre_register
+-model.register_full_backward_pre_hook(module_hook)
++model.W.register_hook(module_hook)
 
 # %% hooks_the_weight_only
 # misconception: a tensor hook on the parameter that keeps its gradient | hint: parameter_instead_of_module
@@ -109,67 +83,40 @@ model.register_full_backward_hook(module_hook)
 # %% legacy_register
 # misconception: registers the deprecated hook | hint: legacy_hook
 # breaks: with the full backward hook `module_hook`
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.append(grad_output[0])
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    model.register_backward_hook(module_hook)
+# edits: backward_pre_register
+-model.register_full_backward_pre_hook(module_hook)
++with warnings.catch_warnings():
++    warnings.simplefilter("ignore")
++    model.register_backward_hook(module_hook)
 
 # %% local_answer
 # misconception: assigns to a local answer | hint: stores_nothing
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer = [*grad_input, *grad_output]
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    answer = [*grad_input, *grad_output]
 
 # %% no_output_gradient
 # misconception: only the inputs' gradients | hint: one_side_missing
 # breaks: three new entries come to the end of the list `answer`
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: appends_grad_output_tuple
+-    answer.append(grad_output)
 
 # %% not_registered
 # misconception: never registers the hook | hint: nothing_registered
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.append(grad_output[0])
+# edits: backward_pre_register
+-
+-
+-model.register_full_backward_pre_hook(module_hook)
 
 # %% output_first
 # misconception: the order in which backward meets them | hint: wrong_order
 # breaks: the one for `x2` and the one for the output, in this order
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_output)
-    answer.extend(grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    answer.extend(grad_output)
++    answer.extend(grad_input)
 
 # %% product_rule
 # misconception: product rule on remembered inputs | hint: formula_of_visible_forward
@@ -196,81 +143,41 @@ model.register_full_backward_hook(module_hook)
 # %% reads_grad_attribute
 # misconception: reads .grad, which is not there yet | hint: grad_not_there_yet
 # breaks: back through `model` for `x1`
-model = Model()
-answer = []
-
-
-inputs = []
-
-
-def remember(module, args):
-    inputs[:] = args
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(value.grad for value in inputs)
-    answer.append(grad_output[0])
-
-
-model.register_forward_pre_hook(remember)
-
-model.register_full_backward_hook(module_hook)
+# edits: product_rule
+-    inputs[:] = [value.detach() for value in args]
++    inputs[:] = args
+@@
+-    g, W = grad_output[0], module.W.detach()
+-    answer.extend([g * inputs[1] * W, g * inputs[0] * W, g])
++    answer.extend(value.grad for value in inputs)
++    answer.append(grad_output[0])
 
 # %% registered_twice
 # misconception: the register line ran twice | hint: module_hook_twice
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.append(grad_output[0])
-
-
-model.register_full_backward_hook(module_hook)
-model.register_full_backward_hook(module_hook)
+# edits: backward_pre_register
+-model.register_full_backward_pre_hook(module_hook)
++model.register_full_backward_hook(module_hook)
++model.register_full_backward_hook(module_hook)
 
 # %% returns_all_three
 # misconception: returns what it collected | hint: full_hook_return
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.append(grad_output[0])
-    return answer
-
-
-model.register_full_backward_hook(module_hook)
+# edits: appends_grad_output_tuple
+-    answer.append(grad_output)
++    answer.append(grad_output[0])
++    return answer
 
 # %% returns_scaled
 # misconception: also doubles the gradients | hint: watcher_changes_gradient
 # breaks: no gradient changes, neither those of the inputs
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.append(grad_output[0])
-    return tuple(grad * 2 for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: returns_all_three
+-    return answer
++    return tuple(grad * 2 for grad in grad_input)
 
 # %% takes_output_gradient_apart
 # misconception: extends by the tensor instead of the tuple | hint: takes_elements_apart
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.extend(grad_output[0])
-
-
-model.register_full_backward_hook(module_hook)
+# edits: appends_grad_output_tuple
+-    answer.append(grad_output)
++    answer.extend(grad_output[0])
 
 # %% once
 # misconception: a hook that removes itself after the first pass | hint: runs_only_once
@@ -303,28 +210,17 @@ model.W.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
 
 # %% tensor_method_on_the_module
 # misconception: the tensor's register_hook on a module, which stops the cell | hint: nothing_registered
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.extend(grad_output)
-
-
-model.register_hook(module_hook)
+# edits: clips_the_weight
+-model.register_full_backward_hook(module_hook)
+-model.W.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
++model.register_hook(module_hook)
 
 # %% nan_to_num
 # misconception: cleans nan in place | hint: value_taken_for_nothing
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(g.nan_to_num_() for g in grad_input + grad_output)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    answer.extend(g.nan_to_num_() for g in grad_input + grad_output)
 
 # %% accumulated
 # misconception: .grad, with the earlier passes in it | hint: accumulated_grad
@@ -352,40 +248,25 @@ model.register_full_backward_hook(module_hook)
 
 # %% float32
 # misconception: float64 stored as float32 | hint: float64_lost
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(g.float() for g in grad_input + grad_output)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    answer.extend(g.float() for g in grad_input + grad_output)
 
 # %% clear
 # misconception: starts anew each pass | hint: earlier_entries_lost
 # breaks: what is in the list already stays
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer[:] = [*grad_input, *grad_output]
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    answer[:] = [*grad_input, *grad_output]
 
 # %% zeros_dropped
 # misconception: a gradient of zeros is left out | hint: value_taken_for_nothing
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(g for g in grad_input + grad_output if g.any())
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    answer.extend(g for g in grad_input + grad_output if g.any())
 
 # %% hooks_the_tensors
 # misconception: tensor hooks on the inputs, which show what comes around the model as well | hint: gradient_from_elsewhere
@@ -421,17 +302,12 @@ model.register_forward_hook(forward_hook)
 # %% detaches_what_it_returns
 # misconception: gives detached gradients back | hint: cut_from_its_inputs
 # breaks: no gradient changes
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    grads = tuple(grad.detach() for grad in grad_input)
-    answer.extend([*grads, grad_output[0].detach()])
-    return grads
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    grads = tuple(grad.detach() for grad in grad_input)
++    answer.extend([*grads, grad_output[0].detach()])
++    return grads
 
 # %% one_pass_a_forward
 # misconception: counts one pass for each forward | hint: runs_only_once
@@ -458,98 +334,61 @@ model.register_full_backward_hook(module_hook)
 # %% only_if_w_learns
 # misconception: leaves out passes in which W is frozen | hint: frozen_pass_left_out
 # breaks: Each pass counts
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    if module.W.requires_grad:
-        answer.extend(grad_input)
-        answer.extend(grad_output)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    if module.W.requires_grad:
++        answer.extend(grad_input)
++        answer.extend(grad_output)
 
 # %% equal_passes_once
 # misconception: a pass with the numbers of the last one is left out | hint: first_layer_leaves_repetitions_out
 # breaks: Each pass counts, whatever numbers it brings
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    new = [*grad_input, *grad_output]
-    if len(answer) >= 3 and all(torch.equal(a, b) for a, b in zip(answer[-3:], new)):
-        return
-    answer.extend(new)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    new = [*grad_input, *grad_output]
++    if len(answer) >= 3 and all(torch.equal(a, b) for a, b in zip(answer[-3:], new)):
++        return
++    answer.extend(new)
 
 # %% cleans_what_it_returns
 # misconception: stores the gradients, and takes nan and inf out of what goes on | hint: watcher_changes_gradient
 # breaks: no gradient changes
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input + grad_output)
-    return tuple(grad.nan_to_num() for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    answer.extend(grad_input + grad_output)
++    return tuple(grad.nan_to_num() for grad in grad_input)
 
 # %% not_with_create_graph
 # misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
 # breaks: Whenever a backward pass goes through `model(x1, x2)`
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    if not torch.is_grad_enabled():
-        answer.extend(grad_input + grad_output)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    if not torch.is_grad_enabled():
++        answer.extend(grad_input + grad_output)
 
 # %% only_in_training_mode
 # misconception: asks for the training mode | hint: only_in_training
 # breaks: Whenever a backward pass goes through `model(x1, x2)`
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    if module.training:
-        answer.extend(grad_input + grad_output)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    if module.training:
++        answer.extend(grad_input + grad_output)
 
 # %% unpacks_three
 # misconception: takes grad_input for the gradients of x1, x2 and W | hint: weight_in_grad_input
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    g1, g2, g_weight = grad_input
-    answer.extend([g1, g2, grad_output[0]])
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    g1, g2, g_weight = grad_input
++    answer.extend([g1, g2, grad_output[0]])
 
 # %% weight_for_output
 # misconception: takes the gradient of W for that of the output | hint: parameter_instead_of_module
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.append(module.W.grad)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: appends_grad_output_tuple
+-    answer.append(grad_output)
++    answer.append(module.W.grad)

@@ -17,18 +17,12 @@ def stop_from_here(module):
 
 # %% bare_tensor_before
 # misconception: the pre-hook returns a bare tensor | hint: stop_pre_hook_return
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return torch.zeros_like(grad_output[0])
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+@@
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++        return torch.zeros_like(grad_output[0])
 
 # %% both_after
 # misconception: both with a full backward hook | hint: stop_too_late
@@ -61,15 +55,9 @@ def stop_from_here(module):
 
 # %% detaches_the_input
 # misconception: detaches the module's inputs | hint: no_grad_is_not_zero
-def stop_in_front(module):
-    return module.register_forward_pre_hook(lambda module, args: tuple(arg.detach() for arg in args))
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: both_before
+-    return stop_from_here(module)
++    return module.register_forward_pre_hook(lambda module, args: tuple(arg.detach() for arg in args))
 
 # %% detaches_the_output
 # misconception: detaches the module's output | hint: no_grad_is_not_zero
@@ -90,36 +78,24 @@ def stop_from_here(module):
 
 # %% expects_tensors
 # misconception: takes every entry for a tensor | hint: first_layer_none_as_tensor
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        return tuple(torch.zeros_like(grad) for grad in grad_input)
+@@
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++        return tuple(torch.zeros_like(grad) for grad in grad_output)
 
 # %% first_entry_only
 # misconception: zeroes the first entry and keeps the others | hint: stop_first_entry_only
 # breaks: The module may have several inputs and outputs
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        if grad_input[0] is not None:
-            return (torch.zeros_like(grad_input[0]), *grad_input[1:])
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        if grad_output[0] is not None:
-            return (torch.zeros_like(grad_output[0]), *grad_output[1:])
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        if grad_input[0] is not None:
++            return (torch.zeros_like(grad_input[0]), *grad_input[1:])
+@@
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++        if grad_output[0] is not None:
++            return (torch.zeros_like(grad_output[0]), *grad_output[1:])
 
 # %% for_all_modules
 # misconception: registers hooks for all modules | hint: global_hook
@@ -155,66 +131,43 @@ def stop_from_here(module):
 
 # %% full_hook_returns_grad_output
 # misconception: a full backward hook that returns zeros for the output | hint: full_hook_return
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+# edits: both_after
+ def stop_from_here(module):
+     def hook(module, grad_input, grad_output):
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
++        zeros = [torch.zeros_like(grad) for grad in grad_output]
++        return (*grad_input, *zeros)
 
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_input, grad_output):
-        zeros = [torch.zeros_like(grad) for grad in grad_output]
-        return (*grad_input, *zeros)
-
-    return module.register_full_backward_hook(hook)
 
 # %% generator
 # misconception: returns a generator | hint: stop_generator
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return (torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return (torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        return (torch.zeros_like(grad) for grad in grad_input)
+@@
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++        return (torch.zeros_like(grad) for grad in grad_output)
 
 # %% hooks_on_the_parameters
 # misconception: tensor hooks on the parameters only | hint: stop_own_only
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    for parameter in module.parameters():
-        handle = parameter.register_hook(torch.zeros_like)
-    return handle
+# edits: freezes_the_parameters
+-    module.requires_grad_(False)
+-    return stop_in_front(module)
++    for parameter in module.parameters():
++        handle = parameter.register_hook(torch.zeros_like)
++    return handle
 
 # %% hooks_the_notebook
 # misconception: registers on the notebook's model | hint: function_uses_global
-model = Model()
-
-
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return model.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return model.register_full_backward_pre_hook(hook)
+# edits: for_all_modules
+-from torch.nn.modules.module import register_module_full_backward_hook, register_module_full_backward_pre_hook
++model = Model()
+@@
+-    return register_module_full_backward_hook(hook)
++    return model.register_full_backward_hook(hook)
+@@
+-    return register_module_full_backward_pre_hook(hook)
++    return model.register_full_backward_pre_hook(hook)
 
 # %% in_place
 # misconception: zeroes the gradients in place | hint: edits_in_place
@@ -237,79 +190,48 @@ def stop_from_here(module):
 
 # %% legacy_hook
 # misconception: registers the deprecated hook | hint: legacy_hook
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: both_before
+-    return stop_from_here(module)
++    def hook(module, grad_input, grad_output):
++        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
++
++    return module.register_backward_hook(hook)
 
 # %% list_of_none
 # misconception: returns a list, also where it holds nothing but None | hint: stop_none_replaced
-def zeros(grads):
-    return [None if grad is None else torch.zeros_like(grad) for grad in grads]
-
-
-def stop_in_front(module):
-    return module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros(grad_input))
-
-
-def stop_from_here(module):
-    return module.register_full_backward_pre_hook(lambda module, grad_output: zeros(grad_output))
+# edits: one_helper
+-    return tuple([grad if grad is None else grad.new_zeros(grad.shape) for grad in grads])
++    return [None if grad is None else torch.zeros_like(grad) for grad in grads]
 
 # %% no_handle
 # misconception: returns no handle | hint: stop_no_handle
 # breaks: Both return the handle
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    module.register_full_backward_pre_hook(hook)
+# edits: legacy_hook
+-    return module.register_backward_hook(hook)
++    module.register_full_backward_hook(hook)
+@@
+-    return module.register_full_backward_pre_hook(hook)
++    module.register_full_backward_pre_hook(hook)
 
 # %% no_return
 # misconception: makes zeros and does not return them | hint: stop_without_effect
 # breaks: the earlier layers get gradients of **zero** through it
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        grad_input = tuple(torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        grad_output = tuple(torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        grad_input = tuple(torch.zeros_like(grad) for grad in grad_input)
+@@
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++        grad_output = tuple(torch.zeros_like(grad) for grad in grad_output)
 
 # %% none_for_zero
 # misconception: returns None for each entry | hint: no_grad_is_not_zero
 # breaks: Write zeros, tensors of zeros and not `None`
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return (None,) * len(grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return (None,) * len(grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        return (None,) * len(grad_input)
+@@
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++        return (None,) * len(grad_output)
 
 # %% numbers
 # misconception: returns the number 0 | hint: stop_number_for_tensor
@@ -387,50 +309,31 @@ def stop_from_here(module):
 
 # %% three_arguments_before
 # misconception: a pre-hook of three arguments | hint: hook_arguments
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor_before
+-    def hook(module, grad_output):
+-        return torch.zeros_like(grad_output[0])
++    def hook(module, grad_input, grad_output):
++        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
 
 # %% times_zero
 # misconception: multiplies by 0 | hint: stop_times_zero
 # breaks: also if it was `inf` or `nan`
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else grad * 0 for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else grad * 0 for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        return tuple(None if grad is None else grad * 0 for grad in grad_input)
+@@
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++        return tuple(None if grad is None else grad * 0 for grad in grad_output)
 
 # %% tuple_of_the_first
 # misconception: returns a tuple of the first entry | hint: stop_first_entry_only
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        (first, *_) = grad_input
-        return None if first is None else (torch.zeros_like(first),)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return (torch.zeros_like(grad_output[0]),)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        (first, *_) = grad_input
++        return None if first is None else (torch.zeros_like(first),)
+@@
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++        return (torch.zeros_like(grad_output[0]),)
 
 # %% tuple_times_zero
 # misconception: multiplies the tuple by 0, which empties it | hint: full_hook_return
@@ -444,36 +347,22 @@ def stop_from_here(module):
 # %% two_hooks_one_handle
 # misconception: registers both kinds and returns one handle | hint: handle_of_another
 # breaks: once it is removed, everything learns as before
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def before(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    handle = module.register_full_backward_pre_hook(before)
-    stop_in_front(module)
-    return handle
+# edits: hooks_on_the_parameters
+-    for parameter in module.parameters():
+-        handle = parameter.register_hook(torch.zeros_like)
++    def before(module, grad_output):
++        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++
++    handle = module.register_full_backward_pre_hook(before)
++    stop_in_front(module)
 
 # %% zero_grad_in_the_hook
 # misconception: calls zero_grad in a full backward hook | hint: no_grad_is_not_zero
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_input, grad_output):
-        module.zero_grad()
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
+# edits: both_after
+ def stop_from_here(module):
+     def hook(module, grad_input, grad_output):
++        module.zero_grad()
+         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
 
 # %% zero_tuple
 # misconception: zeros_like of the whole tuple | hint: grad_is_a_tuple
@@ -489,54 +378,26 @@ def stop_from_here(module):
 # %% zeroes_grad_input_and_weight_grad
 # misconception: a full backward hook that also zeroes the weight's .grad | hint: stop_some_parameters
 # breaks: gradients of zero as well, all of them
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_input, grad_output):
-        if getattr(module, "weight", None) is not None and module.weight.grad is not None:
-            module.weight.grad.zero_()
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
+# edits: zero_grad_in_the_hook
+-        module.zero_grad()
++        if getattr(module, "weight", None) is not None and module.weight.grad is not None:
++            module.weight.grad.zero_()
 
 # %% zeroes_the_output
 # misconception: a forward hook that zeroes the output | hint: changes_the_value
 # breaks: What comes out of the network does not change
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, args, output):
-        if isinstance(output, tuple):
-            return tuple(one * 0 for one in output)
-        return output * 0
-
-    return module.register_forward_hook(hook)
+# edits: detaches_the_output
+-            return tuple(one.detach() for one in output)
+-        return output.detach()
++            return tuple(one * 0 for one in output)
++        return output * 0
 
 # %% zeros_for_none
 # misconception: makes zeros for None as well | hint: stop_none_replaced
 # breaks: an entry that **is** `None` must stay `None`
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(torch.zeros(1) if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        return tuple(torch.zeros(1) if grad is None else torch.zeros_like(grad) for grad in grad_input)
 
 # %% pre_hook_once
 # misconception: the pre-hook for both wishes, taken off as soon as it has run | hint: stop_too_early
@@ -563,69 +424,40 @@ def stop_from_here(module):
 
 # %% float32_zeros
 # misconception: zeros of the default dtype | hint: hook_changes_shape
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros(grad.shape) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros(grad.shape) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        return tuple(None if grad is None else torch.zeros(grad.shape) for grad in grad_input)
+@@
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++        return tuple(None if grad is None else torch.zeros(grad.shape) for grad in grad_output)
 
 # %% hooks_every_part
 # misconception: a hook on every part of the module | hint: stop_in_the_parts
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    handles = [part.register_full_backward_hook(hook) for part in module.modules()]
-    return handles[0]
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: legacy_hook
+-    return module.register_backward_hook(hook)
++    handles = [part.register_full_backward_hook(hook) for part in module.modules()]
++    return handles[0]
 
 # %% unfreezes
 # misconception: makes all parameters require a gradient, for their zeros | hint: handle_of_another
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    module.requires_grad_(True)
-
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: three_arguments_before
+ def stop_from_here(module):
+-    def hook(module, grad_input, grad_output):
++    module.requires_grad_(True)
++
++    def hook(module, grad_output):
 
 # %% clears_the_dicts
 # misconception: clears the module's dicts of hooks, so that the cell can run again | hint: removes_other_hooks
 # breaks: nor do hooks of others
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+# edits: legacy_hook
+-    return module.register_backward_hook(hook)
++    module._backward_hooks.clear()
++    return module.register_full_backward_hook(hook)
+@@
 
-    module._backward_hooks.clear()
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    module._backward_pre_hooks.clear()
-    return module.register_full_backward_pre_hook(hook)
++    module._backward_pre_hooks.clear()
+     return module.register_full_backward_pre_hook(hook)
 
 # %% zeros_of_a_neighbour
 # misconception: an output that is not used gets the zeros of the other one | hint: stop_none_replaced
@@ -778,31 +610,14 @@ def stop_from_here(module):
 # %% not_with_create_graph
 # misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
 # breaks: Write zeros, tensors of zeros and not `None`, whatever the gradient was
-def zeros(grads):
-    if not torch.is_grad_enabled():
-        return tuple(grad if grad is None else torch.zeros_like(grad) for grad in grads)
-
-
-def stop_in_front(module):
-    return module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros(grad_input))
-
-
-def stop_from_here(module):
-    return module.register_full_backward_pre_hook(lambda module, grad_output: zeros(grad_output))
+# edits: one_helper
+-    return tuple([grad if grad is None else grad.new_zeros(grad.shape) for grad in grads])
++    if not torch.is_grad_enabled():
++        return tuple(grad if grad is None else torch.zeros_like(grad) for grad in grads)
 
 # %% sets_weight_grad_by_hand
 # misconception: sets the parameters' .grad to zero in the full backward hook, early in a first layer | hint: stop_by_hand
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_input, grad_output):
-        for parameter in module.parameters():
-            parameter.grad = torch.zeros_like(parameter)
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
+# edits: zero_grad_in_the_hook
+-        module.zero_grad()
++        for parameter in module.parameters():
++            parameter.grad = torch.zeros_like(parameter)

@@ -268,7 +268,6 @@ class TwoModelsTwoRuns(OfTheLog):
         }
 
 
-# awkward: in_place_behind: PyTorch refuses full backward hooks beside in-place operations, and the statement says so
 UNTIDY = (
     "shared", "called_twice", "tied", "partly_frozen", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
     "float64", "namedtuple", "dictionary", "look_alike", "the_layer",

@@ -20,17 +20,11 @@ def event_log(model):
 # %% backward_pre_missing
 # misconception: no full backward pre-hook | hint: event_log_kinds_missing
 # breaks: registers hooks of all four kinds
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: all_duplicates
+-    for name, module in model.named_modules(remove_duplicate=False):
++    for name, module in model.named_modules():
+@@
+-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
 
 # %% calls_the_hook
 # misconception: calls the function instead of handing it over | hint: event_log_calls_hook
@@ -50,33 +44,15 @@ def event_log(model):
 # %% children_and_root
 # misconception: the model and its children | hint: event_log_first_level
 # breaks: on every module
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in [("", model), *model.named_children()]:
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: all_duplicates
+-    for name, module in model.named_modules(remove_duplicate=False):
++    for name, module in [("", model), *model.named_children()]:
 
 # %% children_only
 # misconception: named_children instead of named_modules | hint: event_log_first_level
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_children():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: all_duplicates
+-    for name, module in model.named_modules(remove_duplicate=False):
++    for name, module in model.named_children():
 
 # %% class_names
 # misconception: class names for names | hint: event_log_other_names
@@ -96,18 +72,13 @@ def event_log(model):
 
 # %% extends
 # misconception: extends by the pair | hint: takes_elements_apart
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.extend((kind, name))
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: reference
+-    """A list to which each hook of each module of `model` adds `(kind, name)` when it runs."""
+@@
+-    def note(kind, name, *whatever_the_hook_gets):
+-        log.append((kind, name))
++    def note(kind, name, *rest):
++        log.extend((kind, name))
 
 # %% fixed_arguments
 # misconception: one hook of three arguments for all four kinds | hint: hook_arguments
@@ -129,63 +100,34 @@ def event_log(model):
 
 # %% forward_only
 # misconception: no hooks for backward | hint: event_log_kinds_missing
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-    return log
+# edits: backward_pre_missing
+-        module.register_full_backward_hook(partial(note, "backward", name))
 
 # %% inserts_in_front
 # misconception: inserts each entry in front | hint: event_log_order
 # breaks: by one entry each time a hook runs
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.insert(0, (kind, name))
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: extends
+-        log.extend((kind, name))
++        log.insert(0, (kind, name))
 
 # %% kinds_grouped
 # misconception: a list for each kind, joined at the end of backward | hint: event_log_order
-def event_log(model):
-    log, parts = [], {"forward_pre": [], "forward": [], "backward_pre": [], "backward": []}
-
-    def note(kind, name, *rest):
-        parts[kind].append((kind, name))
-        log[:] = [entry for part in parts.values() for entry in part]
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: extends
+-    log = []
++    log, parts = [], {"forward_pre": [], "forward": [], "backward_pre": [], "backward": []}
+@@
+-        log.extend((kind, name))
++        parts[kind].append((kind, name))
++        log[:] = [entry for part in parts.values() for entry in part]
 
 # %% kinds_mixed_up
 # misconception: pre and post mixed up | hint: event_log_other_kinds
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward", name))
-        module.register_forward_hook(partial(note, "forward_pre", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: backward_pre_missing
+-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+-        module.register_forward_hook(partial(note, "forward", name))
++        module.register_forward_pre_hook(partial(note, "forward", name))
++        module.register_forward_hook(partial(note, "forward_pre", name))
++        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
 
 # %% last_name_of_shared
 # misconception: the last name of a shared module | hint: event_log_other_names
@@ -206,19 +148,10 @@ def event_log(model):
 
 # %% last_part_of_the_name
 # misconception: the last part of each name only | hint: event_log_other_names
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        name = name.split(".")[-1]
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: all_duplicates
+-    for name, module in model.named_modules(remove_duplicate=False):
++    for name, module in model.named_modules():
++        name = name.split(".")[-1]
 
 # %% late_binding
 # misconception: lambdas that look the loop's name up when they run | hint: event_log_late_binding
@@ -247,20 +180,10 @@ def event_log(model):
 
 # %% leaves_only
 # misconception: only modules without children | hint: event_log_leaves_only
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        if len(list(module.children())) > 0:
-            continue
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: last_part_of_the_name
+-        name = name.split(".")[-1]
++        if len(list(module.children())) > 0:
++            continue
 
 # %% mirror_of_forward
 # misconception: writes backward down as a mirror of forward | hint: event_log_order
@@ -284,33 +207,16 @@ def event_log(model):
 
 # %% no_pre_hooks
 # misconception: no pre-hooks | hint: event_log_kinds_missing
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: backward_pre_missing
+-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
 
 # %% no_repetitions
 # misconception: keeps an entry once | hint: event_log_keeps_first
 # breaks: A module that runs twice appears twice.
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        if (kind, name) not in log:
-            log.append((kind, name))
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: extends
+-        log.extend((kind, name))
++        if (kind, name) not in log:
++            log.append((kind, name))
 
 # %% not_registered
 # misconception: makes the hooks and does not register them | hint: hook_never_ran
@@ -342,18 +248,10 @@ def event_log(model):
 # %% other_words
 # misconception: the register methods' words for the kinds | hint: event_log_other_kinds
 # breaks: `kind` is one of `"forward_pre"`, `"forward"`, `"backward_pre"` and `"backward"`.
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "full_backward_pre", name))
-        module.register_full_backward_hook(partial(note, "full_backward", name))
-    return log
+# edits: backward_pre_missing
+-        module.register_full_backward_hook(partial(note, "backward", name))
++        module.register_full_backward_pre_hook(partial(note, "full_backward_pre", name))
++        module.register_full_backward_hook(partial(note, "full_backward", name))
 
 # %% own_walk
 # misconception: a walk of its own that comes to a shared module twice | hint: event_log_hooks_twice
@@ -374,18 +272,9 @@ def event_log(model):
 
 # %% registered_twice
 # misconception: the register loop ran twice | hint: event_log_registered_again
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in [*model.named_modules(), *model.named_modules()]:
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: all_duplicates
+-    for name, module in model.named_modules(remove_duplicate=False):
++    for name, module in [*model.named_modules(), *model.named_modules()]:
 
 # %% removes_itself
 # misconception: hooks that remove themselves after the first run | hint: runs_only_once
@@ -427,108 +316,53 @@ def event_log(model):
 # %% returns_the_list
 # misconception: the hook returns the list, which becomes the input | hint: watcher_changes_output
 # breaks: works as it did before
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-        return log
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: extends
+-        log.extend((kind, name))
++        log.append((kind, name))
++        return log
 
 # %% root_called_model
 # misconception: another name for the model itself | hint: event_log_other_names
 # breaks: `""` for the model
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        name = name or "model"
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: last_part_of_the_name
+-        name = name.split(".")[-1]
++        name = name or "model"
 
 # %% root_missing
 # misconception: leaves the model itself out | hint: root_missing
 # breaks: and on the model itself
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        if name == "":
-            continue
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: leaves_only
+-        if len(list(module.children())) > 0:
++        if name == "":
 
 # %% swapped_pair
 # misconception: name first | hint: event_log_swaps_pair
 # breaks: a pair `(kind, name)`
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((name, kind))
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: extends
+-        log.extend((kind, name))
++        log.append((name, kind))
 
 # %% two_levels
 # misconception: the model, children and grandchildren | hint: event_log_two_levels
 # breaks: The model may be of any depth
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    def register(name, module):
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-
-    register("", model)
-    for name, child in model.named_children():
-        register(name, child)
-        for inner, grandchild in child.named_children():
-            register(f"{name}.{inner}", grandchild)
-    return log
+# edits: all_duplicates
+-    for name, module in model.named_modules(remove_duplicate=False):
++    def register(name, module):
+@@
+         module.register_full_backward_hook(partial(note, "backward", name))
++
++    register("", model)
++    for name, child in model.named_children():
++        register(name, child)
++        for inner, grandchild in child.named_children():
++            register(f"{name}.{inner}", grandchild)
 
 # %% typed_in_names
 # misconception: the names of the lesson's network, typed in | hint: event_log_written_down
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    names = ["", "0", "0.0", "0.1", "1", "1.0", "1.1"]
-    for name, module in zip(names, model.modules()):
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: all_duplicates
+-    for name, module in model.named_modules(remove_duplicate=False):
++    names = ["", "0", "0.0", "0.1", "1", "1.0", "1.1"]
++    for name, module in zip(names, model.modules()):
 
 # %% walk_at_every_level
 # misconception: registers recursively on walks that are recursive already | hint: event_log_registered_again
@@ -570,20 +404,10 @@ def event_log(model):
 # %% clears_the_dicts
 # misconception: clears all dicts of hooks, so that the cell can run again | hint: removes_other_hooks
 # breaks: with the hooks that others have put on it
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        module._forward_pre_hooks.clear()
-        module._forward_hooks.clear()
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: last_part_of_the_name
+-        name = name.split(".")[-1]
++        module._forward_pre_hooks.clear()
++        module._forward_hooks.clear()
 
 # %% name_kept_on_the_module
 # misconception: keeps the name on the module, where the next model's name replaces it | hint: event_log_name_of_another
@@ -616,19 +440,10 @@ def event_log(model):
 # %% trains_the_model
 # misconception: puts the model into training mode | hint: event_log_changes_mode
 # breaks: and works as it did before
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        log.append((kind, name))
-
-    model.train()
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: all_duplicates
+-    for name, module in model.named_modules(remove_duplicate=False):
++    model.train()
++    for name, module in model.named_modules():
 
 # %% log_on_the_model
 # misconception: keeps the list on the model, where a second call replaces it | hint: first_list_taken_away
@@ -680,16 +495,6 @@ def event_log(model):
 # %% not_with_create_graph
 # misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
 # breaks: The list then grows with each forward and each backward pass
-def event_log(model):
-    log = []
-
-    def note(kind, name, *rest):
-        if kind.startswith("forward") or not torch.is_grad_enabled():
-            log.append((kind, name))
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
+# edits: no_repetitions
+-        if (kind, name) not in log:
++        if kind.startswith("forward") or not torch.is_grad_enabled():

@@ -21,143 +21,72 @@ add.register_forward_hook(hook)
 
 # %% backward_hook_instead
 # misconception: a full backward hook, which never runs in forward | hint: one_side_missing
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_full_backward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    answer.extend(args)
+@@
+-add.register_forward_hook(hook)
++add.register_full_backward_hook(hook)
 
 # %% extends_by_the_output
 # misconception: takes the output apart | hint: takes_elements_apart
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    for value in args:
-        answer.extend(value)
-
-
-def hook(module, args, output):
-    answer.extend(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    for value in args:
++        answer.extend(value)
+@@
+-    answer.append(output)
++    answer.extend(output)
 
 # %% forgets_to_register_hook
 # misconception: the second hook is not registered | hint: one_side_missing
 # breaks: three new entries come to the end of the list `answer`
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
+# edits: backward_hook_instead
+-add.register_full_backward_hook(hook)
 
 # %% inputs_reversed
 # misconception: the inputs in reverse order | hint: wrong_order
 # breaks: `x1`, `x2` and the output, in this order
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    for value in args:
-        answer.insert(0, value)
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    for value in args:
++        answer.insert(0, value)
 
 # %% lambda_returns_a_tuple
 # misconception: a lambda whose value replaces the output | hint: watcher_changes_output
 # breaks: Both hooks only watch
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-hook = lambda module, args, output: (answer.append(output), print(output))
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: forgets_to_register_hook
+-def hook(module, args, output):
+-    answer.append(output)
++hook = lambda module, args, output: (answer.append(output), print(output))
+@@
++add.register_forward_hook(hook)
 
 # %% local_answer
 # misconception: assigns to a local answer | hint: stores_nothing
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer = list(args)
-
-
-def hook(module, args, output):
-    answer = [*args, output]
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    answer = list(args)
+@@
+-    answer.append(output)
++    answer = [*args, output]
 
 # %% output_first
 # misconception: output in front of the inputs | hint: wrong_order
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.insert(0, output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: lambda_returns_a_tuple
+-hook = lambda module, args, output: (answer.append(output), print(output))
++def hook(module, args, output):
++    answer.insert(0, output)
 
 # %% plain_numbers
 # misconception: stores lists of numbers | hint: numbers_for_tensors
 # breaks: each of them as a tensor
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(value.tolist() for value in args)
-
-
-def hook(module, args, output):
-    answer.append(output.tolist())
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    answer.extend(value.tolist() for value in args)
+@@
+-    answer.append(output)
++    answer.append(output.tolist())
 
 # %% reads_globals
 # misconception: stores the notebook's tensors | hint: reads_globals
@@ -182,368 +111,173 @@ add.register_forward_hook(hook)
 
 # %% registered_twice
 # misconception: the register lines ran twice | hint: module_hook_twice
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: forgets_to_register_hook
++add.register_forward_hook(hook)
++add.register_forward_pre_hook(pre_hook)
++add.register_forward_hook(hook)
 
 # %% registers_nothing
 # misconception: defines hooks without registering | hint: nothing_registered
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.append(output)
+# edits: forgets_to_register_hook
+-
+-
+-add.register_forward_pre_hook(pre_hook)
 
 # %% registers_on_another_object
 # misconception: hooks on a module that nobody calls | hint: nothing_registered
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-Add().register_forward_pre_hook(pre_hook)
-Add().register_forward_hook(hook)
+# edits: forgets_to_register_hook
+-add.register_forward_pre_hook(pre_hook)
++Add().register_forward_pre_hook(pre_hook)
++Add().register_forward_hook(hook)
 
 # %% returns_the_answer
 # misconception: the pre-hook returns the list, which becomes the only input | hint: drops_argument
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-    return answer
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    answer.extend(args)
++    return answer
 
 # %% scales_the_inputs
 # misconception: the pre-hook normalises what goes in | hint: watcher_changes_output
 # breaks: `add(x1, x2)` still returns what it returned before
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-    return tuple(value / value.norm() for value in args)
-
-
-def hook(module, args, output):
-    answer.append(answer[0] + answer[1])
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: output_first
+     answer.extend(args)
++    return tuple(value / value.norm() for value in args)
+@@
+-    answer.insert(0, output)
++    answer.append(answer[0] + answer[1])
 
 # %% sum_of_inputs
 # misconception: computes the output by the visible formula | hint: formula_of_visible_forward
 # breaks: take what you store from the hooks' arguments
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.append(args[0] + args[1])
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: output_first
+-    answer.insert(0, output)
++    answer.append(args[0] + args[1])
 
 # %% two_arguments
 # misconception: a forward hook of two arguments | hint: hook_arguments
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: lambda_returns_a_tuple
+-hook = lambda module, args, output: (answer.append(output), print(output))
++def hook(module, output):
++    answer.append(output)
 
 # %% once
 # misconception: hooks that remove themselves after the first call | hint: runs_only_once
 # breaks: Whenever somebody calls `add(x1, x2)`
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-    pre_handle.remove()
-
-
-def hook(module, args, output):
-    answer.append(output)
-    handle.remove()
-
-
-pre_handle = add.register_forward_pre_hook(pre_hook)
-handle = add.register_forward_hook(hook)
+# edits: registers_nothing
+     answer.extend(args)
++    pre_handle.remove()
+@@
++    handle.remove()
++
++
++pre_handle = add.register_forward_pre_hook(pre_hook)
++handle = add.register_forward_hook(hook)
 
 # %% extends_by_the_output_only
 # misconception: extend for inputs and output alike, which takes the output apart | hint: takes_elements_apart
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.extend(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: output_first
+-    answer.insert(0, output)
++    answer.extend(output)
 
 # %% detach_out
 # misconception: returns a detached output | hint: cut_from_its_inputs
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.append(output)
-    return output.detach()
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: extends_by_the_output_only
+-    answer.extend(output)
++    answer.append(output)
++    return output.detach()
 
 # %% dedupe
 # misconception: the same tensor for x1 and x2 is stored once | hint: one_tensor_for_both
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    for x in args:
-        if not any(x is a for a in answer):
-            answer.append(x)
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    for x in args:
++        if not any(x is a for a in answer):
++            answer.append(x)
 
 # %% clear
 # misconception: earlier entries are dropped | hint: earlier_entries_lost
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.clear()
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    answer.clear()
++    answer.extend(args)
 
 # %% predetach
 # misconception: the pre-hook hands on detached inputs | hint: cut_from_its_inputs
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    args = tuple(x.detach() for x in args)
-    answer.extend(args)
-    return args
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    args = tuple(x.detach() for x in args)
++    answer.extend(args)
++    return args
 
 # %% training_only
 # misconception: not in eval mode | hint: only_in_training
 # breaks: in any mode, and under `no_grad()`
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    if module.training:
-        answer.extend(args)
-
-
-def hook(module, args, output):
-    if module.training:
-        answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    if module.training:
++        answer.extend(args)
+@@
+-    answer.append(output)
++    if module.training:
++        answer.append(output)
 
 # %% no_grad_skips
 # misconception: nothing for outputs that require no gradient | hint: only_in_training
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    if torch.is_grad_enabled():
-        answer.extend(args)
-
-
-def hook(module, args, output):
-    if torch.is_grad_enabled():
-        answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: training_only
+ def pre_hook(module, args):
+-    if module.training:
++    if torch.is_grad_enabled():
+@@
+-    if module.training:
++    if torch.is_grad_enabled():
 
 # %% new_list_each_call
 # misconception: begins a new list in each call | hint: earlier_entries_lost
 # breaks: what is in the list already stays
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    global answer
-    answer = list(args)
-
-
-def hook(module, args, output):
-    answer.append(output)
-    return output
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
-add(torch.rand(1), torch.rand(1))
+# edits: appends_the_tuple
+-    answer.append(args)
++    global answer
++    answer = list(args)
+@@
+     answer.append(output)
++    return output
+@@
++add(torch.rand(1), torch.rand(1))
 
 # %% hands_copies_on
 # misconception: forward gets copies of the inputs | hint: watcher_changes_output
 # breaks: Both hooks only watch
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    copies = tuple(x.clone() for x in args)
-    answer.extend(copies)
-    return copies
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    copies = tuple(x.clone() for x in args)
++    answer.extend(copies)
++    return copies
 
 # %% equal_calls_once
 # misconception: a call like the last one is left out | hint: first_layer_leaves_repetitions_out
 # breaks: Each call counts
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(args)
-
-
-def hook(module, args, output):
-    answer.append(output)
-    if len(answer) >= 6 and all(torch.equal(a, b) for a, b in zip(answer[-6:-3], answer[-3:])):
-        del answer[-3:]
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: detach_out
+-    return output.detach()
++    if len(answer) >= 6 and all(torch.equal(a, b) for a, b in zip(answer[-6:-3], answer[-3:])):
++        del answer[-3:]
 
 # %% stores_cleaned_numbers
 # misconception: stores the numbers without nan and inf | hint: value_taken_for_nothing
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.extend(x.nan_to_num() for x in args)
-
-
-def hook(module, args, output):
-    answer.append(output.nan_to_num())
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    answer.extend(x.nan_to_num() for x in args)
+@@
+-    answer.append(output)
++    answer.append(output.nan_to_num())
 
 # %% both_hooks_store_inputs
 # misconception: the forward hook gets the inputs as well, and stores them again | hint: inputs_stored_twice
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    for x in args:
-        answer.append(x)
-
-
-def hook(module, args, output):
-    for x in (*args, output):
-        answer.append(x)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
+-    answer.append(args)
++    for x in args:
++        answer.append(x)
+@@
+-    answer.append(output)
++    for x in (*args, output):
++        answer.append(x)

@@ -95,30 +95,18 @@ def hooked(modules, hook):
 
 # %% exit_returns_true
 # misconception: an __exit__ that returns True | hint: hooked_swallows_error
-class hooked:
-    def __init__(self, modules, hook):
-        self.modules, self.hook = modules, hook
-
-    def __enter__(self):
-        self.handles = [module.register_forward_hook(self.hook) for module in self.modules]
-
-    def __exit__(self, kind, error, traceback):
-        for handle in self.handles:
-            handle.remove()
-        return True
+# edits: class_without_care
+-        return self.handles
+@@
++        return True
 
 # %% exit_without_arguments
 # misconception: an __exit__ without the error's arguments | hint: hooked_exit_arguments
-class hooked:
-    def __init__(self, modules, hook):
-        self.modules, self.hook = modules, hook
-
-    def __enter__(self):
-        self.handles = [module.register_forward_hook(self.hook) for module in self.modules]
-
-    def __exit__(self):
-        for handle in self.handles:
-            handle.remove()
+# edits: class_without_care
+-        return self.handles
+@@
+-    def __exit__(self, kind, error, traceback):
++    def __exit__(self):
 
 # %% first_module_only
 # misconception: hooks the first module only | hint: hooked_one_only
@@ -231,11 +219,8 @@ def hooked(modules, hook):
 
 # %% no_yield
 # misconception: registers and removes without a yield | hint: hooked_no_yield
-@contextlib.contextmanager
-def hooked(modules, hook):
-    handles = [module.register_forward_hook(hook) for module in modules]
-    for handle in handles:
-        handle.remove()
+# edits: no_finally
+-    yield
 
 # %% pops_the_last
 # misconception: takes the last hook off each module, whoever put it there | hint: removes_other_hooks
@@ -266,14 +251,9 @@ def hooked(modules, hook):
 
 # %% remove_without_call
 # misconception: names the remove methods without calling them | hint: hooked_stays
-@contextlib.contextmanager
-def hooked(modules, hook):
-    handles = [module.register_forward_hook(hook) for module in modules]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove
+# edits: registers_before_the_try
+-            handle.remove()
++            handle.remove
 
 # %% restores_the_dict
 # misconception: puts the module's dict of hooks back as it was | hint: removes_other_hooks
@@ -293,15 +273,8 @@ def hooked(modules, hook):
 
 # %% return_in_finally
 # misconception: a return in finally | hint: hooked_swallows_error
-@contextlib.contextmanager
-def hooked(modules, hook):
-    handles = [module.register_forward_hook(hook) for module in modules]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-        return
+# edits: registers_before_the_try
++        return
 
 # %% returns_handles
 # misconception: a plain function that returns the handles | hint: hooked_no_context_manager
@@ -311,27 +284,18 @@ def hooked(modules, hook):
 # %% skips_what_is_no_module
 # misconception: skips entries that are no modules | hint: hooked_passes_over
 # breaks: an error comes out before the block begins
-@contextlib.contextmanager
-def hooked(modules, hook):
-    with contextlib.ExitStack() as stack:
-        for module in modules:
-            if isinstance(module, nn.Module):
-                stack.enter_context(module.register_forward_hook(hook))
-        yield
+# edits: backward_hooks
+-            stack.enter_context(module.register_full_backward_hook(hook))
++            if isinstance(module, nn.Module):
++                stack.enter_context(module.register_forward_hook(hook))
 
 # %% swallows
 # misconception: an except that does not raise again | hint: hooked_swallows_error
 # breaks: The error itself comes out of the block.
-@contextlib.contextmanager
-def hooked(modules, hook):
-    handles = [module.register_forward_hook(hook) for module in modules]
-    try:
-        yield
-    except Exception as error:
-        print("something went wrong:", error)
-    finally:
-        for handle in handles:
-            handle.remove()
+# edits: registers_before_the_try
+         yield
++    except Exception as error:
++        print("something went wrong:", error)
 
 # %% swallows_the_stop_button
 # misconception: ends KeyboardInterrupt quietly | hint: hooked_swallows_error
@@ -397,13 +361,10 @@ def hooked(modules, hook):
 
 # %% all_parts
 # misconception: hooks every part of each module | hint: hooked_too_many
-@contextlib.contextmanager
-def hooked(modules, hook):
-    with contextlib.ExitStack() as stack:
-        for module in modules:
-            for part in module.modules():
-                stack.enter_context(part.register_forward_hook(hook))
-        yield
+# edits: backward_hooks
+-            stack.enter_context(module.register_full_backward_hook(hook))
++            for part in module.modules():
++                stack.enter_context(part.register_forward_hook(hook))
 
 # %% dict_by_module
 # misconception: a module that stands twice in the list keeps one of its hooks | hint: hooked_one_left
@@ -471,32 +432,19 @@ def hooked(modules, hook):
 # %% except_attribute_error
 # misconception: cleans up after the error of an entry without the method only | hint: hooked_half_registered
 # breaks: If an entry of `modules` turns out not to be a module
-@contextlib.contextmanager
-def hooked(modules, hook):
-    handles = []
-    try:
-        for module in modules:
-            handles.append(module.register_forward_hook(hook))
-    except AttributeError:
-        for handle in handles:
-            handle.remove()
-        raise
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
+# edits: try_around_everything
+-        yield handles
++    except AttributeError:
++        for handle in handles:
++            handle.remove()
++        raise
++    try:
++        yield
 
 # %% asks_for_the_method
 # misconception: looks for the method beforehand, which a class has as well | hint: hooked_half_registered
-@contextlib.contextmanager
-def hooked(modules, hook):
-    for module in modules:
-        if not hasattr(module, "register_forward_hook"):
-            raise TypeError(f"{module!r} is no module")
-    handles = [module.register_forward_hook(hook) for module in modules]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
+# edits: registers_before_the_try
+ def hooked(modules, hook):
++    for module in modules:
++        if not hasattr(module, "register_forward_hook"):
++            raise TypeError(f"{module!r} is no module")

@@ -44,23 +44,15 @@ def output_gradients(layer):
 
 # %% extends
 # misconception: extends by the gradient | hint: splits_gradient
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(gradients.extend)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(gradients.extend)
 
 # %% full_backward_hook
 # misconception: a full backward hook, which fails before an in-place operation | hint: in_place_after_full_hook
 # breaks: It works with any in-place operation right after the layer.
-def output_gradients(layer):
-    gradients = []
-    layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
-    return gradients
+# edits: clone_and_full_hook
+-    layer.register_forward_hook(lambda module, args, output: output.clone())
 
 # %% full_backward_pre_hook
 # misconception: a full backward pre-hook, which fails as well | hint: in_place_after_full_hook
@@ -97,27 +89,17 @@ def output_gradients(layer):
 
 # %% hooks_a_clone
 # misconception: hooks a clone that nobody uses | hint: in_place_outside_of_graph
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.clone().register_hook(gradients.append)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.clone().register_hook(gradients.append)
 
 # %% hooks_a_detached_copy
 # misconception: hooks a detached copy | hint: in_place_outside_of_graph
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        copy = output.detach().clone().requires_grad_()
-        copy.register_hook(gradients.append)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: hook_on_the_node
+-        if output.grad_fn is not None:
+-            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
++        copy = output.detach().clone().requires_grad_()
++        copy.register_hook(gradients.append)
 
 # %% hooks_the_notebook
 # misconception: registers on the notebook's network | hint: function_uses_global
@@ -162,51 +144,33 @@ def output_gradients(layer):
 
 # %% list_for_each_forward
 # misconception: empties the list at each forward | hint: keeps_last_only
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        gradients.clear()
-        if output.requires_grad:
-            output.register_hook(gradients.append)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: hook_on_the_node
+-        if output.grad_fn is not None:
+-            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
++        gradients.clear()
++        if output.requires_grad:
++            output.register_hook(gradients.append)
 
 # %% mask_of_the_relu
 # misconception: masks the gradient as a ReLU would, whatever comes behind | hint: in_place_relu_only
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(lambda grad: gradients.append(grad * (output > 0)))
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(lambda grad: gradients.append(grad * (output > 0)))
 
 # %% no_grad_forgotten
 # misconception: a tensor hook without a look whether there will be a gradient | hint: no_gradient_needed
 # breaks: Running the model under `torch.no_grad()` adds nothing and still works.
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        output.register_hook(gradients.append)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: hook_on_the_node
+-        if output.grad_fn is not None:
+-            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
++        output.register_hook(gradients.append)
 
 # %% node_of_no_grad
 # misconception: a hook on grad_fn, which is None under no_grad | hint: no_gradient_needed
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        output.grad_fn.register_prehook(lambda grads: gradients.append(grads[0]))
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: hook_on_the_node
+-        if output.grad_fn is not None:
+-            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
++        output.grad_fn.register_prehook(lambda grads: gradients.append(grads[0]))
 
 # %% not_registered
 # misconception: never registers the forward hook | hint: hook_never_ran
@@ -249,40 +213,25 @@ def output_gradients(layer):
 
 # %% reads_grad_too_early
 # misconception: reads .grad of the output in the forward hook | hint: grad_not_there_yet
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        gradients.append(output.grad)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: hook_on_the_node
+-        if output.grad_fn is not None:
+-            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
++        gradients.append(output.grad)
 
 # %% retain_grad
 # misconception: retain_grad, which means the value behind the in-place operation | hint: in_place_behind
 # breaks: of the value that came out of the layer, before anybody changed it in place
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.retain_grad()
-            layer.weight.register_hook(lambda grad: gradients.append(output.grad))
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.retain_grad()
++            layer.weight.register_hook(lambda grad: gradients.append(output.grad))
 
 # %% returns_the_handle
 # misconception: returns the handle | hint: returns_no_list
 # breaks: It returns a list
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(gradients.append)
-
-    return layer.register_forward_hook(forward_hook)
+# edits: not_registered
+-    return gradients
++    return layer.register_forward_hook(forward_hook)
 
 # %% the_last_only
 # misconception: keeps the last gradient | hint: keeps_last_only
@@ -302,15 +251,9 @@ def output_gradients(layer):
 
 # %% tuple_of_the_node
 # misconception: stores the tuple that a node hook gets | hint: keeps_the_tuple
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.grad_fn.register_prehook(gradients.append)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.grad_fn.register_prehook(gradients.append)
 
 # %% in_forward_order
 # misconception: sorts the gradients by the order of the forward pass | hint: in_place_forward_order
@@ -334,142 +277,82 @@ def output_gradients(layer):
 
 # %% makes_data_require_a_gradient
 # misconception: makes the output require a gradient, so that the tensor hook can be registered | hint: in_place_asks_for_more
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if not output.requires_grad:
-            output.requires_grad_()
-        output.register_hook(gradients.append)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: detached_copies
+-            return
+-        output.register_hook(lambda grad: gradients.append(grad.detach().clone()))
++            output.requires_grad_()
++        output.register_hook(gradients.append)
 
 # %% clears_the_dict
 # misconception: clears the layer's dict of hooks, so that the cell can run again | hint: removes_other_hooks
 # breaks: and hooks of others stay
-def output_gradients(layer):
-    gradients = []
+# edits: not_registered
 
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(gradients.append)
-
-    layer._forward_hooks.clear()
-    layer.register_forward_hook(forward_hook)
-    return gradients
++    layer._forward_hooks.clear()
++    layer.register_forward_hook(forward_hook)
+     return gradients
 
 # %% hook_of_one_pass
 # misconception: removes the tensor hook after its first gradient | hint: runs_only_once
 # breaks: also a second one through the same graph
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            handle = output.register_hook(lambda grad: (gradients.append(grad), handle.remove())[1])
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            handle = output.register_hook(lambda grad: (gradients.append(grad), handle.remove())[1])
 
 # %% as_float32
 # misconception: keeps the gradients as float32 | hint: float64_lost
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(lambda grad: gradients.append(grad.detach().float()))
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(lambda grad: gradients.append(grad.detach().float()))
 
 # %% only_in_training
 # misconception: hangs a hook on the output in training mode only | hint: only_in_training
 # breaks: Each backward pass counts, in any mode and dtype
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad and module.training:
-            output.register_hook(gradients.append)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: hook_on_the_node
+-        if output.grad_fn is not None:
+-            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
++        if output.requires_grad and module.training:
++            output.register_hook(gradients.append)
 
 # %% zeros_left_out
 # misconception: leaves out a gradient of zeros | hint: value_taken_for_nothing
 # breaks: whatever numbers it brings
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(lambda grad: gradients.append(grad) if grad.any() else None)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(lambda grad: gradients.append(grad) if grad.any() else None)
 
 # %% without_dimensions_of_one
 # misconception: squeezes the gradient | hint: in_place_other_shape
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(lambda grad: gradients.append(grad.squeeze()))
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(lambda grad: gradients.append(grad.squeeze()))
 
 # %% in_rows
 # misconception: makes rows of a gradient with more dimensions | hint: in_place_other_shape
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(lambda grad: gradients.append(grad.reshape(-1, grad.shape[-1])))
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(lambda grad: gradients.append(grad.reshape(-1, grad.shape[-1])))
 
 # %% each_part
 # misconception: hangs a hook on each part of a block as well | hint: in_place_of_parts
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(gradients.append)
-
-    for part in layer.modules():
-        part.register_forward_hook(forward_hook)
-    return gradients
+# edits: clears_the_dict
+-    layer._forward_hooks.clear()
+-    layer.register_forward_hook(forward_hook)
++    for part in layer.modules():
++        part.register_forward_hook(forward_hook)
 
 # %% the_last_part
 # misconception: takes the last part of a block for the block | hint: in_place_of_parts
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(gradients.append)
-
-    list(layer.modules())[-1].register_forward_hook(forward_hook)
-    return gradients
+# edits: clears_the_dict
+-    layer._forward_hooks.clear()
+-    layer.register_forward_hook(forward_hook)
++    list(layer.modules())[-1].register_forward_hook(forward_hook)
 
 # %% finite_ones_only
 # misconception: leaves out gradients that are not finite | hint: value_taken_for_nothing
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(lambda grad: gradients.append(grad) if grad.isfinite().all() else None)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(lambda grad: gradients.append(grad) if grad.isfinite().all() else None)
 
 # %% hands_a_detached_gradient_on
 # misconception: the tensor hook gives a detached gradient back | hint: cut_from_its_inputs
@@ -505,65 +388,34 @@ def output_gradients(layer):
 # %% equal_gradients_once
 # misconception: leaves a gradient out that equals the last one | hint: first_layer_leaves_repetitions_out
 # breaks: Each backward pass counts
-def output_gradients(layer):
-    gradients = []
-
-    def note(grad):
-        if not (gradients and gradients[-1].shape == grad.shape and torch.equal(gradients[-1], grad)):
-            gradients.append(grad)
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(note)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: hands_a_detached_gradient_on
+-        grad = grad.detach()
+-        gradients.append(grad)
+-        return grad
++        if not (gradients and gradients[-1].shape == grad.shape and torch.equal(gradients[-1], grad)):
++            gradients.append(grad)
 
 # %% not_with_create_graph
 # misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
 # breaks: Each backward pass counts
-def output_gradients(layer):
-    gradients = []
-
-    def note(grad):
-        if not torch.is_grad_enabled():
-            gradients.append(grad)
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(note)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: equal_gradients_once
+-        if not (gradients and gradients[-1].shape == grad.shape and torch.equal(gradients[-1], grad)):
++        if not torch.is_grad_enabled():
 
 # %% cleans_what_goes_on
 # misconception: stores the gradient, and takes nan and inf out of what goes on | hint: watcher_changes_gradient
 # breaks: What the model puts out does not change, no gradient does
-def output_gradients(layer):
-    gradients = []
-
-    def note(grad):
-        gradients.append(grad)
-        return grad.nan_to_num()
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(note)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: equal_gradients_once
+-        if not (gradients and gradients[-1].shape == grad.shape and torch.equal(gradients[-1], grad)):
+-            gradients.append(grad)
++        gradients.append(grad)
++        return grad.nan_to_num()
 
 # %% hands_a_detached_copy_on
 # misconception: hands on a detached copy that requires a gradient | hint: cut_from_its_inputs
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        copy = output.detach().clone()
-        if output.requires_grad:
-            copy.requires_grad_()
-            copy.register_hook(gradients.append)
-        return copy
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: hands_a_copy_on
+-        copy = output.clone()
+-        if copy.requires_grad:
++        copy = output.detach().clone()
++        if output.requires_grad:
++            copy.requires_grad_()

@@ -3,216 +3,93 @@
 # %% both_full
 # misconception: full backward hooks on both models | hint: two_equal_reports
 # breaks: Register a deprecated backward hook on one
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_full_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: reference
+-    # TODO: put grad_input into `answer`, as one entry.
+@@
+-    # TODO: register `collect` as a deprecated hook on legacy_model, and as a full backward hook on full_model.
+-    legacy_model.register_backward_hook(collect)
++    legacy_model.register_full_backward_hook(collect)
 
 # %% both_legacy
 # misconception: deprecated hooks on both models | hint: two_equal_reports
 # breaks: a full backward hook on the other
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_full
+-    legacy_model.register_full_backward_hook(collect)
+-    full_model.register_full_backward_hook(collect)
++    legacy_model.register_backward_hook(collect)
++    full_model.register_backward_hook(collect)
 
 # %% both_tuples
 # misconception: stores both tuples | hint: keeps_both_sides
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append((grad_input, grad_output))
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: reference
+-    # TODO: put grad_input into `answer`, as one entry.
+-    answer.append(grad_input)
++    answer.append((grad_input, grad_output))
+@@
+-    # TODO: register `collect` as a deprecated hook on legacy_model, and as a full backward hook on full_model.
 
 # %% flat
 # misconception: one flat list | hint: takes_elements_apart
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.extend(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_tuples
+-    answer.append((grad_input, grad_output))
++    answer.extend(grad_input)
 
 # %% grad_output
 # misconception: stores the gradient of the output | hint: gradients_of_the_output
 # breaks: both hooks put the `grad_input` that they get into `answer`
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_output)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_tuples
+-    answer.append((grad_input, grad_output))
++    answer.append(grad_output)
 
 # %% inputs_reversed
 # misconception: each pair in reverse order | hint: reports_swapped
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input[::-1])
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_tuples
+-    answer.append((grad_input, grad_output))
++    answer.append(grad_input[::-1])
 
 # %% numbers
 # misconception: numbers instead of tensors | hint: numbers_for_tensors
 # breaks: Each entry is a tuple (or list) of two tensors.
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append([grad.item() for grad in grad_input])
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_tuples
+-    answer.append((grad_input, grad_output))
++    answer.append([grad.item() for grad in grad_input])
 
 # %% one_model_for_both
 # misconception: both kinds on one model, which torch refuses | hint: autopsy_never_ran
-answer = []
-legacy_model = full_model = Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_full
+-legacy_model, full_model = Model(), Model()
++legacy_model = full_model = Model()
+@@
+-    legacy_model.register_full_backward_hook(collect)
++    legacy_model.register_backward_hook(collect)
 
 # %% only_legacy
 # misconception: forgets the full hook | hint: one_report_only
 # breaks: At the end `answer` holds two entries
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_legacy
+-    full_model.register_backward_hook(collect)
 
 # %% other_inputs
 # misconception: runs at other inputs | hint: autopsy_other_inputs
 # breaks: `x1 = [2.]`, `x2 = [3.]`, `W = 5`
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([1.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_full
+-    legacy_model.register_full_backward_hook(collect)
++    legacy_model.register_backward_hook(collect)
+@@
+-        x1 = torch.tensor([2.0], requires_grad=True)
++        x1 = torch.tensor([1.0], requires_grad=True)
 
 # %% reads_grad_after_both
 # misconception: reads x.grad after two passes through the same tensors | hint: adds_up_gradients
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    x1 = torch.tensor([2.0], requires_grad=True)
-    x2 = torch.tensor([3.0], requires_grad=True)
-    for model in (legacy_model, full_model):
-        model(x1, x2).backward()
-answer.append((x1.grad, x2.grad))
+# edits: both_legacy
+-    full_model.register_backward_hook(collect)
++    x1 = torch.tensor([2.0], requires_grad=True)
++    x2 = torch.tensor([3.0], requires_grad=True)
+@@
+-        x1 = torch.tensor([2.0], requires_grad=True)
+-        x2 = torch.tensor([3.0], requires_grad=True)
+@@
++answer.append((x1.grad, x2.grad))
 
 # %% registered_after_the_run
 # misconception: registers when the run is over | hint: autopsy_never_ran
@@ -255,77 +132,29 @@ with warnings.catch_warnings():
 # %% swapped
 # misconception: the true gradients first | hint: reports_swapped
 # breaks: first what the deprecated hook showed, then the true gradients of the inputs
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_full_backward_hook(collect)
-    full_model.register_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_full
+-    full_model.register_full_backward_hook(collect)
++    full_model.register_backward_hook(collect)
 
 # %% weight_among_the_inputs
 # misconception: believes that grad_input holds the weight's gradient | hint: autopsy_weight_gradient
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append((*grad_input, module.W.grad))
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_tuples
+-    answer.append((grad_input, grad_output))
++    answer.append((*grad_input, module.W.grad))
 
 # %% ran_again
 # misconception: runs both models a second time | hint: autopsy_ran_again
 # breaks: Forward and backward run once for each
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    for model in (legacy_model, full_model, legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: only_legacy
+-    for model in (legacy_model, full_model):
++    full_model.register_full_backward_hook(collect)
++    for model in (legacy_model, full_model, legacy_model, full_model):
 
 # %% full_pre_hook
 # misconception: a full backward pre-hook, which gets the gradient of the output | hint: gradients_of_the_output
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output=None):
-    answer.append(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_pre_hook(collect)
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
+# edits: both_legacy
+-def collect(module, grad_input, grad_output):
++def collect(module, grad_input, grad_output=None):
+@@
+-    full_model.register_backward_hook(collect)
++    full_model.register_full_backward_pre_hook(collect)

@@ -121,13 +121,9 @@ def rescale_argument(module, factor):
 
 # %% handed_over_twice
 # misconception: puts a keyword argument into args and leaves it in kwargs | hint: rescale_handed_over_twice
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        x1 = args[0] if len(args) > 0 else kwargs["x1"]
-        x2 = args[1] if len(args) > 1 else kwargs["x2"]
-        return (x1, x2 * factor), kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: takes_both_by_place
+-        return (x1, x2 * factor), {}
++        return (x1, x2 * factor), kwargs
 
 # %% hook_for_all_modules
 # misconception: registers a hook for all modules | hint: rescale_everywhere
@@ -171,12 +167,9 @@ def rescale_argument(module, factor):
 
 # %% in_place_no_grad
 # misconception: multiplies the caller's data, so that autograd does not complain | hint: rescale_writes_into_x2
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        x2 = kwargs["x2"] if "x2" in kwargs else args[1]
-        x2.data.mul_(factor)
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: in_place
+-        x2 *= factor
++        x2.data.mul_(factor)
 
 # %% keyword_only
 # misconception: expects x2 among the keyword arguments | hint: rescale_by_name_only
@@ -190,13 +183,10 @@ def rescale_argument(module, factor):
 
 # %% keyword_where_it_is
 # misconception: leaves positional calls alone | hint: rescale_without_effect
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        if "x2" in kwargs:
-            kwargs["x2"] = kwargs["x2"] * factor
-        return args, kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: args_alone
+-            return kwargs
+-        return args[0], args[1] * factor
++        return args, kwargs
 
 # %% list_of_two
 # misconception: returns a list, which becomes the only argument | hint: drops_argument
@@ -241,21 +231,15 @@ def rescale_argument(module, factor):
 
 # %% not_registered
 # misconception: defines the hook and returns it | hint: returns_nothing
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        if "x2" in kwargs:
-            return args, {**kwargs, "x2": kwargs["x2"] * factor}
-        return (args[0], args[1] * factor), kwargs
-
-    return hook
+# edits: no_handle
+-    module.register_forward_pre_hook(hook, with_kwargs=True)
++    return hook
 
 # %% one_tensor
 # misconception: returns one tensor, which becomes the only argument | hint: drops_argument
-def rescale_argument(module, factor):
-    def hook(module, args):
-        return args[1] * factor
-
-    return module.register_forward_pre_hook(hook)
+# edits: list_of_two
+-        return [args[0], args[1] * factor]
++        return args[1] * factor
 
 # %% patches_forward
 # misconception: replaces the module's forward instead of hooking it | hint: rescale_other_forward
@@ -271,11 +255,9 @@ def rescale_argument(module, factor):
 # %% positional_only
 # misconception: knows nothing of keyword arguments | hint: rescale_by_place_only
 # breaks: by name as in `module(x1, x2=x2)`
-def rescale_argument(module, factor):
-    def hook(module, args):
-        return args[0], args[1] * factor
-
-    return module.register_forward_pre_hook(hook)
+# edits: list_of_two
+-        return [args[0], args[1] * factor]
++        return args[0], args[1] * factor
 
 # %% positional_where_it_can
 # misconception: leaves calls with keywords alone | hint: rescale_by_place_only
@@ -307,11 +289,9 @@ def rescale_argument(module, factor):
 
 # %% two_arguments_with_kwargs
 # misconception: registers for kwargs but does not take them | hint: hook_arguments
-def rescale_argument(module, factor):
-    def hook(module, args):
-        return args[0], args[1] * factor
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: positional_only
+-    return module.register_forward_pre_hook(hook)
++    return module.register_forward_pre_hook(hook, with_kwargs=True)
 
 # %% two_hooks_one_handle
 # misconception: registers one hook for each way and returns the second handle | hint: handle_of_another
@@ -351,15 +331,10 @@ def rescale_argument(module, factor):
 
 # %% zero_is_false
 # misconception: takes a factor of 0 for none | hint: rescale_zero_ignored
-def rescale_argument(module, factor):
-    factor = factor or 1
-
-    def hook(module, args, kwargs):
-        if "x2" in kwargs:
-            return args, {**kwargs, "x2": kwargs["x2"] * factor}
-        return (args[0], args[1] * factor), kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: no_grad
+-    @torch.no_grad()
++    factor = factor or 1
++
 
 # %% to_float32
 # misconception: converts x2 to float32 | hint: rescale_other_dtype
@@ -374,15 +349,9 @@ def rescale_argument(module, factor):
 # %% clears_the_dict
 # misconception: clears the module's pre-hooks before it registers its own | hint: removes_other_hooks
 # breaks: Hooks of others stay
-def rescale_argument(module, factor):
-    module._forward_pre_hooks.clear()
-
-    def hook(module, args, kwargs):
-        if "x2" in kwargs:
-            return args, {**kwargs, "x2": kwargs["x2"] * factor}
-        return (args[0], args[1] * factor), kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: zero_is_false
+-    factor = factor or 1
++    module._forward_pre_hooks.clear()
 
 # %% two_hooks_one_handle_too
 # misconception: by name it stays turned down | hint: handle_of_another
@@ -475,17 +444,12 @@ def rescale_argument(module, factor):
 
 # %% training
 # misconception: only in training mode | hint: only_in_training
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        if not module.training:
-            return None
-        if len(args) > 1:
-            args = (args[0], factor * args[1])
-        elif "x2" in kwargs:
-            kwargs = {**kwargs, "x2": factor * kwargs["x2"]}
-        return args, kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: f32_factor
+-    factor = torch.tensor(factor, dtype=torch.float32)
+@@
+     def hook(module, args, kwargs):
++        if not module.training:
++            return None
 
 # %% handle_clears
 # misconception: its remove() takes off all pre-hooks | hint: removes_other_hooks
@@ -507,16 +471,12 @@ def rescale_argument(module, factor):
 
 # %% last_x2
 # misconception: keeps the scaled tensor of the first call | hint: stale_result
-def rescale_argument(module, factor):
-    kept = {}
-    def hook(module, args, kwargs):
-        if len(args) > 1:
-            args = (args[0], kept.setdefault(id(args[1]), factor * args[1]))
-        elif "x2" in kwargs:
-            kwargs = {**kwargs, "x2": factor * kwargs["x2"]}
-        return args, kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: dtype
+ def rescale_argument(module, factor):
++    kept = {}
+@@
+-            args = (args[0], (factor * args[1]).to(args[0].dtype))
++            args = (args[0], kept.setdefault(id(args[1]), factor * args[1]))
 
 # %% back_to_its_dtype
 # misconception: turns the result back into whole numbers | hint: rescale_other_dtype
@@ -550,16 +510,9 @@ def rescale_argument(module, factor):
 # %% zeros_for_factor_0
 # misconception: zeros without a graph, if the factor is 0 | hint: rescale_cuts_gradient
 # breaks: gradients flow back to them through the factor
-def rescale_argument(module, factor):
-    def scale(x2):
-        return torch.zeros_like(x2) if factor == 0 else factor * x2
-
-    def pre_hook(module, args, kwargs):
-        if "x2" in kwargs:
-            return args, {**kwargs, "x2": scale(kwargs["x2"])}
-        return (args[0], scale(args[1])), kwargs
-
-    return module.register_forward_pre_hook(pre_hook, with_kwargs=True)
+# edits: back_to_its_dtype
+-        return (x2 * factor).to(x2.dtype)
++        return torch.zeros_like(x2) if factor == 0 else factor * x2
 
 # %% only_with_gradients
 # misconception: does nothing under no_grad | hint: only_in_training
@@ -575,13 +528,9 @@ def rescale_argument(module, factor):
 
 # %% factor_in_the_dtype_of_x2
 # misconception: a factor in whole numbers | hint: rescale_other_dtype
-def rescale_argument(module, factor):
-    def scale(x2):
-        return torch.full_like(x2, factor) * x2
-
-    def pre_hook(module, args, kwargs):
-        if "x2" in kwargs:
-            return args, dict(kwargs, x2=scale(kwargs["x2"]))
-        return (args[0], scale(args[1])), kwargs
-
-    return module.register_forward_pre_hook(pre_hook, with_kwargs=True)
+# edits: back_to_its_dtype
+-        return (x2 * factor).to(x2.dtype)
++        return torch.full_like(x2, factor) * x2
+@@
+-            return args, {**kwargs, "x2": scale(kwargs["x2"])}
++            return args, dict(kwargs, x2=scale(kwargs["x2"]))

@@ -55,25 +55,17 @@ def accept_old_name(module, old, new):
 
 # %% fills_what_is_missing
 # misconception: fills what is missing with the module's own tensors | hint: old_name_hides_errors
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-        for key, value in module.state_dict().items():
-            state_dict.setdefault(prefix + key, value)
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: drops_the_old_key
+-                del state_dict[key]
++                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
++        for key, value in module.state_dict().items():
++            state_dict.setdefault(prefix + key, value)
 
 # %% keeps_the_old_key
 # misconception: adds the new key and leaves the old one | hint: old_name_kept_as_well
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict[key]
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: drops_the_old_key
+-                del state_dict[key]
++                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict[key]
 
 # %% no_dot
 # misconception: a condition that linear2 fulfils too | hint: old_name_anywhere
@@ -156,13 +148,9 @@ def accept_old_name(module, old, new):
 
 # %% prefix_lost
 # misconception: finds the key with the prefix, and writes it without | hint: old_name_no_prefix
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[new + key[len(prefix + old) :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: drops_the_old_key
+-                del state_dict[key]
++                state_dict[new + key[len(prefix + old) :]] = state_dict.pop(key)
 
 # %% rebinds_the_dict
 # misconception: gives the local name a new dict | hint: old_name_without_effect
@@ -292,13 +280,10 @@ def accept_old_name(module, old, new):
 
 # %% typed_in_names
 # misconception: the names of the example, typed in | hint: old_name_one_kind
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if key.startswith(prefix + "linear."):
-                state_dict[prefix + "fc." + key[len(prefix) + 7 :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: replace_in_all
+-            state_dict[key.replace(old, new)] = state_dict.pop(key)
++            if key.startswith(prefix + "linear."):
++                state_dict[prefix + "fc." + key[len(prefix) + 7 :]] = state_dict.pop(key)
 
 # %% uses_the_notebook
 # misconception: registers on the notebook's module | hint: function_uses_global
@@ -325,23 +310,16 @@ def accept_old_name(module, old, new):
 
 # %% without_module
 # misconception: a hook without the module, so that all arguments are off by one | hint: old_name_hook_arguments
-def accept_old_name(module, old, new):
-    def rename(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: too_few_arguments
+-    def rename(module, state_dict, prefix):
++    def rename(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
 
 # %% wrong_way_round
 # misconception: renames new to old | hint: old_name_without_effect
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + new + "."):
-                state_dict[prefix + old + key[len(prefix + new) :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: replace_in_all
+-            state_dict[key.replace(old, new)] = state_dict.pop(key)
++            if (key + ".").startswith(prefix + new + "."):
++                state_dict[prefix + old + key[len(prefix + new) :]] = state_dict.pop(key)
 
 # %% first_place_only
 # misconception: remembers the first prefix, though the module stands at two places | hint: old_name_one_place

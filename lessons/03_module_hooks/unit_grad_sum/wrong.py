@@ -1,114 +1,68 @@
 # %% also_normalises_the_weight
 # misconception: divides W.grad as well | hint: changes_own_gradient
 # breaks: The gradient of `W` stays as it was.
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    total = sum(grad_input)
-    return tuple(grad / total for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
-model.W.register_hook(lambda grad: grad / grad.sum())
+# edits: comprehension
++model.W.register_hook(lambda grad: grad / grad.sum())
 
 # %% assigns_into_the_tuple
 # misconception: assigns to an entry of the tuple | hint: tuple_is_fixed
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    total = sum(grad_input)
-    grad_input[0] = grad_input[0] / total
-    grad_input[1] = grad_input[1] / total
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    return [grad / total for grad in grad_input]
++    grad_input[0] = grad_input[0] / total
++    grad_input[1] = grad_input[1] / total
 
 # %% divides_by_grad_output
 # misconception: takes the output's gradient for the sum | hint: divides_by_upstream
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    return tuple(grad / grad_output[0] for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    return tuple(grad / grad_output[0] for grad in grad_input)
 
 # %% each_by_its_own_sum
 # misconception: each gradient by the sum of its own elements | hint: sums_everything
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    return tuple(grad / grad.sum() for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    return tuple(grad / grad.sum() for grad in grad_input)
 
 # %% forgets_return
 # misconception: computes but does not return | hint: computes_without_returning
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    total = sum(grad_input)
-    grad_input = tuple(grad / total for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    return [grad / total for grad in grad_input]
++    grad_input = tuple(grad / total for grad in grad_input)
 
 # %% halves
 # misconception: writes two halves | hint: only_the_sum_is_right
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    return tuple(torch.full_like(grad, 0.5) for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    return tuple(torch.full_like(grad, 0.5) for grad in grad_input)
 
 # %% in_place_one_after_another
 # misconception: divides in place, and sums anew in between | hint: uses_a_changed_value
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    g1, g2 = grad_input
-    g1 /= g1 + g2
-    g2 /= g1 + g2
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    g1, g2 = grad_input
++    g1 /= g1 + g2
++    g2 /= g1 + g2
 
 # %% legacy_register
 # misconception: registers the deprecated hook | hint: hook_changes_shape
 # breaks: Write the full backward hook `module_hook`
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    total = sum(grad_input)
-    return tuple(grad / total for grad in grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    model.register_backward_hook(module_hook)
+# edits: comprehension
+-model.register_full_backward_hook(module_hook)
++with warnings.catch_warnings():
++    warnings.simplefilter("ignore")
++    model.register_backward_hook(module_hook)
 
 # %% norm_of_absolutes
 # misconception: divides by the sum of absolute values | hint: sum_of_magnitudes
 # breaks: together they are 1 wherever the sum is not 0
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    return tuple(F.normalize(torch.stack(grad_input), p=1, dim=0))
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    return tuple(F.normalize(torch.stack(grad_input), p=1, dim=0))
 
 # %% not_registered
 # misconception: never registers the hook | hint: nothing_registered
@@ -122,25 +76,17 @@ def module_hook(module, grad_input, grad_output):
 
 # %% one_and_zero
 # misconception: writes one and zero | hint: only_the_sum_is_right
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    return torch.ones_like(grad_input[0]), torch.zeros_like(grad_input[1])
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    return torch.ones_like(grad_input[0]), torch.zeros_like(grad_input[1])
 
 # %% one_tensor
 # misconception: returns one tensor | hint: full_hook_return
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    return grad_input[0] / sum(grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    return grad_input[0] / sum(grad_input)
 
 # %% shares_of_globals
 # misconception: the ratio from the notebook's tensors | hint: reads_globals
@@ -179,188 +125,116 @@ model.register_full_backward_hook(module_hook)
 
 # %% softmax
 # misconception: softmax has the sum 1 too | hint: only_the_sum_is_right
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    return tuple(torch.softmax(torch.stack(grad_input), dim=0))
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    return tuple(torch.softmax(torch.stack(grad_input), dim=0))
 
 # %% swapped
 # misconception: returns the shares in the other order | hint: swaps_gradients
 # breaks: `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    g1, g2 = grad_input
-    return g2 / (g1 + g2), g1 / (g1 + g2)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    g1, g2 = grad_input
++    return g2 / (g1 + g2), g1 / (g1 + g2)
 
 # %% three_gradients
 # misconception: returns the output's gradient as well | hint: full_hook_return
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    total = sum(grad_input)
-    return (*[grad / total for grad in grad_input], grad_output[0])
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    return [grad / total for grad in grad_input]
++    return (*[grad / total for grad in grad_input], grad_output[0])
 
 # %% total_of_all_elements
 # misconception: one sum over all elements | hint: sums_everything
 # breaks: divides both input gradients by the sum of the two, element by element
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    total = grad_input[0].sum() + grad_input[1].sum()
-    return tuple(grad / total for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: comprehension
+-    total = sum(grad_input)
++    total = grad_input[0].sum() + grad_input[1].sum()
 
 # %% two_arguments
 # misconception: a backward hook of two arguments | hint: hook_arguments
-model = Model()
-
-
-def module_hook(grad_input, grad_output):
-    total = sum(grad_input)
-    return tuple(grad / total for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: comprehension
+-def module_hook(module, grad_input, grad_output):
++def module_hook(grad_input, grad_output):
 
 # %% once
 # misconception: a hook that removes itself after the first pass | hint: runs_only_once
 # breaks: In each backward pass
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    handle.remove()
-    total = sum(grad_input)
-    return tuple(grad / total for grad in grad_input)
-
-
-handle = model.register_full_backward_hook(module_hook)
+# edits: comprehension
+ def module_hook(module, grad_input, grad_output):
++    handle.remove()
+@@
+-model.register_full_backward_hook(module_hook)
++handle = model.register_full_backward_hook(module_hook)
 
 # %% eps
 # misconception: an eps that swallows tiny gradients | hint: value_taken_for_nothing
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    g1, g2 = grad_input
-    total = g1 + g2 + 1e-8
-    return g1 / total, g2 / total
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    g1, g2 = grad_input
++    total = g1 + g2 + 1e-8
++    return g1 / total, g2 / total
 
 # %% float32
 # misconception: in float32 for float64 gradients | hint: float64_lost
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    g1, g2 = grad_input
-    total = (g1 + g2).float()
-    return (g1.float() / total).to(g1.dtype), (g2.float() / total).to(g2.dtype)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    g1, g2 = grad_input
++    total = (g1 + g2).float()
++    return (g1.float() / total).to(g1.dtype), (g2.float() / total).to(g2.dtype)
 
 # %% clamp
 # misconception: shares clamped to 0..1 | hint: shares_clamped
 # breaks: together they are 1 wherever the sum is not 0
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    g1, g2 = grad_input
-    t = g1 + g2
-    return (g1 / t).clamp(0, 1), (g2 / t).clamp(0, 1)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: a_list_of_two
+-    total = sum(grad_input)
+-    return [grad / total for grad in grad_input]
++    g1, g2 = grad_input
++    t = g1 + g2
++    return (g1 / t).clamp(0, 1), (g2 / t).clamp(0, 1)
 
 # %% where_small
 # misconception: small sums are left alone | hint: value_taken_for_nothing
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    total = grad_input[0] + grad_input[1]
-    return tuple(torch.where(total.abs() < 1e-6, g, g / total) for g in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: in_place_with_a_kept_sum
+-    for grad in grad_input:
+-        grad.div_(total)
++    return tuple(torch.where(total.abs() < 1e-6, g, g / total) for g in grad_input)
 
 # %% all_or_nothing
 # misconception: divides nothing if one sum is 0 | hint: shares_all_or_nothing
 # breaks: together they are 1 wherever the sum is not 0
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    g1, g2 = grad_input
-    total = g1 + g2
-    if (total == 0).any():
-        return None
-    return g1 / total, g2 / total
-
-
-model.register_full_backward_hook(module_hook)
+# edits: eps
+-    total = g1 + g2 + 1e-8
++    total = g1 + g2
++    if (total == 0).any():
++        return None
 
 # %% only_if_w_learns
 # misconception: divides nothing while W is frozen | hint: frozen_pass_left_out
 # breaks: In each backward pass
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    if not module.W.requires_grad:
-        return None
-    total = grad_input[0] + grad_input[1]
-    return tuple(grad / total for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: comprehension
+-    total = sum(grad_input)
++    if not module.W.requires_grad:
++        return None
++    total = grad_input[0] + grad_input[1]
 
 # %% a_generator
 # misconception: a comprehension in round parentheses, taken for a tuple | hint: stop_generator
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    total = grad_input[0] + grad_input[1]
-    return (grad / total for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: in_place_with_a_kept_sum
+-    for grad in grad_input:
+-        grad.div_(total)
++    return (grad / total for grad in grad_input)
 
 # %% not_with_create_graph
 # misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
 # breaks: In each backward pass
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    if torch.is_grad_enabled():
-        return None
-    total = sum(grad_input)
-    return tuple(grad / total for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: comprehension
+ def module_hook(module, grad_input, grad_output):
++    if torch.is_grad_enabled():
++        return None
 
 # %% one_pass_a_forward
 # misconception: counts one pass for each forward | hint: runs_only_once
@@ -383,14 +257,8 @@ model.register_full_backward_hook(module_hook)
 # %% nothing_beside_inf
 # misconception: leaves the whole gradient alone where one element is infinite | hint: shares_all_or_nothing
 # breaks: element by element
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    total = grad_input[0] + grad_input[1]
-    if not total.isfinite().all():
-        return None
-    return tuple(grad / total for grad in grad_input)
-
-
-model.register_full_backward_hook(module_hook)
+# edits: comprehension
+-    total = sum(grad_input)
++    total = grad_input[0] + grad_input[1]
++    if not total.isfinite().all():
++        return None

@@ -352,13 +352,6 @@ class OptimizerLeavesItAlone(FreezingCheck):
         }
 
 
-# awkward: called_twice: how often a layer runs has no part in it
-# awkward: in_place_behind: nothing about the outputs of layers changes
-# awkward: one_dim: nothing about inputs changes
-# awkward: three_dim: nothing about inputs changes
-# awkward: float64: neither flags nor modes have a dtype
-# awkward: namedtuple: nothing about the outputs of layers changes
-# awkward: dictionary: nothing about the outputs of layers changes
 class AnyModel(FreezingCheck):
     """It works in any model: shared layers, tied weights, mixed modes, empty places, names that look alike, the model itself."""
 

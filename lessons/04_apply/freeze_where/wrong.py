@@ -26,16 +26,12 @@ def freeze_where(model, choose, frozen=True):
 
 # %% buffers
 # misconception: turns parameters into buffers | hint: parameter_no_more
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            for name, parameter in list(module.named_parameters(recurse=False)):
-                if frozen:
-                    delattr(module, name)
-                    module.register_buffer(name, parameter.detach())
-            module.train(not frozen)
-
-    return model.apply(visit)
+# edits: attribute_of_module
+-            module.requires_grad = not frozen
++            for name, parameter in list(module.named_parameters(recurse=False)):
++                if frozen:
++                    delattr(module, name)
++                    module.register_buffer(name, parameter.detach())
 
 # %% children_only
 # misconception: asks the direct children only | hint: freezes_first_level
@@ -97,27 +93,19 @@ def freeze_where(model, choose, frozen=True):
 
 # %% forward_without_grad
 # misconception: runs the frozen part under no_grad | hint: frozen_part_blocks
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(not frozen)
-            module.__dict__.pop("forward", None)
-            if frozen:
-                module.forward = torch.no_grad()(module.forward)
-
-    return model.apply(visit)
+# edits: detached_output
+             module.train(not frozen)
++            module.__dict__.pop("forward", None)
+@@
+-                module.register_forward_hook(lambda m, args, output: output.detach())
++                module.forward = torch.no_grad()(module.forward)
 
 # %% grad_none
 # misconception: sets the gradient to None | hint: freezes_nothing
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            for parameter in module.parameters():
-                parameter.grad = None
-            module.train(not frozen)
-
-    return model.apply(visit)
+# edits: attribute_of_module
+-            module.requires_grad = not frozen
++            for parameter in module.parameters():
++                parameter.grad = None
 
 # %% letter_missing
 # misconception: a letter is missing in requires_grad | hint: freezes_nothing
@@ -143,12 +131,9 @@ def freeze_where(model, choose, frozen=True):
 # %% mode_forgotten
 # misconception: leaves batch norms in training mode | hint: frozen_in_training_mode
 # breaks: the module, and everything inside it, is in eval mode
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-
-    return model.apply(visit)
+# edits: back_in_eval
+-            if frozen:
+-                module.eval()
 
 # %% model_eval
 # misconception: puts the whole model into eval mode | hint: mode_of_everything
@@ -171,57 +156,37 @@ def freeze_where(model, choose):
 
 # %% no_grad_around
 # misconception: thinks that no_grad marks parameters | hint: freezes_nothing
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            with torch.set_grad_enabled(not frozen):
-                module.train(not frozen)
-
-    return model.apply(visit)
+# edits: mode_forgotten
+-            module.requires_grad_(not frozen)
++            with torch.set_grad_enabled(not frozen):
++                module.train(not frozen)
 
 # %% one_way
 # misconception: ignores the argument frozen | hint: no_way_back
 # breaks: With `frozen=False` it is the way back
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(False)
-            module.eval()
-
-    return model.apply(visit)
+# edits: no_argument
+-def freeze_where(model, choose):
++def freeze_where(model, choose, frozen=True):
 
 # %% own_flag
 # misconception: the flag of the chosen module only | hint: freezes_own_only
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.training = not frozen
-
-    return model.apply(visit)
+# edits: mode_forgotten
+             module.requires_grad_(not frozen)
++            module.training = not frozen
 
 # %% own_parameters
 # misconception: own parameters only | hint: freezes_own_only
 # breaks: all parameters of the module, and of everything inside it
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            for parameter in module.parameters(recurse=False):
-                parameter.requires_grad = not frozen
-            module.train(not frozen)
-
-    return model.apply(visit)
+# edits: attribute_of_module
+-            module.requires_grad = not frozen
++            for parameter in module.parameters(recurse=False):
++                parameter.requires_grad = not frozen
 
 # %% returns_nothing
 # misconception: returns nothing | hint: returns_nothing
 # breaks: The function returns the model
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(not frozen)
-
-    model.apply(visit)
+# edits: mode_before
+-    return model.train()
 
 # %% train_first
 # misconception: puts everything into training mode first | hint: freezes_the_unchosen
@@ -246,26 +211,18 @@ def freeze_where(model, choose, frozen=True):
 # %% values_too
 # misconception: sets the statistics back as well | hint: freezing_changes_output
 # breaks: No value changes
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(not frozen)
-            for part in module.modules():
-                if frozen and hasattr(part, "reset_parameters"):
-                    part.reset_parameters()
-
-    return model.apply(visit)
+# edits: detached_output
+-            if frozen:
+-                module.register_forward_hook(lambda m, args, output: output.detach())
++            for part in module.modules():
++                if frozen and hasattr(part, "reset_parameters"):
++                    part.reset_parameters()
 
 # %% weight_only
 # misconception: names the weight, forgets the bias | hint: freezes_weight_only
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.weight.requires_grad = not frozen
-            module.train(not frozen)
-
-    return model.apply(visit)
+# edits: attribute_of_module
+-            module.requires_grad = not frozen
++            module.weight.requires_grad = not frozen
 
 # %% whole_model
 # misconception: freezes the model when it meets a chosen module | hint: freezes_everything
@@ -291,37 +248,23 @@ def freeze_where(model, choose, frozen=True):
 # %% old_gradient_stays
 # misconception: thinks that an optimizer asks for requires_grad | hint: old_gradient_left
 # breaks: their `.grad` is None, so that no optimizer moves them
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(not frozen)
-
-    return model.apply(visit)
+# edits: attribute_of_module
+-            module.requires_grad = not frozen
++            module.requires_grad_(not frozen)
 
 # %% gradient_set_to_zero
 # misconception: a gradient of zeros; momentum and weight decay move the weight all the same | hint: old_gradient_left
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(not frozen)
-            if frozen:
-                module.zero_grad(set_to_none=False)
-
-    return model.apply(visit)
+# edits: detached_output
+-                module.register_forward_hook(lambda m, args, output: output.detach())
++                module.zero_grad(set_to_none=False)
 
 # %% all_gradients_gone
 # misconception: takes the gradients of the whole model away | hint: freezes_the_unchosen
 # breaks: with or without a gradient
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(not frozen)
+# edits: old_gradient_stays
 
-    model.zero_grad()
-    return model.apply(visit)
++    model.zero_grad()
+     return model.apply(visit)
 
 # %% by_beginning_of_name
 # misconception: takes what begins with the same letters for what is inside | hint: freezes_the_unchosen
@@ -338,65 +281,42 @@ def freeze_where(model, choose, frozen=True):
 
 # %% flags_turned_around
 # misconception: hands `frozen` over where its opposite is meant | hint: flags_turned_around
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(frozen)
-            module.train(frozen)
-
-    return model.apply(visit)
+# edits: mode_forgotten
+-            module.requires_grad_(not frozen)
++            module.requires_grad_(frozen)
++            module.train(frozen)
 
 # %% thaws_to_mode_of_model
 # misconception: takes the mode of the whole model | hint: thawed_in_eval_mode
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(model.training and not frozen)
-            if frozen:
-                module.zero_grad()
-
-    return model.apply(visit)
+# edits: mode_forgotten
+             module.requires_grad_(not frozen)
++            module.train(model.training and not frozen)
++            if frozen:
++                module.zero_grad()
 
 # %% puts_back_what_was
 # misconception: thinks that thawing puts back what was before | hint: thaws_to_what_was
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            for parameter in module.parameters():
-                if frozen:
-                    parameter.was = getattr(parameter, "was", parameter.requires_grad)
-                    parameter.grad = None
-                parameter.requires_grad = not frozen and getattr(parameter, "was", True)
-            module.train(not frozen)
-
-    return model.apply(visit)
+# edits: grad_none
+-                parameter.grad = None
++                if frozen:
++                    parameter.was = getattr(parameter, "was", parameter.requires_grad)
++                    parameter.grad = None
++                parameter.requires_grad = not frozen and getattr(parameter, "was", True)
 
 # %% gradients_of_its_own_only
 # misconception: takes the gradients of its own parameters away, and leaves those inside | hint: freezes_own_only
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(not frozen)
-            for parameter in module.parameters(recurse=False):
-                parameter.grad = None
-
-    return model.apply(visit)
+# edits: old_gradient_stays
+             module.train(not frozen)
++            for parameter in module.parameters(recurse=False):
++                parameter.grad = None
 
 # %% gradients_of_all_frozen
 # misconception: takes the gradient of everything that is frozen away, whoever froze it | hint: freezes_the_unchosen
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(not frozen)
-
-    model.apply(visit)
-    for parameter in model.parameters():
-        if not parameter.requires_grad:
-            parameter.grad = None
-    return model
+# edits: returns_nothing
++    for parameter in model.parameters():
++        if not parameter.requires_grad:
++            parameter.grad = None
++    return model
 
 # %% gradient_of_trained_ones
 # misconception: forgets the old gradient of those that were frozen before | hint: old_gradient_left

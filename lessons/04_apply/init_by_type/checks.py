@@ -328,16 +328,6 @@ class EachKind(nn.Sequential):
         super().__init__(nn.Linear(4, 3), *convs, *norms)
 
 
-# awkward: called_twice: nothing runs
-# awkward: in_place_behind: nothing runs
-# awkward: tied: a new Parameter is allowed, and it ends a tie
-# awkward: norm_in_eval: 'a layer of each kind, frozen, in eval mode' has them
-# awkward: mixed_modes: the function is called for one module at a time
-# awkward: one_dim: nothing runs
-# awkward: three_dim: nothing runs
-# awkward: namedtuple: nothing runs
-# awkward: dictionary: nothing runs
-# awkward: look_alike: the function gets no names; of classes TypeNotName asks
 class AnyModel(ByTypeCheck):
     """Shape and dtype stay; whatever it held, a layer is initialised: frozen, in eval mode, shared, or the model itself."""
 

@@ -17,18 +17,13 @@ def init_by_type(module):
 
 # %% adds_a_bias_to_bare_norms
 # misconception: gives weight and bias to batch norms that have none | hint: absent_bias
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        module.weight = Parameter(torch.ones(module.num_features))
-        module.bias = Parameter(torch.zeros(module.num_features))
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: frozen_layers_are_thawed
+-        if module.weight is not None:
+-            nn.init.ones_(module.weight)
++        module.weight = Parameter(torch.ones(module.num_features))
++        module.bias = Parameter(torch.zeros(module.num_features))
+@@
+-    module.requires_grad_(True)
 
 # %% all_biases
 # misconception: zeros for every bias below | hint: init_reaches_too_far
@@ -46,18 +41,11 @@ def init_by_type(module):
 
 # %% all_norms
 # misconception: ones for every norm | hint: init_reaches_too_far
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: frozen_layers_are_thawed
+-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
++    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
+@@
+-    module.requires_grad_(True)
 
 # %% all_ones
 # misconception: every weight 1 | hint: init_all_equal
@@ -97,18 +85,13 @@ def init_by_type(module):
 
 # %% bias_ones
 # misconception: sets biases to 1 | hint: wrong_start
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.affine:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.ones_(module.bias)
+# edits: frozen_layers_are_thawed
+-        if module.weight is not None:
++        if module.affine:
+@@
+-        nn.init.zeros_(module.bias)
+-    module.requires_grad_(True)
++        nn.init.ones_(module.bias)
 
 # %% by_dimensions
 # misconception: takes any weight by its number of dimensions | hint: init_reaches_too_far
@@ -243,18 +226,12 @@ def init_by_type(module):
 
 # %% gain_of_relu
 # misconception: a gain of its own for linear layers | hint: init_not_by_table
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight, gain=nn.init.calculate_gain("relu"))
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.affine:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: bias_ones
+-        nn.init.xavier_uniform_(module.weight)
++        nn.init.xavier_uniform_(module.weight, gain=nn.init.calculate_gain("relu"))
+@@
+-        nn.init.ones_(module.bias)
++        nn.init.zeros_(module.bias)
 
 # %% gradients_off
 # misconception: switches gradients off in order to write | hint: init_not_trainable
@@ -301,18 +278,13 @@ def init_by_type(module):
 
 # %% kaiming_uniform
 # misconception: uniform instead of normal | hint: init_other_distribution
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.affine:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: all_norms
+-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
+-        if module.weight is not None:
++        nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
++    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
++        if module.affine:
 
 # %% norm_is_affine
 # misconception: expects every batch norm to have a weight | hint: absent_bias
@@ -331,46 +303,25 @@ def init_by_type(module):
 
 # %% norms_forgotten
 # misconception: forgets batch norms | hint: init_type_missed
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: adds_a_bias_to_bare_norms
+-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+-        module.weight = Parameter(torch.ones(module.num_features))
+-        module.bias = Parameter(torch.zeros(module.num_features))
 
 # %% norms_zero
 # misconception: zeros for weight and bias of batch norms | hint: wrong_start
 # breaks: `nn.BatchNorm1d`, `nn.BatchNorm2d`, `nn.BatchNorm3d` | 1 | 0
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.affine:
-            nn.init.zeros_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: adds_a_bias_to_bare_norms
+-        module.weight = Parameter(torch.ones(module.num_features))
+-        module.bias = Parameter(torch.zeros(module.num_features))
++        if module.affine:
++            nn.init.zeros_(module.weight)
 
 # %% one_batch_norm
 # misconception: forgets two kinds of batch norm | hint: init_type_missed
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, nn.BatchNorm2d):
-        if module.affine:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: conv2d_only
+-    elif isinstance(module, nn.Conv2d):
++    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
 
 # %% rebinds
 # misconception: rebinds a local name | hint: apply_changes_nothing
@@ -422,222 +373,119 @@ def init_by_type(module):
 # %% xavier_normal
 # misconception: normal instead of uniform | hint: init_other_distribution
 # breaks: uniform between ±√(6 / (fan_in + fan_out))
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_normal_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.affine:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: gain_of_relu
+-        nn.init.xavier_uniform_(module.weight, gain=nn.init.calculate_gain("relu"))
++        nn.init.xavier_normal_(module.weight)
 
 # %% base_of_convolutions
 # misconception: takes the common base class, which transposed convolutions share | hint: init_reaches_too_far
 # breaks: `nn.ConvTranspose2d`, your own classes) stay as they
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, nn.modules.conv._ConvNd):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: frozen_layers_are_thawed
+-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
++    elif isinstance(module, nn.modules.conv._ConvNd):
+@@
+-    module.requires_grad_(True)
 
 # %% new_float32_parameters
 # misconception: makes new parameters of the default dtype | hint: init_dtype_lost
 # breaks: Every parameter keeps its shape and its dtype
-def init_by_type(module):
-    convs = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-    norms = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
-    if not isinstance(module, (nn.Linear, *convs, *norms)):
-        return
-    if module.bias is not None:
-        module.bias = Parameter(torch.zeros(module.bias.shape))
-    if module.weight is None:
-        return
-    weight = torch.ones(module.weight.shape)
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(weight)
-    if isinstance(module, convs):
-        nn.init.kaiming_normal_(weight, nonlinearity="relu")
-    module.weight = Parameter(weight)
+# edits: new_parameters
+-        module.bias = Parameter(torch.zeros_like(module.bias))
++        module.bias = Parameter(torch.zeros(module.bias.shape))
+@@
+-    weight = torch.ones_like(module.weight).detach()
++    weight = torch.ones(module.weight.shape)
 
 # %% skips_frozen
 # misconception: leaves frozen layers out | hint: init_frozen_left_out
 # breaks: Frozen layers, and layers in eval mode, are initialised like any other
-def init_by_type(module):
-    if any(not one.requires_grad for one in module.parameters(recurse=False)):
-        return
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: frozen_layers_are_thawed
+ def init_by_type(module):
++    if any(not one.requires_grad for one in module.parameters(recurse=False)):
++        return
+@@
+-    module.requires_grad_(True)
 
 # %% base_of_norms
 # misconception: takes the common base class of batch norms, which others share | hint: init_reaches_too_far
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, nn.modules.batchnorm._BatchNorm):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: all_norms
+-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
++    elif isinstance(module, nn.modules.batchnorm._BatchNorm):
 
 # %% seed_inside
 # misconception: sets the seed at each visit, so that layers of one size start alike | hint: init_same_numbers
 # breaks: Two layers of the same size start with different numbers
-def init_by_type(module):
-    torch.manual_seed(0)
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: skips_frozen
+-    if any(not one.requires_grad for one in module.parameters(recurse=False)):
+-        return
++    torch.manual_seed(0)
 
 # %% fan_in_without_groups
 # misconception: counts all input channels, also with groups | hint: init_ignores_groups
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        fan_in = module.in_channels * module.weight[0, 0].numel()
-        nn.init.normal_(module.weight, std=(2 / fan_in) ** 0.5)
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: all_norms
+-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
++        fan_in = module.in_channels * module.weight[0, 0].numel()
++        nn.init.normal_(module.weight, std=(2 / fan_in) ** 0.5)
++    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
 
 # %% whole_tree
 # misconception: goes through the tree itself, at each call | hint: init_reaches_too_far
 # breaks: leaves what is inside that module to the other calls
-def one_of_them(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
-
-
-def init_by_type(module):
-    for part in module.modules():
-        one_of_them(part)
+# edits: frozen_layers_are_thawed
+-def init_by_type(module):
++def one_of_them(module):
+@@
+-    module.requires_grad_(True)
++
++
++def init_by_type(module):
++    for part in module.modules():
++        one_of_them(part)
 
 # %% marked_as_done
 # misconception: leaves a mark, and does nothing the next time | hint: init_only_once
 # breaks: Each time that it is called
-def init_by_type(module):
-    if hasattr(module, "started"):
-        return
-    module.started = True
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: seed_inside
+-    torch.manual_seed(0)
++    if hasattr(module, "started"):
++        return
++    module.started = True
 
 # %% convolutions_in_float32
 # misconception: draws new numbers in the default dtype | hint: init_dtype_lost
 # breaks: Every parameter keeps its shape and its dtype
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        module.weight.data = torch.randn(module.weight.shape) * (2 / module.weight[0].numel()) ** 0.5
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
-        nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: norms_forgotten
+-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
++        module.weight.data = torch.randn(module.weight.shape) * (2 / module.weight[0].numel()) ** 0.5
++    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
++        nn.init.ones_(module.weight)
 
 # %% norms_in_float32
 # misconception: makes ones and zeros in the default dtype | hint: init_dtype_lost
-def init_by_type(module):
-    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.affine:
-            module.weight.data = torch.ones(module.num_features)
-            module.bias.data = torch.zeros(module.num_features)
-        return
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: norms_forgotten
+ def init_by_type(module):
++    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
++        if module.affine:
++            module.weight.data = torch.ones(module.num_features)
++            module.bias.data = torch.zeros(module.num_features)
++        return
 
 # %% skips_frozen_norms
 # misconception: takes a frozen batch norm for one that must keep its numbers | hint: init_frozen_left_out
-def init_by_type(module):
-    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.affine and module.weight.requires_grad:
-            nn.init.ones_(module.weight)
-            nn.init.zeros_(module.bias)
-        return
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: norms_forgotten
+ def init_by_type(module):
++    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
++        if module.affine and module.weight.requires_grad:
++            nn.init.ones_(module.weight)
++            nn.init.zeros_(module.bias)
++        return
 
 # %% generator_of_convolutions
 # misconception: a generator of the same seed for each convolution | hint: init_same_numbers
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=torch.Generator().manual_seed(0))
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
-        nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: convolutions_in_float32
+-        module.weight.data = torch.randn(module.weight.shape) * (2 / module.weight[0].numel()) ** 0.5
++        nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=torch.Generator().manual_seed(0))
 
 # %% all_parameters_below
 # misconception: a layer has no modules inside, so all of its parameters are its own | hint: init_reaches_too_far
@@ -658,45 +506,25 @@ def init_by_type(module):
 # %% only_in_training_mode
 # misconception: leaves batch norms in eval mode as they are | hint: init_frozen_left_out
 # breaks: Frozen layers, and layers in eval mode, are initialised like any other
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine and module.training:
-        nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: norms_forgotten
+         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
++    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine and module.training:
++        nn.init.ones_(module.weight)
 
 # %% statistics_for_affine
 # misconception: takes a batch norm without running statistics for one without weight and bias | hint: init_frozen_left_out
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if not module.affine or not module.track_running_stats:
-            return
-        nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: only_in_training_mode
+-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine and module.training:
++    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
++        if not module.affine or not module.track_running_stats:
++            return
 
 # %% bias_times_zero
 # misconception: multiplies the bias by 0, which leaves NaN as it is | hint: depends_on_old_value
 # breaks: What it held before, be it NaN, does not matter
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
-        nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        module.bias.data *= 0
+# edits: convolutions_in_float32
+-        module.weight.data = torch.randn(module.weight.shape) * (2 / module.weight[0].numel()) ** 0.5
++        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+@@
+-        nn.init.zeros_(module.bias)
++        module.bias.data *= 0

@@ -259,13 +259,6 @@ class StaysWhatItIs(InPlaceCheck):
         }
 
 
-# awkward: called_twice: nothing runs, only parameters are met
-# awkward: in_place_behind: nothing runs
-# awkward: mixed_modes: parameters have no mode
-# awkward: one_dim: nothing runs
-# awkward: three_dim: nothing runs
-# awkward: namedtuple: nothing runs
-# awkward: dictionary: nothing runs
 class OnceForEach(InPlaceCheck):
     """In any model `new` is called once for each parameter, also if layers share it, or if a layer has two names."""
 

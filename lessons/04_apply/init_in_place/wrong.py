@@ -173,11 +173,9 @@ def init_in_place(model, new):
 # %% skips_frozen
 # misconception: leaves frozen parameters out | hint: frozen_not_initialised
 # breaks: A frozen parameter (`requires_grad=False`) gets new values too
-@torch.no_grad()
-def init_in_place(model, new):
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            parameter.copy_(new(parameter))
+# edits: asks_for_the_shape
+-        if new(parameter).shape == parameter.shape:
++        if parameter.requires_grad:
 
 # %% state_dict_values
 # misconception: writes into everything that is saved | hint: buffers_overwritten
@@ -211,12 +209,8 @@ def init_in_place(model, new):
 
 # %% tensor_for_parameter
 # misconception: assigns a tensor to the name of a Parameter | hint: tensor_for_parameter
-def init_in_place(model, new):
-    def visit(module):
-        for name, parameter in list(module.named_parameters(recurse=False)):
-            setattr(module, name, new(parameter))
-
-    model.apply(visit)
+# edits: plain_tensors
+-            delattr(module, name)
 
 # %% weight_and_bias
 # misconception: looks for weight and bias | hint: not_only_weight_and_bias

@@ -47,37 +47,29 @@ def make_linear(module):
 # %% bias_of_two
 # misconception: the size of the other exercise | hint: linear_bias_shape
 # breaks: `W` has any shape `(n, m)`
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(2))
-        module.forward = partial(lambda self, X: X @ self.W + self.b, module)
+# edits: bias_of_rows
+-            module.b = Parameter(torch.zeros(module.W.shape[0]))
++            module.b = Parameter(torch.zeros(2))
 
 # %% bias_plain
 # misconception: b is a plain tensor | hint: tensor_for_parameter
 # breaks: has a `Parameter` called `b`
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = torch.zeros(module.W.shape[1], requires_grad=True)
-        module.forward = partial(lambda self, X: X @ self.W + self.b, module)
+# edits: bias_of_rows
+-            module.b = Parameter(torch.zeros(module.W.shape[0]))
++            module.b = torch.zeros(module.W.shape[1], requires_grad=True)
 
 # %% bias_random
 # misconception: b begins with random values | hint: wrong_start
 # breaks: zeros of shape `(m,)`
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.rand(module.W.shape[1]))
-        module.forward = partial(lambda self, X: X @ self.W + self.b, module)
+# edits: bias_of_rows
+-            module.b = Parameter(torch.zeros(module.W.shape[0]))
++            module.b = Parameter(torch.rand(module.W.shape[1]))
 
 # %% bias_row_matrix
 # misconception: b is a row matrix | hint: linear_bias_shape
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(1, module.W.shape[1]))
-        module.forward = partial(lambda self, X: X @ self.W + self.b, module)
+# edits: bias_of_rows
+-            module.b = Parameter(torch.zeros(module.W.shape[0]))
++            module.b = Parameter(torch.zeros(1, module.W.shape[1]))
 
 # %% class_patched
 # misconception: sets forward on the class | hint: forward_class_patched
@@ -111,51 +103,38 @@ model = Model(shape=(3, 3)).apply(make_linear)
 
 # %% default_argument
 # misconception: the module in a default argument | hint: copy_remembers_original
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-
-        def forward(X, self=module):
-            return X @ self.W + self.b
-
-        module.forward = forward
-
-
-model = Model(shape=(3, 3)).apply(make_linear)
+# edits: closure
+-        module.forward = lambda X: X @ module.W + module.b
++
++        def forward(X, self=module):
++            return X @ self.W + self.b
++
++        module.forward = forward
 
 # %% detached_weight
 # misconception: computes with W.data | hint: gradient_cut
 # breaks: lets `W`, `b` and `X` get their gradients
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = partial(lambda self, X: X @ self.W.data + self.b, module)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++        module.forward = partial(lambda self, X: X @ self.W.data + self.b, module)
 
 # %% dunder_call
 # misconception: sets __call__ on the object | hint: dunder_on_instance
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.__call__ = partial(lambda self, X: X @ self.W + self.b, module)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++        module.__call__ = partial(lambda self, X: X @ self.W + self.b, module)
 
 # %% elementwise
 # misconception: multiplies element by element | hint: elementwise_product
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = partial(lambda self, X: X * self.W + self.b, module)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++        module.forward = partial(lambda self, X: X * self.W + self.b, module)
 
 # %% f_linear
 # misconception: F.linear transposes its weight | hint: weight_turned_over
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = partial(lambda self, X: F.linear(X, self.W, self.b), module)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++        module.forward = partial(lambda self, X: F.linear(X, self.W, self.b), module)
 
 # %% global_model
 # misconception: works on the notebook's model | hint: apply_uses_global_model
@@ -195,21 +174,16 @@ def make_linear(module):
 # %% hook_each_time
 # misconception: adds one more hook each time | hint: second_time_on_top
 # breaks: **Applied again**, it changes nothing
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = lambda X: X
-        module.register_forward_hook(lambda m, args, X: X @ m.W + m.b)
+# edits: harmless_hook_each_time
+-        module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
++        module.register_forward_hook(lambda m, args, X: X @ m.W + m.b)
 
 # %% hook_only
 # misconception: the old forward runs before the hook | hint: old_forward_gets_it_first
 # breaks: so it must not run any more
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-            module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++            module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
 
 # %% linear_in_class
 # misconception: calls nn.Linear with its own weight inside | hint: linear_inside
@@ -224,18 +198,12 @@ def make_linear(module):
 # %% new_bias_each_time
 # misconception: makes b anew each time | hint: second_time_anew
 # breaks: A `b` that is there stays, the same object
-def linear_forward(self, X):
-    return X @ self.W + self.b
-
-
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = partial(linear_forward, module)
-
-
-model = Model(shape=(3, 3))
-model.apply(make_linear)
+# edits: class_patched
+-        if "b" not in module._parameters:
+-            module.b = Parameter(torch.zeros(module.W.shape[1]))
+-        type(module).forward = linear_forward
++        module.b = Parameter(torch.zeros(module.W.shape[1]))
++        module.forward = partial(linear_forward, module)
 
 # %% no_bias
 # misconception: adds no b | hint: bias_missing
@@ -259,36 +227,26 @@ def make_linear(module):
 
 # %% pre_hook
 # misconception: a forward pre-hook, with the old forward behind it | hint: pre_hook_keeps_forward
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-            module.register_forward_pre_hook(lambda m, args: args[0] @ m.W + m.b)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++            module.register_forward_pre_hook(lambda m, args: args[0] @ m.W + m.b)
 
 # %% transposed
 # misconception: multiplies by W.T | hint: weight_turned_over
 # breaks: returns `X @ W + b` for an `X` of shape
-def forward(self, X):
-    return X @ self.W.T + self.b
-
-
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = partial(forward, module)
+# edits: no_grad_forward
+-@torch.no_grad()
+@@
+-    return X @ self.W + self.b
++    return X @ self.W.T + self.b
 
 # %% unbound
 # misconception: a plain function on an object gets no self | hint: unbound_function
-def forward(self, X):
-    return X @ self.W + self.b
-
-
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = forward
+# edits: no_grad_forward
+-@torch.no_grad()
+@@
+-        module.forward = partial(forward, module)
++        module.forward = forward
 
 # %% weights_at_apply
 # misconception: keeps the values of the moment | hint: stale_weights
@@ -301,11 +259,9 @@ def make_linear(module):
 
 # %% wrong_side
 # misconception: W on the left | hint: weight_turned_over
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = partial(lambda self, X: self.W @ X + self.b, module)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++        module.forward = partial(lambda self, X: self.W @ X + self.b, module)
 
 # %% zeroed_each_time
 # misconception: sets b to zero each time | hint: second_time_anew
@@ -334,11 +290,9 @@ def make_linear(module):
 # %% squeezed
 # misconception: drops a dimension of one row | hint: one_row
 # breaks: with one row or more
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = partial(lambda self, X: (X @ self.W).squeeze() + self.b, module)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++        module.forward = partial(lambda self, X: (X @ self.W).squeeze() + self.b, module)
 
 # %% gradient_in_training_only
 # misconception: takes eval mode for a mode without gradients | hint: gradient_cut
@@ -365,19 +319,14 @@ def make_linear(module):
 
 # %% old_forward_tried_first
 # misconception: lets the old forward run, and catches its error | hint: old_forward_gets_it_first
-def linear(self, X):
-    try:
-        type(self).forward(self, X)
-    except RuntimeError:
-        pass
-    return X @ self.W + self.b
-
-
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = partial(linear, module)
+# edits: gradient_in_training_only
+-    with torch.set_grad_enabled(self.training):
+-        return X @ self.W + self.b
++    try:
++        type(self).forward(self, X)
++    except RuntimeError:
++        pass
++    return X @ self.W + self.b
 
 # %% list_of_those_done
 # misconception: remembers outside of the modules which of them it has done, and a copy is none of them | hint: second_time_anew

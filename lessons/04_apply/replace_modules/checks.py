@@ -328,16 +328,6 @@ class NotOnceMore(SharedStaysShared):
         }
 
 
-# awkward: called_twice: how often a layer runs has no part in where it stands
-# awkward: in_place_behind: only places change
-# awkward: partly_frozen: parameters are not touched
-# awkward: norm_in_eval: ModeKept and mixed_modes ask for modes
-# awkward: one_dim: only places change
-# awkward: three_dim: only places change
-# awkward: float64: `make` is handed in, and makes what it makes
-# awkward: namedtuple: only places change
-# awkward: dictionary: only places change
-# awkward: the_layer: the statement says that the model itself is never wanted
 class AnyModel(ReplacingCheck):
     """It works in any model: a layer with two names, tied weights, names that look alike, modes of its own, empty places."""
 

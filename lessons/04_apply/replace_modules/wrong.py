@@ -127,50 +127,30 @@ def replace_modules(model, wanted, make):
 # %% make_of_a_copy
 # misconception: hands a copy of the old module to make | hint: make_gets_a_copy
 # breaks: `make` is called once for each such module
-def replace_modules(model, wanted, make):
-    made = {}
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if wanted(module):
-            if module not in made:
-                made[module] = make(copy.deepcopy(module)).train(module.training)
-            model.set_submodule(name, made[module])
-    return model
+# edits: always_eval
+-            made[module] = made.get(module) or make(module).eval()
++            if module not in made:
++                made[module] = make(copy.deepcopy(module)).train(module.training)
 
 # %% mode_forgotten
 # misconception: a new module is in training mode | hint: mode_lost
 # breaks: is in the mode, training or eval, in which the old module was
-def replace_modules(model, wanted, make):
-    made = {}
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if wanted(module):
-            if module not in made:
-                made[module] = make(module)
-            model.set_submodule(name, made[module])
-    return model
+# edits: make_of_a_copy
+-                made[module] = make(copy.deepcopy(module)).train(module.training)
++                made[module] = make(module)
 
 # %% mode_of_parent
 # misconception: takes the mode of the parent | hint: mode_lost
-def replace_modules(model, wanted, make):
-    made = {}
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if wanted(module):
-            if module not in made:
-                made[module] = make(module).train(model.get_submodule(name.rpartition(".")[0]).training)
-            model.set_submodule(name, made[module])
-    return model
+# edits: make_of_a_copy
+-                made[module] = make(copy.deepcopy(module)).train(module.training)
++                made[module] = make(module).train(model.get_submodule(name.rpartition(".")[0]).training)
 
 # %% mode_on_top
 # misconception: sets the flag of the outermost module only | hint: mode_on_top_only
 # breaks: A replacement, with everything inside it
-def replace_modules(model, wanted, make):
-    made = {}
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if wanted(module):
-            if module not in made:
-                made[module] = make(module)
-                made[module].training = module.training
-            model.set_submodule(name, made[module])
-    return model
+# edits: mode_forgotten
+                 made[module] = make(module)
++                made[module].training = module.training
 
 # %% named_children
 # misconception: named_children hides the second place in one parent | hint: shared_place_missed
@@ -186,11 +166,9 @@ def replace_modules(model, wanted, make):
 
 # %% named_modules
 # misconception: named_modules shows each object once | hint: shared_place_missed
-def replace_modules(model, wanted, make):
-    for name, module in list(model.named_modules()):
-        if wanted(module):
-            model.set_submodule(name, make(module).train(module.training))
-    return model
+# edits: add_module_dotted
+-            model.add_module(name, make(module).train(module.training))
++            model.set_submodule(name, make(module).train(module.training))
 
 # %% old_one_inside
 # misconception: takes the old module, which is inside, for a new one | hint: shared_place_missed
@@ -221,12 +199,9 @@ def replace_modules(model, wanted, make):
 
 # %% recursion_into_new
 # misconception: recurses into what it has put in | hint: replacement_replaced_again
-def replace_modules(model, wanted, make):
-    for name, child in model.named_children():
-        if wanted(child):
-            setattr(model, name, make(child).train(child.training))
-        replace_modules(getattr(model, name), wanted, make)
-    return model
+# edits: first_level
+             setattr(model, name, make(child).train(child.training))
++        replace_modules(getattr(model, name), wanted, make)
 
 # %% returned_from_fn
 # misconception: thinks that apply puts in what the function returns | hint: place_cannot_be_rebound
@@ -271,30 +246,19 @@ def replace_modules(model, wanted, make):
 
 # %% mode_one_level
 # misconception: sets the flag of the replacement and of its children | hint: mode_on_top_only
-def replace_modules(model, wanted, make):
-    made = {}
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if wanted(module):
-            if module not in made:
-                made[module] = make(module)
-                for part in (made[module], *made[module].children()):
-                    part.training = module.training
-            model.set_submodule(name, made[module])
-    return model
+# edits: mode_forgotten
+                 made[module] = make(module)
++                for part in (made[module], *made[module].children()):
++                    part.training = module.training
 
 # %% eval_only_if_needed
 # misconception: expects every new module to be in training mode | hint: mode_lost
-def replace_modules(model, wanted, make):
-    made = {}
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if wanted(module):
-            if module not in made:
-                training = module.training
-                made[module] = make(module)
-                if not training:
-                    made[module].eval()
-            model.set_submodule(name, made[module])
-    return model
+# edits: make_of_a_copy
+-                made[module] = make(copy.deepcopy(module)).train(module.training)
++                training = module.training
++                made[module] = make(module)
++                if not training:
++                    made[module].eval()
 
 # %% empty_is_left_out
 # misconception: an empty container counts as false | hint: falsy_is_not_none
@@ -311,15 +275,9 @@ def replace_modules(model, wanted, make):
 # %% exactly_true
 # misconception: only True itself is true | hint: true_taken_literally
 # breaks: or counts as true in an `if`
-def replace_modules(model, wanted, make):
-    places = [(parent, name, child) for parent in model.modules() for name, child in parent._modules.items()]
-    made = {}
-    for parent, name, child in places:
-        if child is not None and wanted(child) is True:
-            if child not in made:
-                made[child] = make(child).train(child.training)
-            parent._modules[name] = made[child]
-    return model
+# edits: empty_is_left_out
+-        if child and wanted(child):
++        if child is not None and wanted(child) is True:
 
 # %% memory_outside
 # misconception: remembers what it made for all calls | hint: one_for_each_call

@@ -343,16 +343,6 @@ class AnyForwardHook(HookingCheck):
         return {"hook_result_lost": self.output(case, nn.Linear.forward, lambda x: torch.tanh(x) * 3)}
 
 
-# awkward: called_twice: how often a layer runs has no part in how often it is hooked; Branches runs its encoder twice
-# awkward: tied: hooks on modules do not look at parameters
-# awkward: partly_frozen: hooks on modules do not look at parameters
-# awkward: in_place_behind: the hook does not keep what it is given
-# awkward: norm_in_eval: forward hooks run in either mode
-# awkward: one_dim: the hook is handed on as it is, whatever comes in
-# awkward: three_dim: the hook is handed on as it is, whatever comes in
-# awkward: float64: the hook is handed on as it is, whatever comes in
-# awkward: namedtuple: the hook is handed on as it is, whatever comes out
-# awkward: dictionary: the hook is handed on as it is, whatever comes out
 class AnyModel(HookingCheck):
     """It works on any model: a layer with two names, names that look alike, an empty place, two modes, one layer alone."""
 

@@ -48,14 +48,10 @@ def hook_once(model, hook):
 # %% every_visit
 # misconception: registers at every visit | hint: hooked_per_visit
 # breaks: exactly once on each, in however many places a module appears
-def hook_once(model, hook):
-    handles = []
-
-    def register(module):
-        handles.append(module.register_forward_hook(hook))
-
-    model.apply(register)
-    return handles
+# edits: this_hook_not_there
+-        if hook not in module._forward_hooks.values():
+-            handles.append(module.register_forward_hook(hook))
++        handles.append(module.register_forward_hook(hook))
 
 # %% global_hook
 # misconception: registers for all modules in the process | hint: global_hook
@@ -108,15 +104,9 @@ def hook_once(model, hook):
 
 # %% leaves_per_visit
 # misconception: hooks leaves, at every visit | hint: hooked_leaves_only
-def hook_once(model, hook):
-    handles = []
-
-    def register(module):
-        if not list(module.children()):
-            handles.append(module.register_forward_hook(hook))
-
-    model.apply(register)
-    return handles
+# edits: this_hook_not_there
+-        if hook not in module._forward_hooks.values():
++        if not list(module.children()):
 
 # %% list_of_last_handle
 # misconception: makes the list anew in each turn | hint: one_handle_kept
@@ -129,16 +119,10 @@ def hook_once(model, hook):
 # %% mark_on_module
 # misconception: leaves a mark on the module | hint: mark_outlives_hook
 # breaks: A later call with another hook registers that one
-def hook_once(model, hook):
-    handles = []
-
-    def register(module):
-        if not hasattr(module, "hooked"):
-            module.hooked = True
-            handles.append(module.register_forward_hook(hook))
-
-    model.apply(register)
-    return handles
+# edits: this_hook_not_there
+-        if hook not in module._forward_hooks.values():
++        if not hasattr(module, "hooked"):
++            module.hooked = True
 
 # %% one_of_each_class
 # misconception: remembers classes | hint: alike_taken_for_same
@@ -216,15 +200,9 @@ def hook_once(model, hook):
 
 # %% skips_hooked
 # misconception: skips every module that has a hook | hint: hooks_of_others_counted
-def hook_once(model, hook):
-    handles = []
-
-    def register(module):
-        if len(module._forward_hooks) == 0:
-            handles.append(module.register_forward_hook(hook))
-
-    model.apply(register)
-    return handles
+# edits: this_hook_not_there
+-        if hook not in module._forward_hooks.values():
++        if len(module._forward_hooks) == 0:
 
 # %% with_kwargs
 # misconception: registers a hook that gets keywords too | hint: hooked_as_another_kind
@@ -270,11 +248,9 @@ def hook_once(model, hook):
 
 # %% hands_on_a_copy
 # misconception: hands a copy of the output on | hint: hook_in_between
-def hook_once(model, hook):
-    def forward_hook(module, args, output):
-        return hook(module, args, output.clone())
-
-    return [module.register_forward_hook(forward_hook) for module in model.modules()]
+# edits: wrapped_without_result
+-        hook(module, args, output)
++        return hook(module, args, output.clone())
 
 # %% list_reused
 # misconception: one list of handles for all calls | hint: shared_list

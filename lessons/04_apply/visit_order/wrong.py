@@ -56,16 +56,11 @@ model.apply(collect)
 
 # %% leaves_only
 # misconception: collects the leaves only | hint: leaves_only
-model = Model()
-answer = []
-
-
-def collect(module):
-    if not list(module.children()):
-        answer.append(type(module).__name__)
-
-
-model.apply(collect)
+# edits: every_module_of_it
+-    for part in module.modules():
+-        answer.append(type(part).__name__)
++    if not list(module.children()):
++        answer.append(type(module).__name__)
 
 # %% leaves_then_layers
 # misconception: all leaves first, then all layers | hint: wrong_order
@@ -95,17 +90,12 @@ model.apply(lambda module: print(type(module).__name__))
 
 # %% recursion_inside
 # misconception: recurses although apply does so already | hint: recurses_again
-model = Model()
-answer = []
-
-
-def collect(module):
-    for child in module.children():
-        child.apply(collect)
-    answer.append(type(module).__name__)
-
-
-model.apply(collect)
+# edits: every_module_of_it
+-    for part in module.modules():
+-        answer.append(type(part).__name__)
++    for child in module.children():
++        child.apply(collect)
++    answer.append(type(module).__name__)
 
 # %% repr_text
 # misconception: the repr instead of the class name | hint: not_class_names
@@ -132,16 +122,11 @@ for child in model.children():
 
 # %% letters
 # misconception: += with a text on a list adds its letters | hint: not_class_names
-model = Model()
-answer = []
-
-
-def collect(module):
-    global answer
-    answer += type(module).__name__
-
-
-model.apply(collect)
+# edits: every_module_of_it
+-    for part in module.modules():
+-        answer.append(type(part).__name__)
++    global answer
++    answer += type(module).__name__
 
 # %% text_of_the_class
 # misconception: the text of the class, cut, with its quotation mark | hint: not_class_names

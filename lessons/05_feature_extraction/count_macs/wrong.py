@@ -4,51 +4,32 @@
 
 # %% convolutions_only
 # misconception: forgets the linear layers | hint: feat_one_kind
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        counts.append(output.numel() * module.weight[0].numel())
-
-    try:
-        for module in model.modules():
-            if isinstance(module, nn.Conv2d):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: reference
+-def count_macs(model: nn.Module, x: torch.Tensor) -> int:
+-    """The MACs of all calls of nn.Linear and nn.Conv2d while `model` runs on `x`."""
+-    # TODO: numbers in the output, times products for each of them, summed over the calls.
++def count_macs(model, x):
+@@
+-            if isinstance(module, (nn.Linear, nn.Conv2d)):
++            if isinstance(module, nn.Conv2d):
 
 # %% counter_goes_on
 # misconception: a counter in the notebook that nobody sets back | hint: feat_goes_on
 # breaks: Each call of `count_macs` counts afresh
-total = 0
-
-
-def count_macs(model, x):
-    global total
-    handles = []
-
-    def count(module, args, output):
-        global total
-        total += output.numel() * module.weight[0].numel()
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return total
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: numpy_products
+-import numpy as np
++total = 0
+@@
+-    counts, handles = [], []
++    global total
++    handles = []
+@@
+-        counts.append(np.prod(output.shape) * np.prod(module.weight.shape[1:]))
++        global total
++        total += output.numel() * module.weight[0].numel()
+@@
+-    return np.sum(counts)
++    return total
 
 # %% counts_on_the_module
 # misconception: counts on the modules, which keep it | hint: feat_goes_on
@@ -96,112 +77,44 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 # %% direct_children_only
 # misconception: hooks on the direct children only | hint: feat_top_level
 # breaks: wherever they are in the model
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        counts.append(output.numel() * module.weight[0].numel())
-
-    try:
-        for module in model.children():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: convolutions_only
+-        for module in model.modules():
+-            if isinstance(module, nn.Conv2d):
++        for module in model.children():
++            if isinstance(module, (nn.Linear, nn.Conv2d)):
 
 # %% every_layer_with_a_weight
 # misconception: counts BatchNorm as well | hint: feat_other_layers
 # breaks: but in no other layers
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        counts.append(output.numel() * module.weight[0].numel())
-
-    try:
-        for module in model.modules():
-            if hasattr(module, "weight"):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: convolutions_only
+-            if isinstance(module, nn.Conv2d):
++            if hasattr(module, "weight"):
 
 # %% every_module
 # misconception: looks for a weight in every module | hint: feat_every_module
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        counts.append(output.numel() * module.weight[0].numel())
-
-    try:
-        for module in model.modules():
-            handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: convolutions_only
+-            if isinstance(module, nn.Conv2d):
+-                handles.append(module.register_forward_hook(count))
++            handles.append(module.register_forward_hook(count))
 
 # %% flops
 # misconception: counts multiplications and additions | hint: feat_flops
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        counts.append(2 * output.numel() * module.weight[0].numel())
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: convolutions_only
+-        counts.append(output.numel() * module.weight[0].numel())
++        counts.append(2 * output.numel() * module.weight[0].numel())
+@@
+-            if isinstance(module, nn.Conv2d):
++            if isinstance(module, (nn.Linear, nn.Conv2d)):
 
 # %% groups_forgotten
 # misconception: forgets the groups | hint: feat_groups
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        if isinstance(module, nn.Conv2d):
-            height, width = module.kernel_size
-            counts.append(output.numel() * module.in_channels * height * width)
-        else:
-            counts.append(output.numel() * module.in_features)
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        if isinstance(module, nn.Conv2d):
++            height, width = module.kernel_size
++            counts.append(output.numel() * module.in_channels * height * width)
++        else:
++            counts.append(output.numel() * module.in_features)
 
 # %% hooks_stay
 # misconception: leaves the hooks there | hint: feat_hook_left
@@ -225,146 +138,59 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 # misconception: returns the counts unsummed | hint: feat_not_summed
 # breaks: Write `count_macs(model, x)`.
 # breaks: returns how many MACs this one call took, as a whole number
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        counts.append(output.numel() * module.weight[0].numel())
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return counts
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: convolutions_only
+-            if isinstance(module, nn.Conv2d):
++            if isinstance(module, (nn.Linear, nn.Conv2d)):
+@@
+-    return sum(counts)
++    return counts
 
 # %% numbers_of_the_output
 # misconception: counts the numbers of the outputs | hint: feat_outputs_only_counted
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        counts.append(output.numel())
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        counts.append(output.numel())
 
 # %% one_output_channel
 # misconception: forgets the output's channels | hint: feat_one_output_channel
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        if isinstance(module, nn.Conv2d):
-            batch, _, height, width = output.shape
-            counts.append(batch * height * width * module.weight[0].numel())
-        else:
-            counts.append(output.shape[0] * module.in_features)
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        if isinstance(module, nn.Conv2d):
++            batch, _, height, width = output.shape
++            counts.append(batch * height * width * module.weight[0].numel())
++        else:
++            counts.append(output.shape[0] * module.in_features)
 
 # %% one_sample
 # misconception: counts the work for one sample | hint: feat_batch_forgotten
 # breaks: for the **whole batch**
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        counts.append(output[0].numel() * module.weight[0].numel())
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        counts.append(output[0].numel() * module.weight[0].numel())
 
 # %% one_vector_a_sample
 # misconception: takes inputs of Linear for flat | hint: feat_tokens
 # breaks: inputs of `nn.Linear` may have more than two dimensions
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        if isinstance(module, nn.Conv2d):
-            counts.append(output.numel() * module.weight[0].numel())
-        else:
-            counts.append(args[0].shape[0] * module.in_features * module.out_features)
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        if isinstance(module, nn.Conv2d):
++            counts.append(output.numel() * module.weight[0].numel())
++        else:
++            counts.append(args[0].shape[0] * module.in_features * module.out_features)
 
 # %% own_output_formula
 # misconception: computes the output's size, without dilation | hint: feat_input_size
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        if isinstance(module, nn.Linear):
-            counts.append(output.numel() * module.in_features)
-            return
-        batch, _, *size = args[0].shape
-        height, width = (
-            (n + 2 * padding - kernel) // stride + 1
-            for n, padding, kernel, stride in zip(size, module.padding, module.kernel_size, module.stride)
-        )
-        counts.append(batch * height * width * module.weight.numel())
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        if isinstance(module, nn.Linear):
++            counts.append(output.numel() * module.in_features)
++            return
++        batch, _, *size = args[0].shape
++        height, width = (
++            (n + 2 * padding - kernel) // stride + 1
++            for n, padding, kernel, stride in zip(size, module.padding, module.kernel_size, module.stride)
++        )
++        counts.append(batch * height * width * module.weight.numel())
 
 # %% parameters_of_the_model
 # misconception: counts the model's parameters | hint: feat_parameters
@@ -376,73 +202,24 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% prints_the_sum
 # misconception: prints the sum and returns nothing | hint: returns_nothing
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        counts.append(output.numel() * module.weight[0].numel())
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    print(sum(counts))
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: list_of_counts
+-    return counts
++    print(sum(counts))
 
 # %% size_of_the_input
 # misconception: takes the places of the input | hint: feat_input_size
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        if isinstance(module, nn.Conv2d):
-            batch, _, height, width = args[0].shape
-            counts.append(batch * height * width * module.weight.numel())
-        else:
-            counts.append(output.numel() * module.in_features)
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: groups_forgotten
+-            height, width = module.kernel_size
+-            counts.append(output.numel() * module.in_channels * height * width)
++            batch, _, height, width = args[0].shape
++            counts.append(batch * height * width * module.weight.numel())
 
 # %% square_window
 # misconception: takes every window for a square | hint: feat_square
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        if isinstance(module, nn.Conv2d):
-            counts.append(output.numel() * module.in_channels // module.groups * module.kernel_size[0] ** 2)
-        else:
-            counts.append(output.numel() * module.in_features)
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: groups_forgotten
+-            height, width = module.kernel_size
+-            counts.append(output.numel() * module.in_channels * height * width)
++            counts.append(output.numel() * module.in_channels // module.groups * module.kernel_size[0] ** 2)
 
 # %% walks_over_the_layers
 # misconception: computes sizes by hand, layer after layer | hint: feat_unused
@@ -471,47 +248,17 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% weights_only
 # misconception: counts weights, not work | hint: feat_parameters
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        counts.append(module.weight.numel())
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        counts.append(module.weight.numel())
 
 # %% with_bias
 # misconception: adds the bias | hint: feat_bias
 # breaks: without the bias
-def count_macs(model, x):
-    counts, handles = [], []
-
-    def count(module, args, output):
-        each = module.weight[0].numel() + (module.bias is not None)
-        counts.append(output.numel() * each)
-
-    try:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return sum(counts)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        each = module.weight[0].numel() + (module.bias is not None)
++        counts.append(output.numel() * each)
 
 # %% parts_of_the_model_only
 # misconception: leaves out the model itself | hint: feat_root_forgotten
@@ -541,15 +288,11 @@ def count_macs(model, x):
 
 # %% a_hook_for_each_name
 # misconception: a hook for each name of a layer | hint: feat_under_each_name
-def count_macs(model, x):
-    counts = []
-    with ExitStack() as stack:
-        for name, module in model.named_modules(remove_duplicate=False):
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                hook = lambda module, args, output: counts.append(output.numel() * module.weight[0].numel())
-                stack.enter_context(module.register_forward_hook(hook))
-        model(x)
-    return sum(counts)
+# edits: parts_of_the_model_only
+-        for name, module in model.named_modules():
+-            if name and isinstance(module, (nn.Linear, nn.Conv2d)):
++        for name, module in model.named_modules(remove_duplicate=False):
++            if isinstance(module, (nn.Linear, nn.Conv2d)):
 
 # %% padding_left_out
 # misconception: does not count products with the zeros of the padding | hint: feat_padding
@@ -751,48 +494,26 @@ def count_macs(model, x):
 # %% square_outputs
 # misconception: takes the width of the output squared | hint: feat_square_output
 # breaks: returns how many MACs this one call took
-def count_macs(model, x):
-    counts = []
-
-    def count(module, args, output):
-        counts.append((output.numel() if output.dim() != 4 else output.shape[0] * output.shape[1] * output.shape[3] ** 2) * module.weight[0].numel())
-
-    with ExitStack() as stack:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                stack.enter_context(module.register_forward_hook(count))
-        model(x)
-    return sum(counts)
+# edits: in_millions
+-        counts.append(output.numel() * module.weight[0].numel())
++        counts.append((output.numel() if output.dim() != 4 else output.shape[0] * output.shape[1] * output.shape[3] ** 2) * module.weight[0].numel())
+@@
+-    return round(sum(counts) / 1e6, 2)
++    return sum(counts)
 
 # %% to_the_device_of_the_first_parameter
 # misconception: asks the model's first parameter for its device | hint: feat_first_parameter
 # breaks: It runs `model` on `x` once
-def count_macs(model, x):
-    counts = []
-
-    def count(module, args, output):
-        counts.append(output.numel() * module.weight[0].numel())
-
-    with ExitStack() as stack:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                stack.enter_context(module.register_forward_hook(count))
-        model(x.to(next(model.parameters()).device))
-    return sum(counts)
+# edits: in_millions
+-        model(x)
+-    return round(sum(counts) / 1e6, 2)
++        model(x.to(next(model.parameters()).device))
++    return sum(counts)
 
 # %% hook_returns_the_count
 # misconception: the hook returns its count, which takes the place of the output | hint: hook_replaces_output
-def count_macs(model, x):
-    counts = []
-
-    def count(module, args, output):
-        macs = output.numel() * module.weight[0].numel()
-        counts.append(macs)
-        return macs
-
-    with ExitStack() as stack:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                stack.enter_context(module.register_forward_hook(count))
-        model(x)
-    return sum(counts)
+# edits: square_outputs
+-        counts.append((output.numel() if output.dim() != 4 else output.shape[0] * output.shape[1] * output.shape[3] ** 2) * module.weight[0].numel())
++        macs = output.numel() * module.weight[0].numel()
++        counts.append(macs)
++        return macs

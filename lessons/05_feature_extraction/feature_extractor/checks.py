@@ -11,9 +11,6 @@ from course.probing import hook_counts, single_calls, statistics
 from course.traces import gradients_from, what_runs
 from course.truths import same_both_times, such_that
 
-# awkward: norm_in_eval, mixed_modes: an answer on top of torchvision's extractor is right, and forgets the modes of parts
-# awkward: namedtuple: an answer on top of torchvision's extractor is right, and cannot trace such a model
-# awkward: the_layer: nobody asks for the features of a layer by the empty name, which is the model's own
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+\.\w+(\.\w+)*'": "dotted_name",

@@ -42,23 +42,12 @@ class FeatureExt(nn.Module):
 
 # %% children_only
 # misconception: looks for nested layers among the children | hint: dotted_name
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        children = dict(model.named_children())
-        for name in layers:
-            children[name].register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool"])
-features = extractor(torch.ones(1, 3, 96, 96))
+# edits: attribute_access
+         self.features = {}
++        children = dict(model.named_children())
+@@
+-            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            children[name].register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 
 # %% class_attribute
 # misconception: the dict belongs to the class | hint: shared_state
@@ -97,55 +86,32 @@ class FeatureExt(nn.Module):
 
 # %% clears_all_hooks
 # misconception: removes everybody's hooks to start afresh | hint: removes_other_hooks
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for module in model.modules():
-            module._forward_hooks.clear()
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: class_names_as_keys
+         self.features = {}
++        for module in model.modules():
++            module._forward_hooks.clear()
+@@
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({type(m).__name__: o}))
++            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 
 # %% cuts_the_head
 # misconception: cuts the last layer off | hint: changes_model
 # breaks: `model(x)` gives what it gave before
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        last = list(dict(model.named_children()))[-1]
-        if last not in layers:
-            setattr(model, last, nn.Identity())
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: clears_all_hooks
+-        for module in model.modules():
+-            module._forward_hooks.clear()
++        last = list(dict(model.named_children()))[-1]
++        if last not in layers:
++            setattr(model, last, nn.Identity())
 
 # %% every_module
 # misconception: keeps all layers | hint: all_layers
 # breaks: Its keys are exactly the names in `layers`.
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name, module in model.named_modules():
-            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: class_names_as_keys
+-        for name in layers:
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({type(m).__name__: o}))
++        for name, module in model.named_modules():
++            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 
 # %% features_in_a_global
 # misconception: the features live in one variable for all objects | hint: shared_state
@@ -167,57 +133,29 @@ class FeatureExt(nn.Module):
 
 # %% forces_eval
 # misconception: switches the model to eval mode | hint: changes_mode
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        model.eval()
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: clears_all_hooks
+-        for module in model.modules():
+-            module._forward_hooks.clear()
++        model.eval()
 
 # %% forces_train
 # misconception: switches the model to training mode | hint: changes_mode
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        model.train()
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: forces_eval
+-        model.eval()
++        model.train()
 
 # %% hook_returns_feature
 # misconception: the hook hands a scaled feature on | hint: changes_the_flow
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(self.hook(name))
-
-    def hook(self, name):
-        def fn(module, args, output):
-            self.features[name] = output
-            return output / output.abs().max()
-
-        return fn
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: class_names_as_keys
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({type(m).__name__: o}))
++            model.get_submodule(name).register_forward_hook(self.hook(name))
++
++    def hook(self, name):
++        def fn(module, args, output):
++            self.features[name] = output
++            return output / output.abs().max()
++
++        return fn
 
 # %% hook_returns_what_it_keeps
 # misconception: the hook returns the detached feature, which goes on in its place | hint: changes_model
@@ -240,20 +178,11 @@ class FeatureExt(nn.Module):
 
 # %% hook_returns_tuple
 # misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(
-                lambda m, a, o, name=name: (self.features.update({name: o}), None)
-            )
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: class_names_as_keys
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({type(m).__name__: o}))
++            model.get_submodule(name).register_forward_hook(
++                lambda m, a, o, name=name: (self.features.update({name: o}), None)
++            )
 
 # %% keeps_first_call
 # misconception: the first call's features stay | hint: stale_result
@@ -274,83 +203,34 @@ class FeatureExt(nn.Module):
 # %% keeps_input
 # misconception: keeps the input | hint: input_or_output
 # breaks: Each value is the output of that layer in this run.
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(
-                lambda m, a, o, name=name: self.features.update({name: a[0]})
-            )
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: hook_returns_tuple
+-                lambda m, a, o, name=name: (self.features.update({name: o}), None)
++                lambda m, a, o, name=name: self.features.update({name: a[0]})
 
 # %% keeps_input_tuple
 # misconception: a forward-pre hook keeps the tuple of inputs | hint: input_or_output
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_pre_hook(lambda m, a, name=name: self.features.update({name: a}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: class_names_as_keys
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({type(m).__name__: o}))
++            model.get_submodule(name).register_forward_pre_hook(lambda m, a, name=name: self.features.update({name: a}))
 
 # %% keeps_shapes
 # misconception: keeps shapes | hint: shape_for_output
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(
-                lambda m, a, o, name=name: self.features.update({name: o.shape})
-            )
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: hook_returns_tuple
+-                lambda m, a, o, name=name: (self.features.update({name: o}), None)
++                lambda m, a, o, name=name: self.features.update({name: o.shape})
 
 # %% last_part_as_key
 # misconception: files nested layers under the last part of their name | hint: dotted_name
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            key = name.split(".")[-1]
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, key=key: self.features.update({key: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: class_names_as_keys
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({type(m).__name__: o}))
++            key = name.split(".")[-1]
++            model.get_submodule(name).register_forward_hook(lambda m, a, o, key=key: self.features.update({key: o}))
 
 # %% late_binding
 # misconception: the loop variable is read when the hook runs | hint: loop_variable
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: class_names_as_keys
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({type(m).__name__: o}))
++            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({name: o}))
 
 # %% late_binding_filled
 # misconception: the loop variable is read when the hook runs, over a filled dict | hint: loop_variable
@@ -385,18 +265,13 @@ class FeatureExt(nn.Module):
 # %% leaves_eval_behind
 # misconception: leaves the model in eval mode | hint: changes_mode
 # breaks: the model stays in the mode (`train` or `eval`) that it is in
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.model(x)
-        self.model.eval()
-        return self.features
+# edits: keeps_first_call
+-            hook = lambda m, a, o, name=name: self.features.setdefault(name, o) is None or None
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: hook(m, a, o) and None)
++            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+@@
+         self.model(x)
++        self.model.eval()
 
 # %% leaves_in_a_row
 # misconception: runs the leaves one after another | hint: children_in_a_row
@@ -452,49 +327,29 @@ class FeatureExt(nn.Module):
 
 # %% model_never_runs
 # misconception: returns without running the model | hint: nothing_kept
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {name: torch.empty(0) for name in layers}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        return self.features
+# edits: leaves_eval_behind
+-        self.features = {}
++        self.features = {name: torch.empty(0) for name in layers}
+@@
+-        self.model(x)
+-        self.model.eval()
 
 # %% name_contains
 # misconception: matches a part of a name | hint: name_in_name
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name, module in model.named_modules():
-            if any(layer in name for layer in layers):
-                module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: every_module
+-            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            if any(layer in name for layer in layers):
++                module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 
 # %% name_ends_with
 # misconception: matches the end of a name | hint: name_in_name
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for full, module in model.named_modules():
-            for name in layers:
-                if full.endswith(name):
-                    module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: class_names_as_keys
+-        for name in layers:
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({type(m).__name__: o}))
++        for full, module in model.named_modules():
++            for name in layers:
++                if full.endswith(name):
++                    module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 
 # %% paired_by_position
 # misconception: pairs names and outputs by position | hint: by_position
@@ -548,17 +403,12 @@ class FeatureExt(nn.Module):
 
 # %% returns_both
 # misconception: returns output and features | hint: output_for_features
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        output = self.model(x)
-        return output, self.features
+# edits: leaves_eval_behind
+-        self.model(x)
+-        self.model.eval()
+-        return self.features
++        output = self.model(x)
++        return output, self.features
 
 # %% returns_list
 # misconception: a list without names | hint: list_for_dict
@@ -577,50 +427,23 @@ class FeatureExt(nn.Module):
 
 # %% returns_nothing
 # misconception: keeps the features but returns nothing | hint: returns_nothing
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.model(x)
+# edits: leaves_eval_behind
+-        self.model.eval()
+-        return self.features
 
 # %% returns_output
 # misconception: returns the model's output | hint: output_for_features
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: returns_nothing
+-        self.model(x)
++        return self.model(x)
 
 # %% two_arguments
 # misconception: a forward hook with two arguments | hint: hook_arguments
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(self.hook(name))
-
-    def hook(self, name):
-        def fn(module, output):
-            self.features[name] = output
-
-        return fn
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
+# edits: hook_returns_feature
+-        def fn(module, args, output):
++        def fn(module, output):
+@@
+-            return output / output.abs().max()
 
 # %% typed_in_layers
 # misconception: ResNet's forward typed again | hint: typed_in_names
@@ -663,63 +486,38 @@ class FeatureExt(nn.Module):
 
 # %% walks_over_private_places
 # misconception: walks over the places of each module, also the empty ones | hint: feat_empty_place
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.layers = layers
-        self.features = {}
-        self.walk(model, "")
-
-    def walk(self, module, path):
-        for name, child in module._modules.items():
-            if path + name in self.layers:
-                child.register_forward_hook(partial(self.keep, path + name))
-            self.walk(child, f"{path}{name}.")
-
-    def keep(self, name, module, args, output):
-        self.features[name] = output
-
-    def forward(self, x):
-        self.model(x)
-        return dict(self.features)
+# edits: name_starts_with
+-        for name, module in model.named_modules():
+-            for layer in layers:
+-                if name.startswith(layer) and not any(name.startswith(other) for other in layers if len(other) > len(layer)):
+-                    module.register_forward_hook(partial(self.keep, layer))
++        self.walk(model, "")
++
++    def walk(self, module, path):
++        for name, child in module._modules.items():
++            if path + name in self.layers:
++                child.register_forward_hook(partial(self.keep, path + name))
++            self.walk(child, f"{path}{name}.")
 
 # %% one_picture
 # misconception: keeps the first sample of the batch | hint: one_sample
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.layers = layers
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
-
-    def keep(self, name, module, args, output):
-        self.features[name] = output[0]
-
-    def forward(self, x):
-        self.model(x)
-        return dict(self.features)
+# edits: hook_returns_what_it_keeps
+         self.model = model
++        self.layers = layers
+@@
+-        self.features[name] = output.detach()
+-        return self.features[name]
++        self.features[name] = output[0]
 
 # %% freezes_the_model
 # misconception: freezes the parameters, because extraction is no training | hint: feat_freezes
 # breaks: It leaves the model as it is
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model.requires_grad_(False)
-        self.layers = layers
-        self.features = {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
-
-    def keep(self, name, module, args, output):
-        self.features[name] = output
-
-    def forward(self, x):
-        self.model(x)
-        return dict(self.features)
+# edits: one_picture
+-        self.model = model
++        self.model = model.requires_grad_(False)
+@@
+-        self.features[name] = output[0]
++        self.features[name] = output
 
 # %% runs_it_twice
 # misconception: runs the model to see whether it works, and once more for the features | hint: feat_runs_twice
@@ -799,84 +597,47 @@ class FeatureExt(nn.Module):
 # %% to_the_device_of_the_first_parameter
 # misconception: asks the model's first parameter for its device | hint: feat_first_parameter
 # breaks: wraps any model
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model, self.features = model, {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
-
-    def keep(self, name, module, args, output):
-        self.features[name] = output
-
-    def forward(self, x):
-        self.model(x.to(next(self.model.parameters()).device))
-        return dict(self.features)
+# edits: freezes_the_model
+-        self.model = model.requires_grad_(False)
+-        self.layers = layers
+-        self.features = {}
++        self.model, self.features = model, {}
+@@
+-        self.model(x)
++        self.model(x.to(next(self.model.parameters()).device))
 
 # %% times_one
 # misconception: copies by a product with 1, which turns true and false into whole numbers | hint: feat_digits_lost
 # breaks: Each value is the output of that layer in this run.
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model, self.features = model, {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
-
-    def keep(self, name, module, args, output):
-        self.features[name] = output.detach() * 1
-
-    def forward(self, x):
-        self.model(x)
-        return dict(self.features)
+# edits: to_the_device_of_the_first_parameter
+-        self.features[name] = output
++        self.features[name] = output.detach() * 1
+@@
+-        self.model(x.to(next(self.model.parameters()).device))
++        self.model(x)
 
 # %% output_under_a_key
 # misconception: puts the model's output beside the features | hint: output_for_features
 # breaks: Its keys are exactly the names in `layers`.
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model, self.features = model, {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
-
-    def keep(self, name, module, args, output):
-        self.features[name] = output.detach()
-
-    def forward(self, x):
-        self.features["output"] = self.model(x)
-        return self.features
+# edits: times_one
+-        self.features[name] = output.detach() * 1
++        self.features[name] = output.detach()
+@@
+-        self.model(x)
+-        return dict(self.features)
++        self.features["output"] = self.model(x)
++        return self.features
 
 # %% squeezed
 # misconception: takes away the dimensions of size 1 | hint: feat_other_shape
 # breaks: Each value is the output of that layer in this run.
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model, self.features = model, {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
-
-    def keep(self, name, module, args, output):
-        self.features[name] = output.detach().squeeze()
-
-    def forward(self, x):
-        self.model(x)
-        return dict(self.features)
+# edits: times_one
+-        self.features[name] = output.detach() * 1
++        self.features[name] = output.detach().squeeze()
 
 # %% one_row_a_picture
 # misconception: flattens each feature | hint: feat_other_shape
 # breaks: Each value is the output of that layer in this run.
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model, self.features = model, {}
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
-
-    def keep(self, name, module, args, output):
-        self.features[name] = output.detach().flatten(1)
-
-    def forward(self, x):
-        self.model(x)
-        return dict(self.features)
+# edits: squeezed
+-        self.features[name] = output.detach().squeeze()
++        self.features[name] = output.detach().flatten(1)

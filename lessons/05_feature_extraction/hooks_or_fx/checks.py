@@ -13,7 +13,6 @@ from course.probing import calls_of, hook_counts
 from course.traces import what_runs
 from course.truths import as_before
 
-# awkward: the_layer: the empty name, which is the model's own, is no step
 
 ERRORS = {
     r"AttributeError: \w+ has no attribute `\w+`": "feat_no_module_behind",

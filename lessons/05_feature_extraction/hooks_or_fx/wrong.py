@@ -58,18 +58,12 @@ for step in ("bn1", "block.add", "flatten"):
 # %% dict_returned
 # misconception: returns the extractor's dict | hint: feat_dict_for_value
 # breaks: returns the value of one step
-def value_at(model, step, x):
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)
-    found = []
-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-        model(x)
-    return found[0]
-
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
+# edits: alias
+-        return create_feature_extractor(model, [step])(x)[step]
++        return create_feature_extractor(model, [step])(x)
+@@
+-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach())):
++    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
 
 # %% fx_only
 # misconception: torchvision's extractor for everything | hint: feat_cannot_be_traced
@@ -108,18 +102,11 @@ for step in ("bn1", "block.add", "flatten"):
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
 # breaks: No hook of yours is left on the model
-def value_at(model, step, x):
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
-    found = []
-    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
-    model(x)
-    return found[0]
-
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
+# edits: alias
+-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach())):
+-        model(x)
++    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
++    model(x)
 
 # %% hooks_on_all_modules
 # misconception: looks the step up among the modules' outputs | hint: feat_fx_own_names
@@ -146,16 +133,9 @@ for step in ("bn1", "block.add", "flatten"):
 # %% hooks_only
 # misconception: hooks for everything | hint: feat_no_module_behind
 # breaks: Otherwise it is a step as `get_graph_node_names` lists them
-def value_at(model, step, x):
-    found = []
-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-        model(x)
-    return found[0]
-
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
+# edits: dict_returned
+-    if step not in dict(model.named_modules()):
+-        return create_feature_extractor(model, [step])(x)
 
 # %% last_call
 # misconception: keeps the last call of a module | hint: feat_last_call
@@ -175,18 +155,13 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% list_returned
 # misconception: returns all calls | hint: feat_dict_for_value
-def value_at(model, step, x):
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
-    found = []
-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-        model(x)
-    return found
-
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
+# edits: hook_stays
+-    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
+-    model(x)
+-    return found[0]
++    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
++        model(x)
++    return found
 
 # %% none_without_module
 # misconception: gives None where there is no module | hint: feat_no_module_behind
@@ -226,38 +201,23 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% plain_graph
 # misconception: looks for torchvision's names in a plain graph | hint: feat_fx_own_names
-def value_at(model, step, x):
-    if step in dict(model.named_modules()):
-        found = []
-        with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-            model(x)
-        return found[0]
-    traced = torch.fx.symbolic_trace(model)
-    nodes = {node.name: node for node in traced.graph.nodes}
-    with traced.graph.inserting_after(nodes[step]):
-        traced.graph.output(nodes[step])
-    traced.recompile()
-    return traced(x)
-
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
+# edits: all_steps_at_once
+-    steps = get_graph_node_names(model)[1]
+-    return create_feature_extractor(model, steps)(x)[step]
++    traced = torch.fx.symbolic_trace(model)
++    nodes = {node.name: node for node in traced.graph.nodes}
++    with traced.graph.inserting_after(nodes[step]):
++        traced.graph.output(nodes[step])
++    traced.recompile()
++    return traced(x)
 
 # %% returns_output
 # misconception: returns the model's output | hint: output_for_features
 # breaks: it means this module's output
-def value_at(model, step, x):
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
-    found = []
-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-        return model(x)
-
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
+# edits: list_returned
+-        model(x)
+-    return found
++        return model(x)
 
 # %% suffix_cut_off
 # misconception: cuts the number of the call off | hint: feat_suffix
@@ -280,19 +240,11 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% trains
 # misconception: switches the model to training mode | hint: changes_mode
-def value_at(model, step, x):
-    model.train()
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
-    found = []
-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-        model(x)
-    return found[0]
-
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
+# edits: hooks_only
+ def value_at(model, step, x):
++    model.train()
++    if step not in dict(model.named_modules()):
++        return create_feature_extractor(model, [step])(x)[step]
 
 # %% first_name_that_ends_so
 # misconception: takes the first layer whose name ends like the one asked for | hint: name_in_name

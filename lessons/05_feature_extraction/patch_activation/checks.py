@@ -12,8 +12,6 @@ from course.probing import hook_counts, single_calls
 from course.traces import what_runs
 from course.truths import as_before
 
-# awkward: one_dim: an output without a batch has no dimension 1
-# awkward: the_layer: nobody patches a layer by the empty name, which is the model's own
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",

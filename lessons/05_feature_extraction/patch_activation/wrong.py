@@ -46,141 +46,71 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% clean_answer
 # misconception: returns the answer to the clean input | hint: feat_returns_clean
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        answer = model(clean)
-    with module.register_forward_hook(lambda m, a, o: kept[0]):
-        model(corrupted)
-    return answer
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: channels_ignored
+-        model(clean)
++        answer = model(clean)
+@@
+-        return model(corrupted)
++        model(corrupted)
++    return answer
 
 # %% clears_all_hooks
 # misconception: empties the layer's dict of hooks | hint: removes_other_hooks
 # breaks: other people's are still there
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
-    model(clean)
-    module._forward_hooks.clear()
-    module.register_forward_hook(patch)
-    answer = model(corrupted)
-    module._forward_hooks.clear()
-    return answer
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: alias
+-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
+-        model(clean)
+-    with module.register_forward_hook(patch):
+-        return model(corrupted)
++    module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
++    model(clean)
++    module._forward_hooks.clear()
++    module.register_forward_hook(patch)
++    answer = model(corrupted)
++    module._forward_hooks.clear()
++    return answer
 
 # %% direct_child
 # misconception: looks among the children | hint: dotted_name
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = getattr(model, layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: alias
+-    module, kept = model.get_submodule(layer), []
++    module, kept = getattr(model, layer), []
+@@
+-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
++    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
 
 # %% empty_is_none
 # misconception: takes an empty list for None | hint: feat_none_or_empty
 # breaks: an empty list means none
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if not channels:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: alias
+-        if channels is None:
++        if not channels:
+@@
+-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
++    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
 
 # %% first_dimension
 # misconception: takes the first dimension for the channels | hint: feat_channel_dimension
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[channels] = kept[0][channels]
-        return patched
-
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: alias
+-        patched[:, channels] = kept[0][:, channels]
++        patched[channels] = kept[0][channels]
+@@
+-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
++    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
 
 # %% first_hook_stays
 # misconception: leaves the first hook there | hint: feat_hook_left
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    handle = module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
-    model(clean)
-    handle = module.register_forward_hook(patch)
-    answer = model(corrupted)
-    handle.remove()
-    return answer
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: alias
+-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
+-        model(clean)
+-    with module.register_forward_hook(patch):
+-        return model(corrupted)
++    handle = module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
++    model(clean)
++    handle = module.register_forward_hook(patch)
++    answer = model(corrupted)
++    handle.remove()
++    return answer
 
 # %% kept_for_good
 # misconception: keeps the first clean output for good | hint: stale_result
@@ -211,144 +141,59 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% lambda_returns_a_tuple
 # misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    with module.register_forward_hook(lambda m, a, o: (kept.append(o.detach().clone()), None)):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: alias
+-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
++    with module.register_forward_hook(lambda m, a, o: (kept.append(o.detach().clone()), None)):
 
 # %% last_dimension
 # misconception: takes the last dimension for the channels | hint: feat_channel_dimension
 # breaks: (dimension 1 of the output)
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[..., channels] = kept[0][..., channels]
-        return patched
-
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: first_dimension
+-        patched[channels] = kept[0][channels]
++        patched[..., channels] = kept[0][..., channels]
 
 # %% name_moved
 # misconception: gives the name another value in the hook | hint: feat_patch_never_ran
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            output = kept[0]
-        else:
-            output = output.clone()
-            output[:, channels] = kept[0][:, channels]
-
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: first_dimension
+-            return kept[0]
+-        patched = output.clone()
+-        patched[channels] = kept[0][channels]
+-        return patched
++            output = kept[0]
++        else:
++            output = output.clone()
++            output[:, channels] = kept[0][:, channels]
 
 # %% nothing_returned
 # misconception: returns nothing | hint: returns_nothing
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: alias
+-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
++    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+@@
+-        return model(corrupted)
++        model(corrupted)
 
 # %% other_channels
 # misconception: patches all channels but those named | hint: feat_channels_inverted
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = kept[0].clone()
-        patched[:, channels] = output[:, channels]
-        return patched
-
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: first_dimension
+-        patched = output.clone()
+-        patched[channels] = kept[0][channels]
++        patched = kept[0].clone()
++        patched[:, channels] = output[:, channels]
 
 # %% patch_stays
 # misconception: leaves the patch there | hint: feat_hook_left
 # breaks: Afterwards your hooks are gone
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    handle = module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
-    model(clean)
-    handle.remove()
-    handle = module.register_forward_hook(patch)
-    return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: alias
+-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
+-        model(clean)
+-    with module.register_forward_hook(patch):
+-        return model(corrupted)
++    handle = module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
++    model(clean)
++    handle.remove()
++    handle = module.register_forward_hook(patch)
++    return model(corrupted)
 
 # %% patches_the_input
 # misconception: patches what goes into the layer | hint: feat_patches_input
@@ -375,60 +220,30 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% removed_too_early
 # misconception: removes the hook before the second run | hint: feat_patch_never_ran
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    handle = module.register_forward_hook(lambda m, a, o: kept[0])
-    handle.remove()
-    return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: channels_ignored
+-    with module.register_forward_hook(lambda m, a, o: kept[0]):
+-        return model(corrupted)
++    handle = module.register_forward_hook(lambda m, a, o: kept[0])
++    handle.remove()
++    return model(corrupted)
 
 # %% returns_the_feature
 # misconception: returns the activation | hint: feat_returns_feature
 # breaks: returns what the model puts out in this run
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(lambda m, a, o: kept[0]):
-        model(corrupted)
-    return kept[0]
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: channels_ignored
+-        return model(corrupted)
++        model(corrupted)
++    return kept[0]
 
 # %% roles_swapped
 # misconception: patches the clean run | hint: feat_roles_swapped
 # breaks: It runs `model` on `corrupted`, with that layer's output replaced by the kept one
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(corrupted)
-    with module.register_forward_hook(patch):
-        return model(clean)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: nothing_returned
+-        model(clean)
++        model(corrupted)
+@@
+-        model(corrupted)
++        return model(clean)
 
 # %% writes_in_place
 # misconception: writes into the layer's output | hint: feat_writes_into_input
@@ -457,26 +272,11 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 # %% zeros_elsewhere
 # misconception: begins with zeros | hint: feat_zero_elsewhere
 # breaks: The others stay as the corrupted run made them.
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = torch.zeros_like(output)
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+# edits: first_dimension
+-        patched = output.clone()
+-        patched[channels] = kept[0][channels]
++        patched = torch.zeros_like(output)
++        patched[:, channels] = kept[0][:, channels]
 
 # %% picture_channels
 # misconception: takes each output for a batch of pictures | hint: some_dimensions
@@ -497,59 +297,30 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 
 # %% first_layer_that_begins_so
 # misconception: takes the last layer whose name begins like the one asked for | hint: name_in_name
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    modules, kept = dict(model.named_modules()), []
-    module = modules[[name for name in modules if name.startswith(layer) and "." not in name[len(layer):]][-1]]
-
-    def patch(module, args, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    with module.register_forward_hook(lambda module, args, output: kept.append(output.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
+# edits: picture_channels
+-    module, kept = model.get_submodule(layer), []
++    modules, kept = dict(model.named_modules()), []
++    module = modules[[name for name in modules if name.startswith(layer) and "." not in name[len(layer):]][-1]]
+@@
+-        patched[:, channels, :, :] = kept[0][:, channels, :, :]
++        patched[:, channels] = kept[0][:, channels]
 
 # %% last_channel_only
 # misconception: patches one channel of the list, the last one | hint: feat_last_channel
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(module, args, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        for channel in channels:
-            patched = output.clone()
-            patched[:, channel] = kept[0][:, channel]
-        return patched
-
-    with module.register_forward_hook(lambda module, args, output: kept.append(output.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
+# edits: picture_channels
+-        patched[:, channels, :, :] = kept[0][:, channels, :, :]
++        for channel in channels:
++            patched = output.clone()
++            patched[:, channel] = kept[0][:, channel]
 
 # %% switches_to_eval
 # misconception: switches to eval mode, and leaves it so | hint: changes_mode
 # breaks: every module is in the mode that it was in
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    model.eval()
-    module, kept = model.get_submodule(layer), []
-
-    def patch(module, args, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    with module.register_forward_hook(lambda module, args, output: kept.append(output.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(patch):
-        return model(corrupted)
+# edits: first_layer_that_begins_so
+-    modules, kept = dict(model.named_modules()), []
+-    module = modules[[name for name in modules if name.startswith(layer) and "." not in name[len(layer):]][-1]]
++    model.eval()
++    module, kept = model.get_submodule(layer), []
 
 # %% one_mode_put_back
 # misconception: puts the model's own mode back, for all modules | hint: feat_one_mode_for_all
@@ -700,16 +471,8 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 # %% adds_it
 # misconception: adds the kept output | hint: feat_adds
 # breaks: with that layer's output replaced by the kept one
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def put(m, a, output):
-        output = output.clone()
-        index = slice(None) if channels is None else channels
-        output[:, index] += kept[0][:, index]
-        return output
-
-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
-        model(clean)
-    with module.register_forward_hook(put):
-        return model(corrupted)
+# edits: the_first_channels
+-        index = slice(None) if channels is None else slice(len(channels))
+-        output[:, index] = kept[0][:, index]
++        index = slice(None) if channels is None else channels
++        output[:, index] += kept[0][:, index]

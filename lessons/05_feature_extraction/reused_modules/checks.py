@@ -13,8 +13,6 @@ from course.probing import hook_counts
 from course.traces import gradients_from, gradients_of, what_runs
 from course.truths import as_before, no_gradient_left, no_gradients_from, other_than
 
-# awkward: namedtuple, dictionary: the statement says that every output is one tensor
-# awkward: the_layer: no module is inside of it, so nothing is to be recorded
 
 ERRORS = {
     r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*tuple": "hook_replaces_output",

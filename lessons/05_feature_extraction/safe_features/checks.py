@@ -13,7 +13,6 @@ from course.probing import calls_of, hook_counts, single_calls, statistics
 from course.traces import gradients_from, gradients_of, what_runs
 from course.truths import as_before, no_gradient_left, no_gradients_from
 
-# awkward: the_layer: nobody asks for the features of a layer by the empty name, which is the model's own
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",

@@ -72,101 +72,48 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 # %% clone_without_detach
 # misconception: takes clone for a cut | hint: feat_graph
 # breaks: No feature requires a gradient.
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args, output):
-        features[name] = output.clone()
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: alias
+-        features[name] = output
++        features[name] = output.clone()
+@@
+-        with torch.no_grad():
+-            model(x)
++        model(x)
 
 # %% clones_after_the_run
 # misconception: copies when the run is over | hint: feat_alias
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args, output):
-        features[name] = output
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return {name: feature.detach().clone() for name, feature in features.items()}
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: clone_without_detach
+-        features[name] = output.clone()
++        features[name] = output
+@@
+-    return features
++    return {name: feature.detach().clone() for name, feature in features.items()}
 
 # %% clones_batchnorm_only
 # misconception: copies only where ResNet-18 overwrites | hint: feat_alias
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args, output):
-        output = output.detach()
-        features[name] = output.clone() if isinstance(module, nn.BatchNorm2d) else output
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: clone_without_detach
+-        features[name] = output.clone()
++        output = output.detach()
++        features[name] = output.clone() if isinstance(module, nn.BatchNorm2d) else output
 
 # %% data_only
 # misconception: takes .data for a copy | hint: feat_alias
-def safe_features(model, layers, x):
-    features = {}
-    with ExitStack() as stack:
-        for name in layers:
-            layer = model.get_submodule(name)
-            stack.enter_context(layer.register_forward_hook(lambda m, a, o, name=name: features.update({name: o.data})))
-        model(x)
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: exit_stack
+-            stack.enter_context(
+-                layer.register_forward_hook(lambda m, a, o, name=name: features.update({name: o.detach().clone()}))
+-            )
++            stack.enter_context(layer.register_forward_hook(lambda m, a, o, name=name: features.update({name: o.data})))
 
 # %% deepcopy
 # misconception: deepcopy of a tensor with a history | hint: feat_deepcopy
-import copy
-
-
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args, output):
-        features[name] = copy.deepcopy(output)
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: clone_without_detach
++import copy
++
++
+ def safe_features(model, layers, x):
+@@
+-        features[name] = output.clone()
++        features[name] = copy.deepcopy(output)
 
 # %% detach_only
 # misconception: takes detach for a copy | hint: feat_alias
@@ -209,119 +156,59 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 # %% entries_prepared
 # misconception: prepares an entry for each layer | hint: feat_not_run
 # breaks: has no entry.
-def safe_features(model, layers, x):
-    features, handles = dict.fromkeys(layers), []
-
-    def keep(name, module, args, output):
-        features[name] = output.detach().clone()
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: clone_without_detach
+-    features, handles = {}, []
++    features, handles = dict.fromkeys(layers), []
+@@
+-        features[name] = output.clone()
++        features[name] = output.detach().clone()
 
 # %% every_layer_looked_up
 # misconception: takes it that every layer has run | hint: feat_not_run
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args, output):
-        features[name] = output.detach().clone()
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return {name: features[name] for name in layers}
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: clone_without_detach
+-        features[name] = output.clone()
++        features[name] = output.detach().clone()
+@@
+-    return features
++    return {name: features[name] for name in layers}
 
 # %% keeps_input
 # misconception: keeps what goes in | hint: input_or_output
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args):
-        features[name] = args[0].detach().clone()
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_pre_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: clone_without_detach
+-    def keep(name, module, args, output):
+-        features[name] = output.clone()
++    def keep(name, module, args):
++        features[name] = args[0].detach().clone()
+@@
+-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
++            handles.append(model.get_submodule(name).register_forward_pre_hook(partial(keep, name)))
 
 # %% lambda_returns_a_tuple
 # misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
-def safe_features(model, layers, x):
-    features, handles = {}, []
-    try:
-        for name in layers:
-            hook = lambda m, a, o, name=name: (features.update({name: o.detach().clone()}), None)
-            handles.append(model.get_submodule(name).register_forward_hook(hook))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: detach_only
+-            hook = lambda m, a, o, name=name: features.update({name: o.detach()})
++            hook = lambda m, a, o, name=name: (features.update({name: o.detach().clone()}), None)
 
 # %% last_handle_only
 # misconception: one variable for all handles | hint: feat_hook_left
-def safe_features(model, layers, x):
-    features = {}
-
-    def keep(name, module, args, output):
-        features[name] = output.detach().clone()
-
-    try:
-        for name in layers:
-            handle = model.get_submodule(name).register_forward_hook(partial(keep, name))
-        model(x)
-    finally:
-        handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: clears_all_hooks
+-            model.get_submodule(name).register_forward_hook(partial(keep, name))
++            handle = model.get_submodule(name).register_forward_hook(partial(keep, name))
+@@
+-        for module in model.modules():
+-            module._forward_hooks.clear()
++        handle.remove()
 
 # %% late_binding
 # misconception: the loop variable is read when the hook runs | hint: loop_variable
-def safe_features(model, layers, x):
-    features, handles = {}, []
-    try:
-        for name in layers:
-
-            def keep(module, args, output):
-                features[name] = output.detach().clone()
-
-            handles.append(model.get_submodule(name).register_forward_hook(keep))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: detach_only
+-            hook = lambda m, a, o, name=name: features.update({name: o.detach()})
+-            handles.append(model.get_submodule(name).register_forward_hook(hook))
++
++            def keep(module, args, output):
++                features[name] = output.detach().clone()
++
++            handles.append(model.get_submodule(name).register_forward_hook(keep))
 
 # %% never_removed
 # misconception: leaves the hooks there | hint: feat_hook_left
@@ -361,23 +248,9 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% numpy_view
 # misconception: takes numpy() for a copy | hint: feat_alias
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args, output):
-        features[name] = torch.from_numpy(output.detach().cpu().numpy())
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: clone_without_detach
+-        features[name] = output.clone()
++        features[name] = torch.from_numpy(output.detach().cpu().numpy())
 
 # %% on_top_of_torchvision
 # misconception: trusts torchvision's extractor | hint: feat_alias
@@ -391,27 +264,19 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 # %% one_dict_cleared
 # misconception: one dict for all calls, emptied at each | hint: feat_one_dict
 # breaks: by a later call
-KEPT = {}
-
-
-def safe_features(model, layers, x):
-    KEPT.clear()
-    handles = []
-
-    def keep(name, module, args, output):
-        KEPT[name] = output.detach().clone()
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return KEPT
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: dict_as_default
+-def safe_features(model, layers, x, features={}):
++KEPT = {}
++
++
++def safe_features(model, layers, x):
++    KEPT.clear()
+@@
+-        features[name] = output.detach().clone()
++        KEPT[name] = output.detach().clone()
+@@
+-    return {name: features[name] for name in layers if name in features}
++    return KEPT
 
 # %% removed_before_the_run
 # misconception: the with ends before the model runs | hint: nothing_kept
@@ -452,45 +317,22 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 # %% return_in_finally
 # misconception: a return in finally hides the error | hint: feat_error_swallowed
 # breaks: The error reaches the caller.
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args, output):
-        features[name] = output.detach().clone()
-
-    for name in layers:
-        handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-    try:
-        model(x)
-    except Exception:
-        pass
-    for handle in handles:
-        handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: no_finally
+-    model(x)
++    try:
++        model(x)
++    except Exception:
++        pass
 
 # %% returns_both
 # misconception: returns output and features | hint: output_for_features
 # breaks: returns a dict: under each name in `layers` the output of that layer
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args, output):
-        features[name] = output.detach().clone()
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        output = model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return output, features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: every_layer_looked_up
+-        model(x)
++        output = model(x)
+@@
+-    return {name: features[name] for name in layers}
++    return output, features
 
 # %% returns_nothing
 # misconception: keeps the features and returns nothing | hint: returns_nothing
@@ -513,23 +355,9 @@ safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 
 
 # %% switches_requires_grad_off
 # misconception: switches the gradient of a non-leaf off | hint: feat_graph
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args, output):
-        features[name] = output.clone().requires_grad_(False)
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
-
-
-features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+# edits: clone_without_detach
+-        features[name] = output.clone()
++        features[name] = output.clone().requires_grad_(False)
 
 # %% typed_in_forward
 # misconception: the small model's forward, typed again | hint: typed_in_names
@@ -586,17 +414,11 @@ def safe_features(model, layers, x):
 
 # %% through_float32
 # misconception: keeps every feature as float32 | hint: feat_digits_lost
-def safe_features(model, layers, x):
-    features, handles = {}, []
-    try:
-        for name in layers:
-            hook = lambda module, args, output, name=name: features.update({name: output.detach().clone().float()})
-            handles.append(model.get_submodule(name).register_forward_hook(hook))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
+# edits: in_eval_mode
+-    model.eval()
+@@
+-            hook = lambda module, args, output, name=name: features.update({name: output.detach().clone()})
++            hook = lambda module, args, output, name=name: features.update({name: output.detach().clone().float()})
 
 # %% names_that_contain
 # misconception: takes every layer whose name contains the one asked for | hint: name_in_name
@@ -630,20 +452,9 @@ def safe_features(model, layers, x):
 # %% an_interrupt_skips_the_end
 # misconception: removes the hooks after an Exception, and an interrupt is none | hint: feat_error_skips
 # breaks: or somebody interrupts it
-def safe_features(model, layers, x):
-    features, handles = {}, []
-    for name in layers:
-        hook = lambda module, args, output, name=name: features.update({name: output.detach().clone()})
-        handles.append(model.get_submodule(name).register_forward_hook(hook))
-    try:
-        model(x)
-    except Exception:
-        for handle in handles:
-            handle.remove()
-        raise
-    for handle in handles:
-        handle.remove()
-    return features
+# edits: some_errors_only
+-    except RuntimeError:
++    except Exception:
 
 # %% calls_forward
 # misconception: calls the model's forward, past the hooks on the model itself | hint: feat_forward_called
@@ -692,7 +503,6 @@ def safe_features(model, layers, x):
             stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
         model(x)
     return found
-
 
 # %% deep_copies_without_grad
 # misconception: deep copies, with autograd switched off; the copy of a parameter requires a gradient all the same | hint: feat_graph

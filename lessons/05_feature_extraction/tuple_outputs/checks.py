@@ -8,7 +8,6 @@ from course.probing import calls_of, hook_counts, statistics
 from course.traces import gradients_from, gradients_of, what_runs
 from course.truths import as_before, no_gradient_left, no_gradients_from
 
-# awkward: the_layer: nobody asks for the output of a layer by the empty name, which is the model's own
 
 ERRORS = {
     r"AttributeError: 'tuple' object has no attribute": "feat_output_is_tuple",

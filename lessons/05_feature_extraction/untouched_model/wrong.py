@@ -37,19 +37,14 @@ def looking_at(model, hooks):
 
 # %% children_by_name
 # misconception: looks for the layers among the children | hint: dotted_name
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: always_train
+-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
++    modes = [(module, module.training) for module in model.modules()]
++    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
+@@
+-        model.train()
++        for module, training in modes:
++            module.training = training
 
 # %% children_only
 # misconception: sets the flag of the direct children only | hint: feat_some_modules_only
@@ -71,35 +66,25 @@ def looking_at(model, hooks):
 # %% clears_all_hooks
 # misconception: empties the dicts of hooks | hint: removes_other_hooks
 # breaks: other people's are still there
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    for name, hook in hooks.items():
-        model.get_submodule(name).register_forward_hook(hook)
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
-            module._forward_hooks.clear()
+# edits: children_by_name
+-    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
++    for name, hook in hooks.items():
++        model.get_submodule(name).register_forward_hook(hook)
+@@
+-        for handle in handles:
+-            handle.remove()
++            module._forward_hooks.clear()
 
 # %% eval_only
 # misconception: takes eval for no_grad | hint: feat_eval_is_not_no_grad
 # breaks: autograd records nothing
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: children_by_name
+-    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
++    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+@@
+-        with torch.no_grad():
+-            yield
++        yield
 
 # %% exit_returns_true
 # misconception: __exit__ returns True | hint: feat_error_swallowed
@@ -145,68 +130,36 @@ def looking_at(model, hooks):
 
 # %% freezes_the_parameters
 # misconception: freezes the parameters instead of switching autograd off | hint: feat_freezes
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    model.requires_grad_(False)
-    try:
-        yield
-    finally:
-        model.requires_grad_(True)
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: eval_only
+     model.eval()
++    model.requires_grad_(False)
+@@
+     finally:
++        model.requires_grad_(True)
 
 # %% from_the_leaves_up
 # misconception: puts modes back with train, parents last | hint: feat_one_mode_for_all
-@contextmanager
-def looking_at(model, hooks):
-    modes = {module: module.training for module in model.modules()}
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        model.apply(lambda module: module.train(modes[module]))
-        for handle in handles:
-            handle.remove()
+# edits: always_train
+ def looking_at(model, hooks):
++    modes = {module: module.training for module in model.modules()}
+@@
+-        model.train()
++        model.apply(lambda module: module.train(modes[module]))
 
 # %% hooks_after_the_block
 # misconception: registers after the block | hint: feat_hooks_silent
 # breaks: **Inside** the block each hook sits on its layer
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: children_by_name
+-    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
+@@
+     finally:
++        handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
 
 # %% hooks_stay
 # misconception: leaves the hooks there | hint: feat_hook_left
 # breaks: your hooks are gone
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    for name, hook in hooks.items():
-        model.get_submodule(name).register_forward_hook(hook)
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
+# edits: clears_all_hooks
+-            module._forward_hooks.clear()
 
 # %% mode_of_the_model
 # misconception: remembers the model's mode only | hint: feat_one_mode_for_all
@@ -225,54 +178,35 @@ def looking_at(model, hooks):
 
 # %% model_itself_forgotten
 # misconception: puts back all modes but the model's own | hint: feat_mode_lost
-@contextmanager
-def looking_at(model, hooks):
-    modes = {name: module.training for name, module in model.named_modules() if name}
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for name, training in modes.items():
-            model.get_submodule(name).training = training
-        for handle in handles:
-            handle.remove()
+# edits: always_train
+ def looking_at(model, hooks):
++    modes = {name: module.training for name, module in model.named_modules() if name}
+@@
+-        model.train()
++        for name, training in modes.items():
++            model.get_submodule(name).training = training
 
 # %% modes_of_children
 # misconception: remembers the direct children's modes | hint: feat_one_mode_for_all
 # breaks: each module is in the mode in which it was before (they may differ)
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(child, child.training) for child in model.children()]
-    mode = model.training
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        model.train(mode)
-        for child, training in modes:
-            child.train(training)
-        for handle in handles:
-            handle.remove()
+# edits: always_train
+ def looking_at(model, hooks):
++    modes = [(child, child.training) for child in model.children()]
++    mode = model.training
+@@
+-        model.train()
++        model.train(mode)
++        for child, training in modes:
++            child.train(training)
 
 # %% no_decorator
 # misconception: a generator without @contextmanager | hint: feat_no_context_manager
 # breaks: Write the context manager `looking_at(model, hooks)`.
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: children_by_name
+-@contextmanager
+@@
+-    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
++    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
 
 # %% no_finally
 # misconception: puts things back where no error comes | hint: feat_error_skips
@@ -292,144 +226,72 @@ def looking_at(model, hooks):
 # %% no_grad_only
 # misconception: takes no_grad for eval | hint: feat_no_grad_is_not_eval
 # breaks: BatchNorm's statistics
-@contextmanager
-def looking_at(model, hooks):
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for handle in handles:
-            handle.remove()
+# edits: always_train
+-    model.eval()
+@@
+-        model.train()
 
 # %% no_grad_without_with
 # misconception: calls no_grad without entering it | hint: feat_eval_is_not_no_grad
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    torch.no_grad()
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: eval_only
+     model.eval()
++    torch.no_grad()
 
 # %% one_hook_for_all_layers
 # misconception: the last hook of the loop on every layer | hint: feat_hooks_silent
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = []
-    for name, hook in hooks.items():
-        handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o: hook(m, a, o)))
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: children_by_name
+-    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
++    handles = []
++    for name, hook in hooks.items():
++        handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o: hook(m, a, o)))
 
 # %% recording_again
 # misconception: switches autograd on at the end | hint: feat_grad_mode
 # breaks: Autograd records again if it did before.
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    torch.set_grad_enabled(False)
-    try:
-        yield
-    finally:
-        torch.set_grad_enabled(True)
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: eval_only
+     model.eval()
++    torch.set_grad_enabled(False)
+@@
+     finally:
++        torch.set_grad_enabled(True)
 
 # %% recording_left_off
 # misconception: leaves autograd switched off | hint: feat_grad_mode
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    torch.set_grad_enabled(False)
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: recording_again
+-        torch.set_grad_enabled(True)
 
 # %% return_for_yield
 # misconception: returns where it should yield | hint: feat_no_yield
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            return
-    finally:
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: eval_only
+-        yield
++        with torch.no_grad():
++            return
 
 # %% state_dict_put_back
 # misconception: puts the buffers back instead of going to eval mode | hint: feat_no_grad_is_not_eval
-@contextmanager
-def looking_at(model, hooks):
-    state = {name: value.clone() for name, value in model.state_dict().items()}
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        model.load_state_dict(state)
-        for handle in handles:
-            handle.remove()
+# edits: no_grad_only
+ def looking_at(model, hooks):
++    state = {name: value.clone() for name, value in model.state_dict().items()}
+@@
+     finally:
++        model.load_state_dict(state)
 
 # %% stays_in_eval
 # misconception: leaves the model in eval mode | hint: feat_mode_lost
-@contextmanager
-def looking_at(model, hooks):
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for handle in handles:
-            handle.remove()
+# edits: always_train
+-        model.train()
 
 # %% swallows_the_error
 # misconception: hides the error | hint: feat_error_swallowed
 # breaks: the error reaches the caller
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    except Exception as error:
-        print("something went wrong:", error)
-    for module, training in modes:
-        module.training = training
-    for handle in handles:
-        handle.remove()
+# edits: no_finally
+-    with torch.no_grad():
+-        yield
++    try:
++        with torch.no_grad():
++            yield
++    except Exception as error:
++        print("something went wrong:", error)
 
 # %% works_on_a_copy
 # misconception: prepares a copy of the model | hint: feat_on_a_copy
@@ -540,23 +402,13 @@ def looking_at(model, hooks):
 
 # %% names_that_begin_so
 # misconception: takes every layer whose name begins like the one asked for | hint: name_in_name
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = []
-    for layer, hook in hooks.items():
-        for name, module in model.named_modules():
-            if name.startswith(layer) and "." not in name[len(layer):]:
-                handles.append(module.register_forward_hook(hook))
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: children_by_name
+-    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
++    handles = []
++    for layer, hook in hooks.items():
++        for name, module in model.named_modules():
++            if name.startswith(layer) and "." not in name[len(layer):]:
++                handles.append(module.register_forward_hook(hook))
 
 # %% trains_those_that_trained
 # misconception: puts back training mode only | hint: feat_mode_lost
@@ -579,42 +431,24 @@ def looking_at(model, hooks):
 
 # %% drops_the_value
 # misconception: a wrapper that drops what the hook returns | hint: hook_returns_nothing
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = []
-    try:
-        for name, hook in hooks.items():
-            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: (hook(m, a, o), None)[1]))
-        model.eval()
-        with torch.no_grad():
-            yield
-    finally:
-        for handle in handles:
-            handle.remove()
-        for module, mode in modes:
-            module.training = mode
+# edits: trains_those_that_trained
+-            handles.append(model.get_submodule(name).register_forward_hook(hook))
++            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: (hook(m, a, o), None)[1]))
+@@
+-            if mode:
+-                module.training = True
++            module.training = mode
 
 # %% hides_a_key_error
 # misconception: hides the errors that mean a missing layer | hint: feat_error_swallowed
 # breaks: the error reaches the caller
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = []
-    try:
-        for name, hook in hooks.items():
-            handles.append(model.get_submodule(name).register_forward_hook(hook))
-        model.eval()
-        with torch.no_grad():
-            yield
-    except KeyError as error:
-        print("no such layer:", error)
-    finally:
-        for handle in handles:
-            handle.remove()
-        for module, mode in modes:
-            module.training = mode
+# edits: drops_the_value
+-            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: (hook(m, a, o), None)[1]))
++            handles.append(model.get_submodule(name).register_forward_hook(hook))
+@@
+             yield
++    except KeyError as error:
++        print("no such layer:", error)
 
 # %% all_but_an_interrupt
 # misconception: puts things back after an Exception only | hint: feat_error_skips

@@ -13,9 +13,6 @@ from course.probing import calls_of, printed_lines, statistics
 from course.truths import missing_lines, such_that
 from course.traces import gradients_from
 
-# awkward: shared, called_twice: every child in the tests runs once a call
-# awkward: look_alike: a child of it never runs; the names of the other models look alike
-# awkward: namedtuple, dictionary: every child in the tests returns one tensor
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '(conv1|bn1|maxpool|layer[1-4]|avgpool)'": "typed_in_names",

@@ -6,23 +6,16 @@
 # %% all_modules
 # misconception: hooks on every module of the tree | hint: children_or_modules
 # breaks: one line for each **direct child** of the model
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_modules():
-            layer.register_forward_hook(partial(self.tell, name))
-
-    @staticmethod
-    def tell(name, module, args, output):
-        print(f"{name}: {tuple(output.shape)}")
-
-    def forward(self, x):
-        return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
+# edits: name_on_the_layer
+-        for name, layer in model.named_children():
+-            layer.__name__ = name
+-            layer.register_forward_hook(lambda layer, _, output: print(f"new --->: {layer.__name__}: {output.shape}"))
++        for name, layer in model.named_modules():
++            layer.register_forward_hook(partial(self.tell, name))
++
++    @staticmethod
++    def tell(name, module, args, output):
++        print(f"{name}: {tuple(output.shape)}")
 
 # %% children_in_a_row
 # misconception: runs the children one after another | hint: children_in_a_row
@@ -40,19 +33,12 @@ class VerboseNet(nn.Module):
 
 # %% class_name
 # misconception: the class's name for the child's name | hint: class_or_name
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for layer in model.children():
-            layer.register_forward_hook(lambda module, args, output: print(type(module).__name__, output.shape))
-
-    def forward(self, x):
-        return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
+# edits: name_on_the_layer
+-        for name, layer in model.named_children():
+-            layer.__name__ = name
+-            layer.register_forward_hook(lambda layer, _, output: print(f"new --->: {layer.__name__}: {output.shape}"))
++        for layer in model.children():
++            layer.register_forward_hook(lambda module, args, output: print(type(module).__name__, output.shape))
 
 # %% convolutions_only
 # misconception: hooks on some children only | hint: children_missing
@@ -82,15 +68,10 @@ class VerboseNet(nn.Module):
 
 # %% hook_returns_tuple
 # misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: convolutions_only
+-            if isinstance(layer, nn.Conv2d):
+-                layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
++            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
 
 # %% hooks_a_copy
 # misconception: the hooks hang on a copy that never runs | hint: nothing_printed
@@ -110,40 +91,24 @@ class VerboseNet(nn.Module):
 
 # %% hooks_on_model
 # misconception: one hook on the whole model | hint: one_hook_for_all
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        model.register_forward_hook(
-            lambda module, args, output: print([(n, output.shape) for n, _ in module.named_children()])
-        )
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-        for name, layer in model.named_children():
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++        model.register_forward_hook(
++            lambda module, args, output: print([(n, output.shape) for n, _ in module.named_children()])
++        )
 
 # %% input_shape
 # misconception: prints the input's shape | hint: input_or_output
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, args[0].shape))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            layer.register_forward_hook(lambda module, args, output, name=name: print(name, args[0].shape))
 
 # %% late_binding
 # misconception: the loop variable is read when the hook runs | hint: loop_variable
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output: print(f"{name}: {tuple(output.shape)}"))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            layer.register_forward_hook(lambda module, args, output: print(f"{name}: {tuple(output.shape)}"))
 
 # %% leaves_only
 # misconception: hooks on the leaves instead of the direct children | hint: children_or_modules
@@ -164,29 +129,17 @@ class VerboseNet(nn.Module):
 
 # %% name_on_the_class
 # misconception: the name is stored on the layer's class | hint: name_on_the_class
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            type(layer).label = name
-            layer.register_forward_hook(lambda module, args, output: print(type(module).label, output.shape))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            type(layer).label = name
++            layer.register_forward_hook(lambda module, args, output: print(type(module).label, output.shape))
 
 # %% name_only
 # misconception: prints no shape | hint: line_without_shape
 # breaks: the shape of the child's output
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, "has run"))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            layer.register_forward_hook(lambda module, args, output, name=name: print(name, "has run"))
 
 # %% names_in_a_global
 # misconception: the names live in one variable for all objects | hint: shared_state
@@ -208,54 +161,33 @@ class VerboseNet(nn.Module):
 # %% prints_a_heading
 # misconception: a heading besides the children's lines | hint: extra_lines
 # breaks: and nothing else
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-
-    def forward(self, x):
-        print("shapes:")
-        return self.model(x)
+# edits: forgets_return
+-        self.model(x)
++        print("shapes:")
++        return self.model(x)
 
 # %% prints_layers_at_build
 # misconception: prints the parameters' shapes while building | hint: prints_while_building
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            print(name, [tuple(parameter.shape) for parameter in layer.parameters()])
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            print(name, [tuple(parameter.shape) for parameter in layer.parameters()])
 
 # %% registered_twice
 # misconception: each hook is registered twice | hint: prints_again
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for _ in range(2):
-            for name, layer in model.named_children():
-                layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: convolutions_only
+-        for name, layer in model.named_children():
+-            if isinstance(layer, nn.Conv2d):
++        for _ in range(2):
++            for name, layer in model.named_children():
 
 # %% registers_in_forward
 # misconception: new hooks at each call, never removed | hint: hooks_pile_up
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        pass
-
-    def forward(self, x):
-        for name, layer in self.model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-        return self.model(x)
+# edits: children_in_a_row
+-            x = layer(x)
+-            print(name, tuple(x.shape))
+-        return x
++            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
++        return self.model(x)
 
 # %% removed_after_first_call
 # misconception: the hooks are gone after the first call | hint: silent_afterwards
@@ -278,15 +210,11 @@ class VerboseNet(nn.Module):
 # %% shape_only
 # misconception: prints no name | hint: line_without_name
 # breaks: The line gives the child's name
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for layer in model.children():
-            layer.register_forward_hook(lambda module, args, output: print(output.shape))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-        for name, layer in model.named_children():
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++        for layer in model.children():
++            layer.register_forward_hook(lambda module, args, output: print(output.shape))
 
 # %% shapes_kept_from_first_call
 # misconception: the shapes of the first call are printed again | hint: stale_result
@@ -308,41 +236,23 @@ class VerboseNet(nn.Module):
 
 # %% swapped_arguments
 # misconception: input and output in the wrong places | hint: input_or_output
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, output, args, name=name: print(name, output[0].shape))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            layer.register_forward_hook(lambda module, output, args, name=name: print(name, output[0].shape))
 
 # %% trial_run_at_build
 # misconception: tries the hooks while building | hint: prints_while_building
 # breaks: Building it prints nothing.
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-        model(torch.ones(1, 3, 32, 32))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
++        model(torch.ones(1, 3, 32, 32))
 
 # %% two_arguments
 # misconception: a forward hook with two arguments | hint: hook_arguments
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, output: print(name, output.shape))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            layer.register_forward_hook(lambda module, output: print(name, output.shape))
 
 # %% typed_in_names
 # misconception: the names of ResNet-18, typed in | hint: typed_in_names
@@ -362,28 +272,16 @@ class VerboseNet(nn.Module):
 
 # %% without_batch
 # misconception: the shape without the batch | hint: one_sample
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output[0].shape))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output[0].shape))
 
 # %% name_inside_a_word
 # misconception: glues the name to other letters | hint: line_without_name
 # breaks: as a word of its own
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(f"layer_{name}_{tuple(output.shape)}"))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            layer.register_forward_hook(lambda module, args, output, name=name: print(f"layer_{name}_{tuple(output.shape)}"))
 
 # %% whole_table_in_each_line
 # misconception: each line holds all names and shapes | hint: line_about_all
@@ -425,91 +323,59 @@ class VerboseNet(nn.Module):
 
 # %% switches_to_eval
 # misconception: switches the model to eval mode | hint: changes_mode
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model.eval()
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: prints_a_heading
+-        self.model = model
++        self.model = model.eval()
+@@
+-        print("shapes:")
 
 # %% places_of_the_parent
 # misconception: walks over the places of the model, also the empty ones | hint: feat_empty_place
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model._modules.items():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-        for name, layer in model.named_children():
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++        for name, layer in model._modules.items():
++            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
 
 # %% image_shapes_only
 # misconception: takes each output for a batch of pictures | hint: some_dimensions
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(partial(self.tell, name))
-
-    def tell(self, name, module, args, output):
-        samples, channels, *places = output.shape
-        print(f"{name}: ({', '.join(map(str, [samples, channels, *places]))})")
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hook_returns_tuple
+-            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
++            layer.register_forward_hook(partial(self.tell, name))
++
++    def tell(self, name, module, args, output):
++        samples, channels, *places = output.shape
++        print(f"{name}: ({', '.join(map(str, [samples, channels, *places]))})")
 
 # %% without_gradients
 # misconception: runs the model without autograd | hint: output_cut_off
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-
-    def forward(self, x):
-        with torch.no_grad():
-            return self.model(x)
+# edits: forgets_return
+-        self.model(x)
++        with torch.no_grad():
++            return self.model(x)
 
 # %% runs_it_twice
 # misconception: runs the model for the lines, and once more for the output | hint: feat_runs_twice
 # breaks: Calling it runs the model once
-import contextlib
-import io
-
-
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-
-    def forward(self, x):
-        self.model(x)
-        with contextlib.redirect_stdout(io.StringIO()):
-            return self.model(x)
+# edits: forgets_return
++import contextlib
++import io
++
++
+ class VerboseNet(nn.Module):
+@@
++        with contextlib.redirect_stdout(io.StringIO()):
++            return self.model(x)
 
 # %% runs_a_copy
 # misconception: a copy of the model runs, which stays as the model was | hint: feat_runs_a_copy
 # breaks: as it is at that time
-import copy
-
-
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = copy.deepcopy(model)
-        for name, layer in self.model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-
-    def forward(self, x):
-        return self.model(x)
+# edits: hooks_a_copy
+-        self.model = model
+-        self.watched = copy.deepcopy(model)
+-        for name, layer in self.watched.named_children():
++        self.model = copy.deepcopy(model)
++        for name, layer in self.model.named_children():
 
 # %% calls_forward
 # misconception: calls the model's forward, past the hooks on the model itself | hint: feat_forward_called
@@ -544,19 +410,12 @@ class VerboseNet(nn.Module):
 # %% all_on_one_line
 # misconception: prints all children on one line | hint: line_about_all
 # breaks: one line for each **direct child** of the model
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, child in model.named_children():
-            child.register_forward_hook(partial(self.tell, name))
-
-    @staticmethod
-    def tell(name, module, args, output):
-        print(name, tuple(output.shape), end=" ")
-
-    def forward(self, x):
-        return self.model(x)
+# edits: to_the_device_of_the_first_parameter
+-        print(f"{name}: {tuple(output.shape)}")
++        print(name, tuple(output.shape), end=" ")
+@@
+-        return self.model(x.to(next(self.model.parameters()).device))
++        return self.model(x)
 
 # %% old_lines_again
 # misconception: collects the lines and never empties the list | hint: stale_result

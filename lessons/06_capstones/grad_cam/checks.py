@@ -12,10 +12,6 @@ from course.traces import attributes_on, what_runs
 from course.truths import as_before, other_than, such_that
 
 
-# awkward: shared, called_twice, one_dim, three_dim, namedtuple, dictionary, the_layer: the layer runs once, inside a model, on pictures
-# awkward: partly_frozen, in_place_behind, norm_in_eval: Cnn is so in NothingLeft, in OverwrittenLayer, and everywhere
-# awkward: tied, mixed_modes, none_place, float64: pictures are float32, in evaluation mode
-# awkward: look_alike: three of Cnn's layers have a namesake that stands earlier
 def namesake(body, name):
     """It does nothing; its name, and those of what is in it, end like the name of a layer in the body, and none is asked for."""
     return nn.Sequential(OrderedDict({body: nn.Sequential(OrderedDict({name: nn.Identity()}))}))

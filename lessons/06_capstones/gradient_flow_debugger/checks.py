@@ -12,7 +12,6 @@ from course.probing import hook_counts
 from course.traces import attributes_on, what_runs
 from course.truths import as_before, other_than, such_that
 
-# awkward: shared, called_twice, one_dim, namedtuple, dictionary: each module runs once, has one name, returns one tensor of two dimensions
 FUNCTIONS = {
     "sound": lambda x: x * 1,
     "zero": lambda x: x * 0,

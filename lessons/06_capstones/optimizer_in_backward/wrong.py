@@ -52,49 +52,28 @@ class OptimizerInBackward:
 
 # %% freed_before_step
 # misconception: zero_grad comes before step, as in the usual loop | hint: optimizer_freed_first
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].zero_grad()
-            self.optimizers[parameter].step()
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: argument_is_gradient
+-        def hook(parameter, grad):
+-            with torch.no_grad():
+-                parameter -= self.optimizers[parameter].defaults["lr"] * grad
+-            parameter.grad = None
++        def hook(parameter):
++            self.optimizers[parameter].zero_grad()
++            self.optimizers[parameter].step()
+@@
+-            self.handles.append(parameter.register_post_accumulate_grad_hook(partial(hook, parameter)))
++            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
 
 # %% frozen_parameters
 # misconception: registers on every parameter, also on frozen ones | hint: optimizer_frozen
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: clears_all_hooks
+-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
++        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
+@@
+-        for parameter in self.optimizers:
+-            parameter._post_accumulate_grad_hooks.clear()
++        for handle in self.handles:
++            handle.remove()
 
 # %% full_backward_hook_on_model
 # misconception: one full backward hook on the model, with everything in it | hint: optimizer_step_too_soon
@@ -140,223 +119,87 @@ class OptimizerInBackward:
 
 # %% grad_used_after_release
 # misconception: touches .grad when it is None | hint: optimizer_grad_is_none
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-            parameter.grad.detach_()
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: freed_before_step
+-            self.optimizers[parameter].zero_grad()
+@@
+             self.optimizers[parameter].step()
++            parameter.grad = None
++            parameter.grad.detach_()
 
 # %% gradient_stays
 # misconception: the gradient is never released | hint: optimizer_not_freed
 # breaks: the gradient is released at once
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: freed_before_step
+-            self.optimizers[parameter].zero_grad()
 
 # %% hooks_left
 # misconception: never removes its hooks | hint: tool_hooks_left
 # breaks: before it and after it, backward is as usual
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        pass
+# edits: clears_all_hooks
+-        for parameter in self.optimizers:
+-            parameter._post_accumulate_grad_hooks.clear()
++        pass
 
 # %% last_gradient_steps_all
 # misconception: waits for the last gradient, then steps all at once | hint: optimizer_all_at_the_end
 # breaks: There is never more than one parameter's gradient in memory
 # breaks: A parameter takes its step as soon as its gradient is complete
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.waiting.add(parameter)
-            if len(self.waiting) == len(self.optimizers):
-                for one in self.waiting:
-                    self.optimizers[one].step()
-                    one.grad = None
-                self.waiting.clear()
-
-        self.waiting = set()
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: gradient_stays
+-            self.optimizers[parameter].step()
++            self.waiting.add(parameter)
++            if len(self.waiting) == len(self.optimizers):
++                for one in self.waiting:
++                    self.optimizers[one].step()
++                    one.grad = None
++                self.waiting.clear()
++
++        self.waiting = set()
 
 # %% late_binding
 # misconception: the hook looks up the loop variable, so it always treats the last parameter | hint: optimizer_late_binding
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-
-        self.handles = []
-        for parameter in self.optimizers:
-
-            def hook(_):
-                self.optimizers[parameter].step()
-                parameter.grad = None
-
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: gradient_stays
+-        def hook(parameter):
+-            self.optimizers[parameter].step()
+@@
+         for parameter in self.optimizers:
++
++            def hook(_):
++                self.optimizers[parameter].step()
++                parameter.grad = None
++
 
 # %% late_binding_lambda
 # misconception: lambdas that share the loop's optimizer | hint: optimizer_late_binding
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-
-        self.handles = []
-        for parameter, optimizer in self.optimizers.items():
-            def hook(p):
-                optimizer.step()
-                optimizer.zero_grad()
-
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: late_binding
+-        for parameter in self.optimizers:
+-
+-            def hook(_):
+-                self.optimizers[parameter].step()
+-                parameter.grad = None
++        for parameter, optimizer in self.optimizers.items():
++            def hook(p):
++                optimizer.step()
++                optimizer.zero_grad()
 
 # %% linear_children_only
 # misconception: parameters of direct Linear children | hint: optimizer_misses_some
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for m in self.model.children() if isinstance(m, nn.Linear) for p in m.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: frozen_parameters
+-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
++        self.optimizers = {p: self.make_optimizer([p]) for m in self.model.children() if isinstance(m, nn.Linear) for p in m.parameters() if p.requires_grad}
 
 # %% local_name_is_none
 # misconception: sets a local name to None | hint: optimizer_not_freed
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            grad = parameter.grad
-            grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: gradient_stays
+             self.optimizers[parameter].step()
++            grad = parameter.grad
++            grad = None
 
 # %% new_optimizer_each_time
 # misconception: makes an optimizer in the hook, so its state is lost | hint: optimizer_state_lost
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.make_optimizer([parameter]).step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: gradient_stays
+-            self.optimizers[parameter].step()
++            self.make_optimizer([parameter]).step()
++            parameter.grad = None
 
 # %% no_finally
 # misconception: a generator whose clean-up is skipped by an error | hint: tool_not_after_error
@@ -388,266 +231,96 @@ def OptimizerInBackward(model, make_optimizer):
 
 # %% one_handle
 # misconception: one name for all handles | hint: tool_hooks_left
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handle = parameter.register_post_accumulate_grad_hook(hook)
-        return self
-
-    def __exit__(self, *error):
-        self.handle.remove()
+# edits: hooks_left
+-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
++            self.handle = parameter.register_post_accumulate_grad_hook(hook)
+@@
+-        pass
++        self.handle.remove()
 
 # %% one_optimizer_steps_for_all
 # misconception: one optimizer steps at each parameter, and the gradients stay until the end | hint: optimizer_steps_too_often
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        parameters = [p for p in self.model.parameters() if p.requires_grad]
-        optimizer = self.make_optimizer(parameters)
-
-        def hook(parameter):
-            optimizer.step()
-            if parameter is parameters[0]:
-                optimizer.zero_grad()
-
-        self.handles = []
-        for parameter in parameters:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: gradient_stays
+-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
++        parameters = [p for p in self.model.parameters() if p.requires_grad]
++        optimizer = self.make_optimizer(parameters)
+@@
+-            self.optimizers[parameter].step()
++            optimizer.step()
++            if parameter is parameters[0]:
++                optimizer.zero_grad()
+@@
+-        for parameter in self.optimizers:
++        for parameter in parameters:
 
 # %% own_formula
 # misconception: writes SGD's formula instead of asking the optimizer | hint: optimizer_own_formula
 # breaks: This holds for any optimizer that treats each parameter on its own
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            with torch.no_grad():
-                parameter -= self.optimizers[parameter].defaults["lr"] * parameter.grad
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: new_optimizer_each_time
+-            self.make_optimizer([parameter]).step()
++            with torch.no_grad():
++                parameter -= self.optimizers[parameter].defaults["lr"] * parameter.grad
 
 # %% own_formula_with_decay
 # misconception: SGD's formula with weight decay, but without momentum | hint: optimizer_state_lost
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            group = self.optimizers[parameter].param_groups[0]
-            with torch.no_grad():
-                parameter.sub_(group["lr"] * (parameter.grad + group["weight_decay"] * parameter))
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: new_optimizer_each_time
+-            self.make_optimizer([parameter]).step()
++            group = self.optimizers[parameter].param_groups[0]
++            with torch.no_grad():
++                parameter.sub_(group["lr"] * (parameter.grad + group["weight_decay"] * parameter))
 
 # %% own_parameters_only
 # misconception: parameters(recurse=False) | hint: optimizer_never_steps
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters(recurse=False) if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: frozen_parameters
+-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
++        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters(recurse=False) if p.requires_grad}
 
 # %% parameter_for_list
 # misconception: hands a parameter to make_optimizer instead of a list | hint: optimizer_needs_list
 # breaks: makes an optimizer for a list of parameters
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer(p) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: frozen_parameters
+-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
++        self.optimizers = {p: self.make_optimizer(p) for p in self.model.parameters() if p.requires_grad}
 
 # %% removed_after_first_step
 # misconception: each hook removes itself when it has run | hint: optimizer_once
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-            handle_of[parameter].remove()
-
-        handle_of = {}
-
-        self.handles = []
-        for parameter in self.optimizers:
-            handle_of[parameter] = parameter.register_post_accumulate_grad_hook(hook)
-            self.handles.append(handle_of[parameter])
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: grad_used_after_release
+-            parameter.grad.detach_()
++            handle_of[parameter].remove()
++
++        handle_of = {}
+@@
+-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
++            handle_of[parameter] = parameter.register_post_accumulate_grad_hook(hook)
++            self.handles.append(handle_of[parameter])
 
 # %% removed_without_error_only
 # misconception: cleans up only where nothing went wrong | hint: tool_not_after_error
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        if error[0] is None:
-            for handle in self.handles:
-                handle.remove()
+# edits: hooks_left
+-        pass
++        if error[0] is None:
++            for handle in self.handles:
++                handle.remove()
 
 # %% returns_the_gradient
 # misconception: the hook returns what it was good for | hint: optimizer_hook_returns
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            grad, parameter.grad = parameter.grad, None
-            return grad
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: gradient_stays
+             self.optimizers[parameter].step()
++            grad, parameter.grad = parameter.grad, None
++            return grad
 
 # %% returns_the_pair
 # misconception: a lambda that returns a tuple | hint: optimizer_hook_returns
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        hook = lambda p: (self.optimizers[p].step(), self.optimizers[p].zero_grad())
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: gradient_stays
+-        def hook(parameter):
+-            self.optimizers[parameter].step()
++        hook = lambda p: (self.optimizers[p].step(), self.optimizers[p].zero_grad())
 
 # %% set_to_none_false
 # misconception: zero_grad(set_to_none=False) | hint: optimizer_zero_not_none
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            self.optimizers[parameter].zero_grad(set_to_none=False)
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: gradient_stays
+             self.optimizers[parameter].step()
++            self.optimizers[parameter].zero_grad(set_to_none=False)
 
 # %% shared_weight_by_name
 # misconception: names of a shared weight are counted, so it gets two hooks that share one state | hint: optimizer_shared_twice
@@ -706,218 +379,76 @@ class OptimizerInBackward:
 # %% steps_at_the_end_of_the_block
 # misconception: steps when the block ends | hint: optimizer_never_steps
 # breaks: the parameters are what an ordinary loop would have made them
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.ready.append(parameter)
-
-        self.handles, self.ready = [], []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-        for parameter in self.ready:
-            self.optimizers[parameter].step()
-            parameter.grad = None
+# edits: gradient_stays
+-            self.optimizers[parameter].step()
++            self.ready.append(parameter)
+@@
+-        self.handles = []
++        self.handles, self.ready = [], []
+@@
++        for parameter in self.ready:
++            self.optimizers[parameter].step()
++            parameter.grad = None
 
 # %% swallows_errors
 # misconception: __exit__ returns True | hint: tool_swallows_error
 # breaks: which is passed on
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-        return True
+# edits: hooks_left
+-        pass
++        for handle in self.handles:
++            handle.remove()
++        return True
 
 # %% tensor_hook
 # misconception: a tensor hook, which runs before .grad is filled | hint: optimizer_too_early
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter, grad):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_hook(partial(hook, parameter)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: argument_is_gradient
+-            with torch.no_grad():
+-                parameter -= self.optimizers[parameter].defaults["lr"] * grad
++            self.optimizers[parameter].step()
+@@
+-            self.handles.append(parameter.register_post_accumulate_grad_hook(partial(hook, parameter)))
++            self.handles.append(parameter.register_hook(partial(hook, parameter)))
 
 # %% tensor_hook_sets_grad
 # misconception: sets .grad itself in a tensor hook, and autograd adds to it | hint: optimizer_fills_grad_itself
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter, grad):
-            parameter.grad = grad
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_hook(partial(hook, parameter)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: tensor_hook
+         def hook(parameter, grad):
++            parameter.grad = grad
 
 # %% two_arguments
 # misconception: a hook with two arguments | hint: hook_arguments
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter, grad):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: tensor_hook
+-            self.handles.append(parameter.register_hook(partial(hook, parameter)))
++            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
 
 # %% unfreezes
 # misconception: makes every parameter trainable | hint: optimizer_unfreezes
 # breaks: Parameters that need no gradient stay as they are
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            parameter.requires_grad_(True)
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: frozen_parameters
+         for parameter in self.optimizers:
++            parameter.requires_grad_(True)
 
 # %% used_up_iterator
 # misconception: goes twice through parameters(), which is an iterator | hint: optimizer_never_steps
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        parameters = self.model.parameters()
-        self.optimizers = {p: self.make_optimizer([p]) for p in parameters if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in parameters:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: frozen_parameters
+-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
++        parameters = self.model.parameters()
++        self.optimizers = {p: self.make_optimizer([p]) for p in parameters if p.requires_grad}
+@@
+-        for parameter in self.optimizers:
++        for parameter in parameters:
 
 # %% weights_only
 # misconception: treats the weights and forgets the biases | hint: optimizer_misses_some
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad and p.dim() > 1}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: frozen_parameters
+-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
++        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad and p.dim() > 1}
 
 # %% zeroed_not_freed
 # misconception: zeros in place of the gradient keep its memory | hint: optimizer_zero_not_none
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad.zero_()
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: gradient_stays
+             self.optimizers[parameter].step()
++            parameter.grad.zero_()
 
 # %% late_bound_step
 # misconception: releases its own gradient, and lets the optimizer of the loop's last round step | hint: optimizer_late_binding
@@ -995,136 +526,56 @@ class OptimizerInBackward:
 # %% sgd_by_hand
 # misconception: does by hand what SGD with momentum and weight decay does, whichever optimizer it was given | hint: optimizer_own_formula
 # breaks: This holds for any optimizer
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-        self.optimizers = {}
-
-    def __enter__(self):
-        self.handles = []
-        for p in self.model.parameters():
-            if p.requires_grad:
-                self.optimizers[p] = self.make_optimizer([p])
-                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
-        return self
-
-    def step(self, p):
-        k = self.optimizers[p].param_groups[0]
-        g = p.grad + k.get("weight_decay", 0) * p.detach()
-        m = self.buffers = getattr(self, "buffers", {})
-        m[p] = k.get("momentum", 0) * m[p] + g if p in m else g.clone()
-        p.data.add_(m[p], alpha=-k["lr"])
-        p.grad = None
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: always_sgd
+-                self.optimizers[p] = torch.optim.SGD([p], **{k: v for k, v in self.make_optimizer([p]).param_groups[0].items() if k in ("lr", "momentum", "weight_decay")})
++                self.optimizers[p] = self.make_optimizer([p])
+@@
+-        self.optimizers[p].step()
++        k = self.optimizers[p].param_groups[0]
++        g = p.grad + k.get("weight_decay", 0) * p.detach()
++        m = self.buffers = getattr(self, "buffers", {})
++        m[p] = k.get("momentum", 0) * m[p] + g if p in m else g.clone()
++        p.data.add_(m[p], alpha=-k["lr"])
 
 # %% skips_nan
 # misconception: takes no step for a gradient with a NaN | hint: optimizer_skips_nan
 # breaks: the parameters are what an ordinary loop would have made them
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-        self.optimizers = {}
-
-    def __enter__(self):
-        self.handles = []
-        for p in self.model.parameters():
-            if p.requires_grad:
-                self.optimizers[p] = self.make_optimizer([p])
-                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
-        return self
-
-    def step(self, p):
-        if p.grad.isfinite().all():
-            self.optimizers[p].step()
-        p.grad = None
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: sgd_by_hand
+-        k = self.optimizers[p].param_groups[0]
+-        g = p.grad + k.get("weight_decay", 0) * p.detach()
+-        m = self.buffers = getattr(self, "buffers", {})
+-        m[p] = k.get("momentum", 0) * m[p] + g if p in m else g.clone()
+-        p.data.add_(m[p], alpha=-k["lr"])
++        if p.grad.isfinite().all():
++            self.optimizers[p].step()
 
 # %% keeps_gradients_in_a_dict
 # misconception: `.grad` is None, but a dict for a log keeps all gradients | hint: optimizer_keeps_gradients
 # breaks: There is never more than one parameter's gradient in memory
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-        self.optimizers = {}
-
-    def __enter__(self):
-        self.handles = []
-        for p in self.model.parameters():
-            if p.requires_grad:
-                self.optimizers[p] = self.make_optimizer([p])
-                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
-        return self
-
-    def step(self, p):
-        self.optimizers[p].step()
-        self.last = getattr(self, "last", {})
-        self.last[p] = p.grad
-        p.grad = None
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: skips_nan
+-        if p.grad.isfinite().all():
+-            self.optimizers[p].step()
++        self.optimizers[p].step()
++        self.last = getattr(self, "last", {})
++        self.last[p] = p.grad
 
 # %% keeps_the_last_gradient
 # misconception: an attribute keeps the last gradient | hint: optimizer_keeps_gradients
 # breaks: the gradient is released at once
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-        self.optimizers = {}
-
-    def __enter__(self):
-        self.handles = []
-        for p in self.model.parameters():
-            if p.requires_grad:
-                self.optimizers[p] = self.make_optimizer([p])
-                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
-        return self
-
-    def step(self, p):
-        self.optimizers[p].step()
-        self.last = p.grad
-        p.grad = None
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: keeps_gradients_in_a_dict
+-        self.last = getattr(self, "last", {})
+-        self.last[p] = p.grad
++        self.last = p.grad
 
 # %% alias_keeps_gradient
 # misconception: the optimizer has a second parameter with the same memory, whose `.grad` stays | hint: optimizer_keeps_gradients
 # breaks: the gradient is released at once
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-        self.optimizers = {}
-
-    def __enter__(self):
-        self.handles = []
-        for p in self.model.parameters():
-            if p.requires_grad:
-                self.optimizers[p] = self.make_optimizer([nn.Parameter(p.detach())])
-                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
-        return self
-
-    def step(self, p):
-        self.optimizers[p].param_groups[0]["params"][0].grad = p.grad
-        self.optimizers[p].step()
-        p.grad = None
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: always_sgd
+-                self.optimizers[p] = torch.optim.SGD([p], **{k: v for k, v in self.make_optimizer([p]).param_groups[0].items() if k in ("lr", "momentum", "weight_decay")})
++                self.optimizers[p] = self.make_optimizer([nn.Parameter(p.detach())])
+@@
+     def step(self, p):
++        self.optimizers[p].param_groups[0]["params"][0].grad = p.grad
 
 # %% hooks_in_init
 # misconception: registers its hooks when the object is made | hint: tool_before_the_block
@@ -1207,29 +658,16 @@ class OptimizerInBackward:
 # %% optimizers_for_all_blocks
 # misconception: all objects share one dict of optimizers, and a parameter that is in it keeps the one it has | hint: tool_shared_results
 # breaks: `make_optimizer` makes an optimizer for a list of parameters
-class OptimizerInBackward:
-    optimizers = {}
-
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.handles = []
-        for p in self.model.parameters():
-            if p.requires_grad:
-                if p not in self.optimizers:
-                    self.optimizers[p] = self.make_optimizer([p])
-                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
-        return self
-
-    def step(self, p):
-        self.optimizers[p].step()
-        p.grad = None
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: always_sgd
+ class OptimizerInBackward:
++    optimizers = {}
++
+@@
+-        self.optimizers = {}
+@@
+-                self.optimizers[p] = torch.optim.SGD([p], **{k: v for k, v in self.make_optimizer([p]).param_groups[0].items() if k in ("lr", "momentum", "weight_decay")})
++                if p not in self.optimizers:
++                    self.optimizers[p] = self.make_optimizer([p])
 
 # %% parameter_in_a_list
 # misconception: asks whether a parameter is in a list | hint: optimizer_compares_tensors

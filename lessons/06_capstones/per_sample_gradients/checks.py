@@ -13,7 +13,6 @@ from course.traces import attributes_on, what_runs
 from course.truths import as_before, other_than, such_that
 
 
-# awkward: tied, partly_frozen, in_place_behind, one_dim, three_dim, the_layer: the statement's fine print leaves them out
 class Tanh(nn.Tanh):
     """Twice as strong in training mode."""
 

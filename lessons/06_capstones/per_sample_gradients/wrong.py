@@ -41,34 +41,13 @@ class PerSampleGradients:
 # %% always_times_n
 # misconception: multiplies by N, whatever the loss is | hint: per_sample_factor_for_sum
 # breaks: `reduction` says what the loss is over the samples
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            grad = grad * grad.shape[0]
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: all_modules_with_weight
+-            if self.reduction == "mean":
+-                grad = grad * len(grad)
++            grad = grad * grad.shape[0]
+@@
+-            if hasattr(layer, "weight"):
++            if isinstance(layer, nn.Linear):
 
 # %% attributes_on_layers
 # misconception: leaves what it has seen on the layers | hint: tool_attributes_left
@@ -108,328 +87,96 @@ class PerSampleGradients:
 # %% batch_summed
 # misconception: a matrix product sums over the samples | hint: per_sample_summed
 # breaks: **each sample's own loss**
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", grad.T @ x)
-            if layer.bias is not None:
-                add(f"{name}.bias", grad.sum(0))
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: always_times_n
+-            grad = grad * grad.shape[0]
+-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
++            if self.reduction == "mean":
++                grad = grad * len(grad)
++            add(f"{name}.weight", grad.T @ x)
+@@
+-                add(f"{name}.bias", grad)
++                add(f"{name}.bias", grad.sum(0))
 
 # %% bias_for_every_layer
 # misconception: an entry for the bias of a layer that has none | hint: per_sample_bias_too_many
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: batch_summed
+-            add(f"{name}.weight", grad.T @ x)
+-            if layer.bias is not None:
+-                add(f"{name}.bias", grad.sum(0))
++            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
++            add(f"{name}.bias", grad)
 
 # %% bias_forgotten
 # misconception: the weights only | hint: per_sample_bias_missing
 # breaks: for its bias if it has one
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: bias_for_every_layer
+-            add(f"{name}.bias", grad)
 
 # %% bias_summed
 # misconception: the bias' gradient is summed over the batch | hint: per_sample_bias_summed
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad.sum(0))
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: batch_summed
+-            add(f"{name}.weight", grad.T @ x)
++            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
 
 # %% bias_with_extra_dimension
 # misconception: the bias gets an outer product with ones | hint: per_sample_bias_row
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", torch.einsum("no,ni->noi", grad, torch.ones(len(x), 1)))
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: bias_summed
+-                add(f"{name}.bias", grad.sum(0))
++                add(f"{name}.bias", torch.einsum("no,ni->noi", grad, torch.ones(len(x), 1)))
 
 # %% children_only
 # misconception: direct children only | hint: per_sample_children_only
 # breaks: For the weight of each `nn.Linear` in the model, at any depth
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_children():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: all_modules_with_weight
+-        for name, layer in self.model.named_modules():
+-            if hasattr(layer, "weight"):
++        for name, layer in self.model.named_children():
++            if isinstance(layer, nn.Linear):
 
 # %% class_attribute
 # misconception: one dict for all objects of the class | hint: tool_shared_results
 # breaks: Each block gathers its own results
-class PerSampleGradients:
-    gradients = {}
-
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: all_modules_with_weight
+ class PerSampleGradients:
++    gradients = {}
++
+@@
+-        self.gradients = {}
+@@
+-            if hasattr(layer, "weight"):
++            if isinstance(layer, nn.Linear):
 
 # %% cleans_up_without_error_only
 # misconception: removes the hooks only where nothing went wrong | hint: tool_not_after_error
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        if error[0] is None:
-            for handle in self.handles:
-                handle.remove()
+# edits: all_modules_with_weight
+-            if hasattr(layer, "weight"):
++            if isinstance(layer, nn.Linear):
+@@
+-        for handle in self.handles:
+-            handle.remove()
++        if error[0] is None:
++            for handle in self.handles:
++                handle.remove()
 
 # %% clears_all_hooks
 # misconception: removes everybody's hooks | hint: removes_other_hooks
 # breaks: hooks of other people stay
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for layer in self.model.modules():
-            layer._forward_hooks.clear()
+# edits: cleans_up_without_error_only
+-        if error[0] is None:
+-            for handle in self.handles:
+-                handle.remove()
++        for layer in self.model.modules():
++            layer._forward_hooks.clear()
 
 # %% clears_the_gradients
 # misconception: sets .grad to None at the end, to be tidy | hint: per_sample_changes_grad
 # breaks: `.grad` becomes what it is without the tool
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-        self.model.zero_grad()
+# edits: clears_all_hooks
+-        for layer in self.model.modules():
+-            layer._forward_hooks.clear()
++        for handle in self.handles:
++            handle.remove()
++        self.model.zero_grad()
 
 # %% copies_of_the_gradient
 # misconception: repeats the batch's gradient for each sample | hint: per_sample_copies
@@ -455,34 +202,9 @@ class PerSampleGradients:
 
 # %% crashes_without_bias
 # misconception: reads the shape of a bias that may be None | hint: per_sample_no_bias
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            add(f"{name}.bias", grad.expand(len(grad), *layer.bias.shape))
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: bias_for_every_layer
+-            add(f"{name}.bias", grad)
++            add(f"{name}.bias", grad.expand(len(grad), *layer.bias.shape))
 
 # %% default_dict_argument
 # misconception: a default argument is one dict for all calls | hint: tool_shared_results
@@ -520,132 +242,35 @@ def PerSampleGradients(model, reduction="mean", gradients={}):
 
 # %% divides_by_n
 # misconception: divides by N instead of multiplying | hint: per_sample_divided_again
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad / len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: always_times_n
+-            grad = grad * grad.shape[0]
++            if self.reduction == "mean":
++                grad = grad / len(grad)
 
 # %% elementwise
 # misconception: multiplies elements instead of taking outer products | hint: shapes_do_not_fit
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", grad * x)
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: bias_forgotten
+-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
++            add(f"{name}.weight", grad * x)
++            if layer.bias is not None:
++                add(f"{name}.bias", grad)
 
 # %% enter_returns_nothing
 # misconception: __enter__ does not return the object | hint: tool_enter_returns_nothing
 # breaks: a context manager
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: clears_the_gradients
+-        return self
+@@
+-        self.model.zero_grad()
 
 # %% first_call_only
 # misconception: setdefault keeps what came first | hint: per_sample_one_call
 # breaks: A layer may be called more than once in one forward
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients.setdefault(name, gradient)
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: clears_the_gradients
+-            self.gradients[name] = self.gradients.get(name, 0) + gradient
++            self.gradients.setdefault(name, gradient)
+@@
+-        self.model.zero_grad()
 
 # %% first_in_first_out
 # misconception: pairs the calls of a reused layer in forward order | hint: per_sample_wrong_pairs
@@ -685,33 +310,8 @@ class PerSampleGradients:
 # %% forgets_the_mean
 # misconception: takes the gradient at the output as it comes, divided by N | hint: per_sample_still_mean
 # breaks: is the parameter's `.grad`
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: always_times_n
+-            grad = grad * grad.shape[0]
 
 # %% global_hook_stays
 # misconception: a hook for all modules of the process that nobody removes | hint: tool_hooks_left
@@ -806,196 +406,44 @@ class PerSampleGradients:
 # %% hook_returns_scaled
 # misconception: the tensor hook hands the scaled gradient on | hint: per_sample_changes_grad
 # breaks: It only looks
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-            return grad
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: bias_summed
+-                add(f"{name}.bias", grad.sum(0))
++                add(f"{name}.bias", grad)
++            return grad
 
 # %% hooks_left
 # misconception: never removes its hooks | hint: tool_hooks_left
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        pass
+# edits: clears_all_hooks
+-        for layer in self.model.modules():
+-            layer._forward_hooks.clear()
++        pass
 
 # %% input_tuple
 # misconception: takes the tuple of inputs for the input | hint: per_sample_tuple
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args.detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: clears_the_gradients
+-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
++            output.register_hook(partial(tensor_hook, name, layer, args.detach()))
+@@
+-        self.model.zero_grad()
 
 # %% input_tuple_to_einsum
 # misconception: hands the tuple of inputs to einsum | hint: per_sample_tuple
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: input_tuple
+-            output.register_hook(partial(tensor_hook, name, layer, args.detach()))
++            output.register_hook(partial(tensor_hook, name, layer, args))
 
 # %% last_call_only
 # misconception: a reused layer keeps one call | hint: per_sample_one_call
 # breaks: Then a sample's gradient is the sum over the calls
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: first_call_only
+-            self.gradients.setdefault(name, gradient)
++            self.gradients[name] = gradient
 
 # %% late_binding
 # misconception: all hooks look the loop variable up when they run | hint: loop_variable
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(lambda layer, args, output: forward_hook(name, layer, args, output)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: last_call_only
+-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
++                self.handles.append(layer.register_forward_hook(lambda layer, args, output: forward_hook(name, layer, args, output)))
 
 # %% latest_input
 # misconception: an attribute that holds the input of the latest call only | hint: per_sample_wrong_pairs
@@ -1035,128 +483,28 @@ class PerSampleGradients:
 
 # %% layer_names
 # misconception: one entry a layer, the weight's, under the layer's name | hint: per_sample_layer_names
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(name, torch.einsum("no,ni->noi", grad, x))
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: bias_forgotten
+-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
++            add(name, torch.einsum("no,ni->noi", grad, x))
 
 # %% list_of_calls
 # misconception: stacks the calls of a reused layer instead of adding them | hint: per_sample_calls_listed
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = torch.cat([self.gradients[name], gradient]) if name in self.gradients else gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: first_call_only
+-            self.gradients.setdefault(name, gradient)
++            self.gradients[name] = torch.cat([self.gradients[name], gradient]) if name in self.gradients else gradient
 
 # %% local_result
 # misconception: assigns to a name of its own instead of filling the dict | hint: tool_nothing_collected
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            gradients = {}
-            gradients[name] = gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: first_call_only
+-            self.gradients.setdefault(name, gradient)
++            gradients = {}
++            gradients[name] = gradients.get(name, 0) + gradient
 
 # %% mean_factor_on_weight_only
 # misconception: the factor for the mean is forgotten for the bias | hint: per_sample_factor_on_one
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x) * (len(x) if self.reduction == "mean" else 1))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: forgets_the_mean
+-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
++            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x) * (len(x) if self.reduction == "mean" else 1))
 
 # %% no_finally
 # misconception: a generator whose clean-up is skipped by an error | hint: tool_not_after_error
@@ -1193,67 +541,17 @@ def PerSampleGradients(model, reduction="mean"):
 
 # %% norms_only
 # misconception: keeps the norm of each sample's gradient, not the gradient | hint: per_sample_norms
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x).flatten(1).norm(dim=1))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad.norm(dim=1))
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: bias_forgotten
+-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
++            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x).flatten(1).norm(dim=1))
++            if layer.bias is not None:
++                add(f"{name}.bias", grad.norm(dim=1))
 
 # %% output_for_input
 # misconception: uses the layer's output | hint: per_sample_output_for_input
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, output.detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: input_tuple
+-            output.register_hook(partial(tensor_hook, name, layer, args.detach()))
++            output.register_hook(partial(tensor_hook, name, layer, output.detach()))
 
 # %% parameter_hooks
 # misconception: hooks on the parameters: the batch is summed by then | hint: per_sample_summed
@@ -1276,35 +574,11 @@ class PerSampleGradients:
 
 # %% parameters_as_keys
 # misconception: keys are the parameters themselves | hint: per_sample_object_keys
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(layer.weight, torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(layer.bias, grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: bias_forgotten
+-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
++            add(layer.weight, torch.einsum("no,ni->noi", grad, x))
++            if layer.bias is not None:
++                add(layer.bias, grad)
 
 # %% patched_forward_stays
 # misconception: replaces forward and leaves it so | hint: tool_attributes_left
@@ -1338,34 +612,12 @@ class PerSampleGradients:
 
 # %% removes_last_handle
 # misconception: keeps one handle for all hooks | hint: tool_hooks_left
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handle = layer.register_forward_hook(partial(forward_hook, name))
-        return self
-
-    def __exit__(self, *error):
-        self.handle.remove()
+# edits: hooks_left
+-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
++                self.handle = layer.register_forward_hook(partial(forward_hook, name))
+@@
+-        pass
++        self.handle.remove()
 
 # %% results_in_a_global
 # misconception: one dict in the notebook for all blocks | hint: tool_shared_results
@@ -1406,328 +658,69 @@ class PerSampleGradients:
 
 # %% scales_in_place
 # misconception: scales the gradient in place | hint: per_sample_changes_grad
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad *= len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: divides_by_n
+-                grad = grad / len(grad)
++                grad *= len(grad)
 
 # %% short_names
 # misconception: the last part of the dotted name as key | hint: per_sample_short_names
 # breaks: The keys are the names in `model.named_parameters()`
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name.split(".")[-1])))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: enter_returns_nothing
+-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
++                self.handles.append(layer.register_forward_hook(partial(forward_hook, name.split(".")[-1])))
++        return self
 
 # %% skips_first_layer
 # misconception: skips layers whose input needs no gradient | hint: per_sample_first_layer
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            if args[0].requires_grad:
-                output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: input_tuple
+-            output.register_hook(partial(tensor_hook, name, layer, args.detach()))
++            if args[0].requires_grad:
++                output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
 
 # %% sum_and_mean_swapped
 # misconception: multiplies by N where the loss is a sum | hint: per_sample_still_mean
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "sum":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: always_times_n
+-            grad = grad * grad.shape[0]
++            if self.reduction == "sum":
++                grad = grad * len(grad)
 
 # %% swallows_errors
 # misconception: __exit__ returns True | hint: tool_swallows_error
 # breaks: the error is passed on
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-        return True
+# edits: clears_the_gradients
+-        self.model.zero_grad()
++        return True
 
 # %% times_all_elements
 # misconception: multiplies by the number of elements of the gradient, not of samples | hint: per_sample_factor_of_elements
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * grad.numel()
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: divides_by_n
+-                grad = grad / len(grad)
++                grad = grad * grad.numel()
 
 # %% times_the_features
 # misconception: takes the last dimension for the batch | hint: per_sample_factor_of_elements
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * grad.shape[-1]
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: divides_by_n
+-                grad = grad / len(grad)
++                grad = grad * grad.shape[-1]
 
 # %% transposed
 # misconception: the outer product the wrong way round | hint: per_sample_transposed
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->nio", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: elementwise
+-            add(f"{name}.weight", grad * x)
++            add(f"{name}.weight", torch.einsum("no,ni->nio", grad, x))
 
 # %% transposed_bmm
 # misconception: input times gradient, so (N, in, out) | hint: per_sample_transposed
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.bmm(x.unsqueeze(2), grad.unsqueeze(1)))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: elementwise
+-            add(f"{name}.weight", grad * x)
++            add(f"{name}.weight", torch.bmm(x.unsqueeze(2), grad.unsqueeze(1)))
 
 # %% yields_the_dict
 # misconception: hands out the dict instead of an object that holds it | hint: per_sample_no_object
 # breaks: `gradients` is a dict
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def forward_hook(name, layer, args, output):
-            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-        def tensor_hook(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
-        return self.gradients
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: enter_returns_nothing
+                 self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
++        return self.gradients
 
 # %% writes_grad_itself
 # misconception: replaces .grad by what the samples give, whatever was there before | hint: per_sample_changes_grad
@@ -1767,41 +760,26 @@ class PerSampleGradients:
 
 # %% shared_layer_twice
 # misconception: walks down by hand, and hooks a layer once for each of its names | hint: per_sample_names_of_one_layer
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        def look(name, layer, args, output):
-            output.register_hook(partial(collect, name, layer, args[0].detach()))
-
-        def collect(name, layer, x, grad):
-            if self.reduction == "mean":
-                grad = grad * len(grad)
-            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
-
-        def add(name, gradient):
-            self.gradients[name] = self.gradients.get(name, 0) + gradient
-
-        self.handles = []
-
-        def walk(prefix, module):
-            for name, child in module._modules.items():
-                if isinstance(child, nn.Linear):
-                    self.handles.append(child.register_forward_hook(partial(look, prefix + name)))
-                elif child is not None:
-                    walk(f"{prefix}{name}.", child)
-
-        walk("", self.model)
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: writes_grad_itself
+-        self.handles = [
+-            layer.register_forward_hook(partial(look, name))
+-            for name, layer in self.model.named_modules()
+-            if isinstance(layer, nn.Linear)
+-        ]
++        self.handles = []
++
++        def walk(prefix, module):
++            for name, child in module._modules.items():
++                if isinstance(child, nn.Linear):
++                    self.handles.append(child.register_forward_hook(partial(look, prefix + name)))
++                elif child is not None:
++                    walk(f"{prefix}{name}.", child)
++
++        walk("", self.model)
+@@
+-        for name, gradient in self.gradients.items():
+-            total = gradient.mean(0) if self.reduction == "mean" else gradient.sum(0)
+-            self.model.get_parameter(name).grad = total
 
 # %% squeezes
 # misconception: squeezes all dimensions of size 1 | hint: per_sample_squeezed
@@ -1867,39 +845,18 @@ class PerSampleGradients:
 # %% input_requires_grad
 # misconception: sets requires_grad on the inputs | hint: per_sample_flags_x
 # breaks: `.grad` becomes what it is without the tool, and no tensor
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        self.gradients, self.handles = {}, []
-        for name, module in self.model.named_modules():
-            if isinstance(module, nn.Linear):
-                self.handles.append(module.register_forward_hook(partial(self.look, name)))
-        return self
-
-    def look(self, name, layer, args, output):
-        x = args[0]
-        if not x.requires_grad:
-            x.requires_grad_()
-        x = x.detach()
-        self.handles.append(output.register_hook(partial(self.back, name, layer, x)))
-
-    def back(self, name, layer, x, grad):
-        if self.reduction == "mean":
-            grad = grad * len(x)
-        self.add(name + ".weight", torch.einsum("no,ni->noi", grad, x))
-        if layer.bias is not None:
-            self.add(name + ".bias", grad.clone())
-
-    def add(self, key, value):
-        self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: adds_to_grad_in_place
+-        x = args[0].detach()
++        x = args[0]
++        if not x.requires_grad:
++            x.requires_grad_()
++        x = x.detach()
+@@
+-            self.add(name + ".bias", grad)
++            self.add(name + ".bias", grad.clone())
+@@
+-        self.gradients[key] = self.gradients[key].add_(value) if key in self.gradients else value
++        self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
 
 # %% puts_back_the_hooks_of_the_beginning
 # misconception: puts back the hooks of the beginning, without those that came in the block | hint: removes_other_hooks
@@ -1972,35 +929,23 @@ class PerSampleGradients:
 # %% hooks_in_init
 # misconception: registers its hooks when the object is made | hint: tool_before_the_block
 # breaks: Each block gathers its own results
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-        self.handles = []
-        for name, module in self.model.named_modules():
-            if isinstance(module, nn.Linear):
-                self.handles.append(module.register_forward_hook(partial(self.look, name)))
-
-    def __enter__(self):
-        return self
-
-    def look(self, name, module, args, output):
-        x = args[0].detach()
-        output.register_hook(partial(self.back, name, module, x))
-
-    def back(self, name, module, x, grad):
-        each = grad * len(grad) if self.reduction == "mean" else grad.clone()
-        self.add(name + ".weight", torch.einsum("no,ni->noi", each, x))
-        if module.bias is not None:
-            self.add(name + ".bias", each)
-
-    def add(self, key, value):
-        self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: every_matrix
+         self.gradients = {}
++        self.handles = []
++        for name, module in self.model.named_modules():
++            if isinstance(module, nn.Linear):
++                self.handles.append(module.register_forward_hook(partial(self.look, name)))
+@@
+-        self.handles = []
+-        for name, module in self.model.named_modules():
+-            weight = getattr(module, "weight", None)
+-            if isinstance(weight, Parameter) and weight.dim() == 2:
+-                self.handles.append(module.register_forward_hook(partial(self.look, name)))
+@@
+-        self.add(name + ".weight", torch.einsum("no,n...->no...", each, x))
+-        if getattr(module, "bias", None) is not None:
++        self.add(name + ".weight", torch.einsum("no,ni->noi", each, x))
++        if module.bias is not None:
 
 # %% reduction_of_the_class
 # misconception: keeps the reduction on the class | hint: tool_shared_results
@@ -2105,33 +1050,14 @@ class PerSampleGradients:
 # %% zeroes_what_it_has_seen
 # misconception: sets the gradient to zero once it has been noted | hint: per_sample_changes_grad
 # breaks: It only looks
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        self.handles = []
-        for name, module in self.model.named_modules():
-            if isinstance(module, nn.Linear):
-                self.handles.append(module.register_forward_hook(partial(self.look, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-
-    def look(self, name, module, args, output):
-        output.register_hook(partial(self.collect, name, module, args[0].detach()))
-
-    def collect(self, name, module, x, grad):
-        args_grad = grad
-        grad = grad * len(grad) if self.reduction == "mean" else grad
-        self.add(name + ".weight", grad[:, :, None] * x[:, None, :])
-        if module.bias is not None:
-            self.add(name + ".bias", grad.clone())
-        args_grad.data.zero_()
-
-    def add(self, key, value):
-        self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
+# edits: empties_grad_data
+-        for p in self.model.parameters():
+-            if p.grad is not None:
+-                p.grad.data = torch.empty(0)
+@@
+     def collect(self, name, module, x, grad):
++        args_grad = grad
+@@
+-            self.add(name + ".bias", grad)
++            self.add(name + ".bias", grad.clone())
++        args_grad.data.zero_()
