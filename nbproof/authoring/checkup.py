@@ -71,7 +71,10 @@ def check_up(
     def looked_at(lesson: Lesson, record: Record) -> None:
         exercise = record.exercise
         record.demands = demands_of(lesson, exercise)
-        record.violations += [*unbroken(lesson, exercise), *over_budget(lesson, exercise, the_course().budget_of(lesson.slug))]
+        record.violations += [
+            *unbroken(lesson, exercise),
+            *over_budget(lesson, exercise, the_course().budget_of(lesson.slug)),
+        ]
         told(record, len(pairs))
 
     records = check_contract(pairs, step, told=looked_at)

@@ -35,10 +35,7 @@ CATCHERS = {
     "trace": "def trace(frame, event, argument):\n    if frame.f_code.co_name in ('<module>', 'probe'): look(frame)\n    return None\nsys.settrace(trace)",
     "profile": "def profile(frame, event, argument):\n    if frame.f_code.co_name in ('<module>', 'probe'): look(frame)\nsys.setprofile(profile)",
     "gc": "gc.callbacks.append(lambda phase, info: look(sys._getframe(1)))\ngc.enable()\ngc.set_threshold(5)",
-    "frames": "import torch\nkept = torch.Tensor.__mul__\ndef patched(self, other):\n    look(sys._getframe(1))\n"
-    "    return kept(self, other)\ntorch.Tensor.__mul__ = patched",
-    "a torch function": "import torch\nkept = torch.randn\ndef patched(*a, **k):\n    look(sys._getframe(1))\n    return kept(*a, **k)\n"
-    "torch.randn = torch.rand = patched",
+    "frames": "kept = builtins.len\ndef patched(value):\n    look(sys._getframe(1))\n    return kept(value)\nbuiltins.len = patched",
     "meta path": "class Finder:\n    def find_spec(self, *a, **k):\n        look(sys._getframe(1))\n"
     "sys.meta_path.insert(0, Finder())\nimport nbproof.sandbox.worker as worker\n"
     "worker._pristine.restore = lambda: sys.modules.pop('nbproof.checks.check', None)",
@@ -54,10 +51,9 @@ CATCHERS = {
     "        time.sleep(0.0005)\nthreading.Thread(target=watch, daemon=True).start()",
     "a signal": "import signal\nsignal.signal(signal.SIGALRM, lambda number, frame: look(frame))\n"
     "signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)",
-    "linecache": "import inspect, torch\nkept = torch.Tensor.__mul__\ndef patched(self, other):\n"
-    "    look(inspect.currentframe())\n"
+    "what the collector knows": "import warnings\nkept = warnings.catch_warnings.__init__\ndef patched(self, *a, **k):\n"
     "    for one in gc.get_objects():\n        if type(one) is dict and 'source' in one: note(one['source'])\n"
-    "    return kept(self, other)\ntorch.Tensor.__mul__ = patched",
+    "    return kept(self, *a, **k)\nwarnings.catch_warnings.__init__ = patched",
 }  # fmt: skip
 
 SAY = """

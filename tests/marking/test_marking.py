@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import torch
-from nbproof.marking.submission import mark
 
 from nbproof.authoring.lesson import Candidate, Exercise
 from nbproof.checks.check_cells import probe_part
@@ -19,6 +18,7 @@ from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge
+from nbproof.marking.marker import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.answers import Answers
 from nbproof.sandbox.engine import Engine

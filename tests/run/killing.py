@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nbproof.marking import submission as marking
+from nbproof.marking import marker as marking
 
 _marks = marking.mark
 
