@@ -254,19 +254,15 @@ print(f"right answers: {accuracy(net):.0%} in the evening, {accuracy(next_mornin
 #
 # easy · 7 min
 #
-# Complete `Chain(steps, order)`. `steps` is a list of modules, `order` a list of indices: with `order=[2, 0]` the input goes
-# through `steps[2]` first, and what comes out of it goes through `steps[0]`. An index may appear twice, or not at all.
+# Complete `Chain(steps, order)`, which sends its input through modules in any order.
 #
-# - `self.steps` is a container that holds *all* steps, in the order in which they were handed in. `named_parameters()` finds
-#   their parameters under names that begin with `steps.0`, `steps.1` and so on.
-# - `forward(x)` returns the result of the last step. Gradients reach the steps and `x`.
+# - `self.steps` is a container that holds all `steps` as they were handed in: the names of their parameters begin with
+#   `steps.0`, `steps.1` and so on.
+# - `forward(x)` sends `x` through the steps that `order` names, one after the other. An index may appear twice, or not at all.
 #
-# <details><summary>Fine print</summary>
-#
-# Keep the modules themselves, not copies of them. `x`, the two lists and the modules in them stay as they were, also their
-# modes and what is frozen. A chain can be called any number of times. One module may stand in `steps` twice.
-#
-# </details>
+# ```python
+# Chain([a, b, c], order=[2, 0])(x)   # a(c(x))
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "container_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -344,21 +340,14 @@ for name, parameter in nn.Linear(3, 2).named_parameters():
 #
 # easy · 9 min
 #
-# Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`:
+# Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`.
 #
-# - It has two parameters of its own, both filled with ones to start with: `weight` of shape `(out_features, in_features)` and
-#   `bias` of shape `(out_features,)`.
-# - `forward(x)` returns x · weightᵀ + bias. `x` has the shape `(..., in_features)`: one row, a batch of rows, a batch of matrices, and
-#   so on, never with a size of 0. Gradients reach the weight, the bias and `x`.
+# - It has two parameters of ones: `weight` of shape `(out_features, in_features)` and `bias` of shape `(out_features,)`.
+# - `forward(x)` returns x · weightᵀ + bias. The last dimension of `x` has size `in_features`; there may be any number before it.
 #
-# <details><summary>Fine print</summary>
-#
-# No `nn.Linear` inside, none as the base class, none that computes for you, and nothing else that is registered. (`F.linear` is
-# fine, and so is an `nn.Linear` from which you only take the two parameters.) The parameters begin as `torch.float32`.
-# `forward` uses the weight and the bias that the layer has at that moment: they may have been trained, replaced, or turned
-# into float64 by `.double()`. `x` may be any tensor of such a shape, a transposed one too, and stays as it was.
-#
-# </details>
+# ```python
+# MyLinear(3, 2)(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.5]]))   # [[7, 7], [1.5, 1.5]]
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "linear_from_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
