@@ -424,17 +424,15 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 #
 # medium · 10 min
 #
-# `AudioFrame` prepares short pieces of sound, `n` samples each, at least two. Its `forward` is ready. In `__init__`, keep
-# each of these four things as what it is, and register no other tensor. Only `gain` gets a gradient.
+# `AudioFrame` prepares pieces of sound, `n` samples each. Its `forward` is ready. In `__init__`, keep each of these four as
+# what it is.
 #
 # | attribute | start value | what it is |
 # | --- | --- | --- |
 # | `gain` | `torch.ones(1)` | the loudness: to be learned |
-# | `mean` | the argument `mean`, shape `(n,)` | measured on the training data: never trained; needed in a saved file |
-# | `window` | `torch.hann_window(n)` | depends on `n` alone: not to be saved, but it follows `.double()` and `.to(device)` |
-# | `rate` | the argument `rate`, an int | samples per second: a setting |
-#
-# (The tensor that is handed in as `mean` does not require a gradient itself.)
+# | `mean` | the argument `mean` | measured once, never trained; needed in a saved file |
+# | `window` | `torch.hann_window(n)` | can be computed again: not saved, but follows `.double()` |
+# | `rate` | the argument `rate` | samples per second: a setting |
 
 
 # %% nbgrader={"grade": false, "grade_id": "buffer_or_parameter", "locked": false, "schema_version": 3, "solution": true, "task": false}

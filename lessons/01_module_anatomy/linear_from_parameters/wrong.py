@@ -1,25 +1,15 @@
 # %% addmm_only
 # misconception: matrices only, by addmm | hint: matrix_only
 # breaks: there may be any number before it
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.addmm(self.bias, x, self.weight.t())
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return torch.addmm(self.bias, x, self.weight.t())
 
 # %% adds_one
 # misconception: adds 1 instead of the bias | hint: start_values_typed_in
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + 1
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.T + 1
 
 # %% bias_for_inputs
 # misconception: a bias for each input | hint: anatomy_bias_shape
@@ -35,14 +25,9 @@ class MyLinear(nn.Module):
 
 # %% bias_plain
 # misconception: the bias is a plain tensor | hint: anatomy_not_a_parameter
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = torch.ones(out_features)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: bias_for_inputs
+-        self.bias = Parameter(torch.ones(in_features))
++        self.bias = torch.ones(out_features)
 
 # %% borrows_from_linear
 # misconception: shows the parameters of an nn.Linear as its own | hint: linear_inside
@@ -71,26 +56,16 @@ class MyLinear(nn.Module):
 
 # %% data_in_forward
 # misconception: computes with .data | hint: gradient_cut
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.data.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.data.T + self.bias
 
 # %% formula_of_ones
 # misconception: uses the start values instead of the parameters | hint: start_values_typed_in
 # breaks: returns x · weightᵀ + bias
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.sum(-1, keepdim=True) + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x.sum(-1, keepdim=True) + self.bias
 
 # %% from_numpy
 # misconception: float64 from numpy | hint: anatomy_wrong_dtype
@@ -155,71 +130,41 @@ class MyLinear(nn.Module):
 
 # %% new_tensor_of_x
 # misconception: makes a new tensor of x | hint: anatomy_input_cut
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = torch.tensor(x)
-        return x @ self.weight.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        x = torch.tensor(x)
++        return x @ self.weight.T + self.bias
 
 # %% no_bias
 # misconception: the bias is never added | hint: bias_unused
 # breaks: returns x · weightᵀ + bias
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.T
 
 # %% no_return
 # misconception: forgets to return | hint: returns_nothing
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        output = x @ self.weight.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        output = x @ self.weight.T + self.bias
 
 # %% no_self
 # misconception: forgets self | hint: anatomy_read_without_self
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ weight.T + bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ weight.T + bias
 
 # %% no_transpose
 # misconception: multiplies by the weight as it is | hint: shapes_do_not_fit
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight + self.bias
 
 # %% one_bias
 # misconception: one bias for all outputs | hint: anatomy_bias_shape
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(1))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: bias_for_inputs
+-        self.bias = Parameter(torch.ones(in_features))
++        self.bias = Parameter(torch.ones(1))
 
 # %% other_names
 # misconception: W and b | hint: anatomy_other_names
@@ -258,25 +203,15 @@ class MyLinear(nn.Module):
 
 # %% reshaped
 # misconception: reshapes the weight instead of transposing it | hint: weight_reshaped
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.reshape(x.shape[-1], -1) + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.reshape(x.shape[-1], -1) + self.bias
 
 # %% rows_only
 # misconception: returns rows, whatever came in | hint: matrix_only
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.view(-1, x.shape[-1]) @ self.weight.T + self.bias
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return x.view(-1, x.shape[-1]) @ self.weight.T + self.bias
 
 # %% sizes_swapped
 # misconception: swaps the two sizes | hint: weight_transposed
@@ -312,14 +247,9 @@ class MyLinear(nn.Module):
 # %% transposed
 # misconception: the weight is stored as (in, out) | hint: weight_transposed
 # breaks: `weight` of shape `(out_features, in_features)`
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(in_features, out_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight + self.bias
+# edits: no_transpose
+-        self.weight = Parameter(torch.ones(out_features, in_features))
++        self.weight = Parameter(torch.ones(in_features, out_features))
 
 # %% transposed_in_init
 # misconception: transposes the weight once, in __init__ | hint: anatomy_kept_copy
@@ -335,11 +265,6 @@ class MyLinear(nn.Module):
 
 # %% with_relu
 # misconception: puts an activation behind it | hint: anatomy_other_formula
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.relu(F.linear(x, self.weight, self.bias))
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        return F.relu(F.linear(x, self.weight, self.bias))
