@@ -518,26 +518,18 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 #
 # medium · 11 min
 #
-# Write `inventory(model)` for any model. It returns a dict with five entries. All names are dotted names, and the lists (or
-# tuples) keep the order in which the four methods give them.
+# Write `inventory(model)` for any model. It returns a dict:
 #
-# | key | value |
-# | --- | --- |
-# | `"children"` | list of the names of the modules that stand directly in the model |
-# | `"modules"` | list of the names of all modules in the model, at any depth |
-# | `"leaves"` | an int: how many of those `"modules"` have no children |
-# | `"parameters"` | dict: name of each parameter → its shape: a `torch.Size`, a tuple or a list |
-# | `"buffers"` | list of the names of all buffers, saved or not |
+# - `"children"`: a list of the names of the modules that stand directly in it;
+# - `"modules"` and `"leaves"`: a list of the names of all modules in it, and how many of those have no children;
+# - `"parameters"` and `"buffers"`: a dict, name → shape, and a list of names;
+# - dotted names, in the order of the four methods; each object once, an empty place not at all.
 #
-# <details><summary>Fine print</summary>
-#
-# The model itself is not one of its parts, so a single layer has no modules and no leaves. An object that stands at two
-# places counts once in each entry, and an empty place does not count. A child of the model is among its `"children"`, and a
-# block that holds something is no leaf, even if the same object stands elsewhere as well. An empty container is a module
-# like any other: what holds one is no leaf. Each call says what is in the model at that moment. The model stays as it was.
-# (No child has a dot in its own name.)
-#
-# </details>
+# ```python
+# inventory(nn.Sequential(nn.Flatten(), nn.BatchNorm1d(4, affine=False)))
+# # {"children": ["0", "1"], "modules": ["0", "1"], "leaves": 2, "parameters": {},
+# #  "buffers": ["1.running_mean", "1.running_var", "1.num_batches_tracked"]}
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "traverse", "locked": false, "schema_version": 3, "solution": true, "task": false}
