@@ -603,16 +603,15 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 #
 # medium · 13 min
 #
-# Write `swap_relu(model)`. It changes the model itself and returns it. Afterwards an `nn.Tanh` stands at every place, at any
-# depth, where an `nn.ReLU` stood.
+# Write `swap_relu(model)`. It puts an `nn.Tanh` at every place, at any depth, where an `nn.ReLU` stands, and returns the model.
 #
 # - A ReLU, or a whole block, that stands at two places is replaced at both.
-# - Each ReLU gets a Tanh of its own, in the mode (training or eval) of that ReLU. If one ReLU stands at two places, one Tanh for
-#   both places and one for each are equally right.
-# - Everything else stays as it was, and so do other models that hold the same ReLU. The model may have empty places, and layers whose
-#   class only has ReLU in its name.
+# - Each Tanh is in the mode of its ReLU: training or eval.
+# - Everything else stays as it was.
 #
-# (The model itself is not a ReLU, nothing in it is of a subclass of `nn.ReLU`, and no child has a dot in its own name.)
+# ```python
+# swap_relu(nn.Sequential(nn.Linear(3, 2), nn.ReLU()))   # Linear, then Tanh
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "swap_submodules", "locked": false, "schema_version": 3, "solution": true, "task": false}
