@@ -752,10 +752,11 @@ print("Linear's own text:", nn.Linear(3, 2).extra_repr())
 #
 # easy · 5 min · further
 #
-# Write `extra_repr` for `Clip`, so that `print(Clip(-1, 2))` shows `Clip(low=-1, high=2)`. It shows the limits that this Clip
-# has when it is printed, and nothing else. They are ints or floats, also infinite ones, and each looks as `print` shows the
-# number. A Clip may stand in a model, or have submodules itself: `print` still shows the tree. The rest of the class stays
-# as it is.
+# Write `extra_repr` for `Clip`. Wherever a Clip is printed, it shows the two limits that it has by then, as `print` shows them.
+#
+# ```python
+# print(Clip(-1, 2))   # Clip(low=-1, high=2)
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "extra_repr", "locked": false, "schema_version": 3, "solution": true, "task": false}
