@@ -834,17 +834,12 @@ print("without the hook:", model(x).detach())
 #
 # hard · 15 min · further
 #
-# Training has begun, and the optimizer is there; it may hold a part of the model only. (Each optimizer here was given
-# parameters without names, and takes another parameter group, which `LBFGS` does not.) Write
-# `add_offset(model, size, optimizer)` for any model:
+# Training has begun. Write `add_offset(model, size, optimizer)`.
 #
-# - It gives the model a new parameter `offset`: zeros, shape `(size,)`, `torch.float32`, registered under that name.
-# - From then on the given `optimizer` trains it too, with the settings that the optimizer was built with. Its parameter groups
-#   may have settings of their own, and these are not meant for `offset`.
-# - Everything else goes on as if nothing had happened: the values, gradients, momentum and settings of all other parameters,
-#   which stay in their groups, in their order.
-#
-# Leave `forward` and the model's output alone: the check adds `model.offset` to the output itself.
+# - It gives the model a parameter `offset`: zeros of shape `(size,)`.
+# - From then on `optimizer` trains it, with the settings that the optimizer was built with.
+# - The training of all other parameters goes on as if nothing had happened, with their gradients, momentum and settings.
+# - Nobody uses `offset` yet: the check adds `model.offset` to the output itself.
 
 
 # %% nbgrader={"grade": false, "grade_id": "parameter_from_outside", "locked": false, "schema_version": 3, "solution": true, "task": false}
