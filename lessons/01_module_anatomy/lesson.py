@@ -12,7 +12,7 @@
 # Welcome to a hands-on course on PyTorch hooks. A hook is a function of yours that runs inside somebody else's model: it
 # looks into the model, or changes what it does, and leaves its code alone. First you get to know what a model is made of.
 #
-# - **You will** repair a network that forgets, take models apart, exchange their layers, and add a parameter from outside.
+# - **You will do** this: repair a network that forgets, take models apart, exchange their layers.
 # - **You will learn** what PyTorch registers in a module, and what it does not see.
 # - **You need** Python classes, tensors, and `loss.backward()`.
 # - **Time** <!-- time and points -->.
