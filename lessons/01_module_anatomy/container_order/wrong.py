@@ -136,12 +136,6 @@ class Chain(nn.Module):
 +            out = self.steps[i](x)
 +        return out
 
-# %% numbers_for_names
-# misconception: reads a ModuleDict by number | hint: anatomy_container_arguments
-# edits: local_container
--        steps = nn.ModuleList(steps)
-+        self.steps = nn.ModuleDict({str(i): s for i, s in enumerate(steps)})
-
 # %% only_ordered_steps
 # misconception: registers only the steps that run, and sorts them | hint: steps_dropped
 # breaks: holds all `steps`
@@ -171,12 +165,6 @@ class Chain(nn.Module):
 +            for i in self.order:
 +                x.copy_(self.steps[i](x))
 
-# %% python_dict
-# misconception: keeps the steps in a python dict | hint: python_list
-# edits: sequential_as_list
--        self.steps = nn.Sequential(*steps)
-+        self.steps = dict(enumerate(steps))
-
 # %% python_list
 # misconception: keeps the steps in a python list | hint: python_list
 # breaks: the names of their parameters begin with
@@ -197,11 +185,6 @@ class Chain(nn.Module):
         while self.order:
             x = self.steps[self.order.pop(0)](x)
         return x
-
-# %% returns_in_loop
-# misconception: returns after the first step | hint: returns_too_early
-# edits: no_return
-+            return x
 
 # %% run_order_container
 # misconception: registers the steps in run order | hint: registered_in_run_order
@@ -229,10 +212,3 @@ class Chain(nn.Module):
 # edits: local_container
 -        steps = nn.ModuleList(steps)
 +        self.steps = nn.ModuleList(*steps)
-
-# %% three_steps
-# misconception: unpacks three entries | hint: anatomy_order_of_example
-# edits: calls_the_list
--        return self.steps(x)
-+        a, b, c = self.order
-+        return self.steps[c](self.steps[b](self.steps[a](x)))

@@ -5,12 +5,6 @@
 -        return F.linear(x, self.weight, self.bias)
 +        return torch.addmm(self.bias, x, self.weight.t())
 
-# %% adds_one
-# misconception: adds 1 instead of the bias | hint: start_values_typed_in
-# edits: functional
--        return F.linear(x, self.weight, self.bias)
-+        return x @ self.weight.T + 1
-
 # %% bias_for_inputs
 # misconception: a bias for each input | hint: anatomy_bias_shape
 # breaks: `bias` of shape `(out_features,)`
@@ -66,20 +60,6 @@ class MyLinear(nn.Module):
 # edits: functional
 -        return F.linear(x, self.weight, self.bias)
 +        return x.sum(-1, keepdim=True) + self.bias
-
-# %% from_numpy
-# misconception: float64 from numpy | hint: anatomy_wrong_dtype
-import numpy as np
-
-
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.from_numpy(np.ones((out_features, in_features))))
-        self.bias = Parameter(torch.from_numpy(np.ones(out_features)))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
 
 # %% frozen
 # misconception: the parameters need no gradient | hint: gradient_cut
@@ -148,23 +128,11 @@ class MyLinear(nn.Module):
 -        return F.linear(x, self.weight, self.bias)
 +        output = x @ self.weight.T + self.bias
 
-# %% no_self
-# misconception: forgets self | hint: anatomy_read_without_self
-# edits: functional
--        return F.linear(x, self.weight, self.bias)
-+        return x @ weight.T + bias
-
 # %% no_transpose
 # misconception: multiplies by the weight as it is | hint: shapes_do_not_fit
 # edits: functional
 -        return F.linear(x, self.weight, self.bias)
 +        return x @ self.weight + self.bias
-
-# %% one_bias
-# misconception: one bias for all outputs | hint: anatomy_bias_shape
-# edits: bias_for_inputs
--        self.bias = Parameter(torch.ones(in_features))
-+        self.bias = Parameter(torch.ones(1))
 
 # %% other_names
 # misconception: W and b | hint: anatomy_other_names
@@ -206,12 +174,6 @@ class MyLinear(nn.Module):
 # edits: functional
 -        return F.linear(x, self.weight, self.bias)
 +        return x @ self.weight.reshape(x.shape[-1], -1) + self.bias
-
-# %% rows_only
-# misconception: returns rows, whatever came in | hint: matrix_only
-# edits: functional
--        return F.linear(x, self.weight, self.bias)
-+        return x.view(-1, x.shape[-1]) @ self.weight.T + self.bias
 
 # %% sizes_swapped
 # misconception: swaps the two sizes | hint: weight_transposed

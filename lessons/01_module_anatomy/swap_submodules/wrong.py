@@ -79,14 +79,6 @@ def swap_relu(model: nn.Module) -> nn.Module:
             setattr(model, name, nn.Tanh().train(module.training))
     return model
 
-# %% dotted_setattr_while_walking
-# misconception: setattr with a dotted name, during the walk | hint: anatomy_changed_while_walking
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in model.named_modules():
-        if isinstance(module, nn.ReLU):
-            setattr(model, name, nn.Tanh())
-    return model
-
 # %% first_level
 # misconception: direct children only | hint: first_level_only
 # breaks: at any depth
@@ -183,19 +175,13 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
     return model.apply(replace)
 
-# %% returns_in_loop
-# misconception: returns after the first replacement | hint: returns_too_early
+# %% returns_nothing
+# misconception: does not return the model | hint: returns_nothing
+# breaks: returns the model
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if isinstance(module, nn.ReLU):
             model.set_submodule(name, nn.Tanh().train(module.training))
-            return model
-
-# %% returns_nothing
-# misconception: does not return the model | hint: returns_nothing
-# breaks: returns the model
-# edits: returns_in_loop
--            return model
 
 # %% sequentials_only
 # misconception: looks into Sequentials only | hint: anatomy_some_left

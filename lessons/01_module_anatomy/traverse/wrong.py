@@ -135,28 +135,11 @@ def inventory(model: nn.Module) -> dict[str, object]:
 -        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
 +        "parameters": {name: p.numel() for name, p in model.named_parameters()},
 
-# %% own_buffers
-# misconception: buffers of the root only | hint: own_only
-# edits: names_filtered
--        "buffers": [name for name, _ in model.named_buffers()],
-+        "buffers": list(model._buffers),
-
 # %% own_parameters
 # misconception: parameters of the root only | hint: own_only
 # edits: names_filtered
 -        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
 +        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters(recurse=False)},
-
-# %% pairs
-# misconception: hands out pairs | hint: anatomy_modules_for_names
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "children": list(model.named_children()),
-        "modules": list(model.named_modules()),
-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
-        "buffers": [name for name, _ in model.named_buffers()],
-    }
 
 # %% prints
 # misconception: prints instead of returning | hint: returns_nothing
@@ -211,11 +194,6 @@ def inventory(model: nn.Module) -> dict[str, object]:
 # edits: names_filtered
 -        "modules": [name for name, _ in model.named_modules() if name],
 +        "modules": [name for name, _ in model.named_modules(remove_duplicate=False) if name],
-
-# %% tuple
-# misconception: a tuple instead of a dict | hint: anatomy_not_a_dict
-def inventory(model: nn.Module) -> dict[str, object]:
-    return [n for n, _ in model.named_children()], [n for n, _ in model.named_modules() if n]
 
 # %% typed_in
 # misconception: types what TinyNet shows | hint: anatomy_notebooks_own_model
