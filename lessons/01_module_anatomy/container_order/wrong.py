@@ -212,3 +212,11 @@ class Chain(nn.Module):
 # edits: local_container
 -        steps = nn.ModuleList(steps)
 +        self.steps = nn.ModuleList(*steps)
+
+# %% empties_callers_list
+# misconception: takes the steps out of the list that was handed in | hint: anatomy_changes_the_rest
+# edits: local_container
+-        steps = nn.ModuleList(steps)
++        self.steps = nn.ModuleList()
++        while steps:
++            self.steps.append(steps.pop(0))

@@ -28,7 +28,7 @@ class _ActNet(nn.Module):
         super().__init__()
         one = kind()
         self.stem = nn.Linear(3, 3)
-        self.act = kind()
+        self.act = kind(inplace=True) if kind is nn.ReLU else kind()
         self.last = self.act if shared else kind()
         self.blocks = nn.ModuleList([_ActBlock(one, kind()), _ActBlock(one if shared else kind(), nn.PReLU())])
         if shared:

@@ -231,3 +231,9 @@ def swap_relu(model: nn.Module) -> nn.Module:
     for name, child in list(model._modules.items()):
         setattr(model, name, swap_relu(child))
     return model
+
+# %% as_printed
+# misconception: takes what prints as ReLU() | hint: anatomy_some_left
+# edits: class_name_contains
+-        if "ReLU" in type(module).__name__:
++        if str(module) == "ReLU()":
