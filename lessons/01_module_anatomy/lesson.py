@@ -9,21 +9,16 @@
 # %% [markdown]
 # # What an nn.Module is made of
 #
-# Welcome! This is the first lesson of a hands-on course on PyTorch hooks and `Module.apply`. A hook is a function of yours
-# that runs inside somebody else's model. With hooks you can look into a model, and change what it does, without touching
-# its code. Before you attach anything to a model, it helps to know what it consists of already, and that is what this
-# lesson is about. It begins with a network that learns well, and has forgotten most of what it learned the
-# next morning.
+# Welcome to a hands-on course on PyTorch hooks. A hook is a function of yours that runs inside somebody else's model: it
+# looks into the model, or changes what it does, and leaves its code alone. First you get to know what a model is made of.
 #
-# - **You will do** this: take models apart, exchange their layers, and train a parameter that you add from outside.
-# - **You will learn** what PyTorch registers in a module, what it does not see, and how to walk through any model.
-# - **You need** Python classes, tensors, and `loss.backward()`. No GPU, no download.
+# - **You will do** this: repair a network that forgets, take models apart, exchange their layers.
+# - **You will learn** what PyTorch registers in a module, and what it does not see.
+# - **You need** Python classes, tensors, and `loss.backward()`.
 # - **Time** <!-- time and points -->.
-# - **Out of scope** hooks, apart from a first look at the end, and how to design a network.
+# - **Out of scope** hooks, apart from a first look at the end.
 #
-# A notebook is made of cells. Press **Shift+Enter**: it runs the cell that you are in and goes on to the next one. Run
-# every cell as you come to it, from the top. What it prints or draws appears right below it, and a `[*]` beside a cell
-# says that it is still running. The first one takes some seconds, because it loads PyTorch.
+# Press **Shift+Enter** to run a cell and go on to the next one.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import partial
@@ -34,22 +29,15 @@ import torch.nn.functional as F
 from torch.nn import Parameter
 
 from course import hint, progress, solution
+from course.data import reads, train_to_read
 from course.pictures.module_tree import draw_module_tree
 
 # %% [markdown]
 # ## A network that forgets overnight
 #
-# This network learns to read handwritten digits. Two hidden layers, one output layer, a loss that falls: everything
-# looks as it should.
+# This network learns to read handwritten digits. In the evening it is saved, the next morning it is loaded.
 
-# %%
-from course.data import digits
-
-pictures, labels = digits()  # 1,797 pictures of 8 x 8 pixels, which come with scikit-learn
-pictures = pictures.flatten(1)
-known, unknown = slice(0, 1400), slice(1400, None)
-
-
+# %% nbgrader={"grade": false, "grade_id": "setup_digit_net", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class DigitNet(nn.Module):
     def __init__(self):
         super().__init__()
@@ -61,68 +49,80 @@ class DigitNet(nn.Module):
             x = F.relu(layer(x))
         return self.head(x)
 
-
-def train(net):
-    optimizer = torch.optim.Adam(net.parameters(), lr=0.05)
-    for step in range(61):
-        loss = F.cross_entropy(net(pictures[known]), labels[known])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        if step % 20 == 0:
-            print(f"step {step:2}   loss {loss.item():.2f}")
-
-
-def accuracy(net):
-    """The share of right answers for pictures that the network has not seen in training."""
-    return (net(pictures[unknown]).argmax(dim=1) == labels[unknown]).float().mean().item()
-
-
+# %%
 torch.manual_seed(0)
 net = DigitNet()
-first_layer, head = net.hidden[0].weight.detach().clone(), net.head.weight.detach().clone()
-train(net)
-print(f"right answers: {accuracy(net):.0%}")
+train_to_read(net)
 
-# %% [markdown]
-# In the evening the network is saved. The next morning it is loaded from the file, and PyTorch reports that everything
-# fits.
-
-# %%
-import io
-
-file = io.BytesIO()  # stands for a file on the disk
-torch.save(net.state_dict(), file)
-
-file.seek(0)
 next_morning = DigitNet()
-print(next_morning.load_state_dict(torch.load(file)))
-print(f"right answers in the evening    : {accuracy(net):.0%}")
-print(f"right answers the next morning  : {accuracy(next_morning):.0%}")
+print(next_morning.load_state_dict(net.state_dict()))
+print("digits read in the evening:", reads(net), "  the next morning:", reads(next_morning))
 
 # %% [markdown]
-# With ten digits, ten percent is what guessing brings. Yet no line has raised an error, and the loss did fall. What went wrong
-# shows in a picture of what PyTorch knows of this network:
+# With ten digits, ten percent is what guessing brings. Yet no line raised an error, and the loss did fall. Look at what
+# PyTorch knows of this network:
 
 # %%
 draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 
 # %% [markdown]
-# Where are the two hidden layers? They run, but PyTorch does not know of them. The file has not kept them, and the optimizer
-# has not trained them either:
-
-# %%
-print("training has changed the head       :", not torch.equal(net.head.weight, head))
-print("training has changed the first layer:", not torch.equal(net.hidden[0].weight, first_layer))
+# The two hidden layers run, and PyTorch does not know of them. A module *registers* each module that is assigned to one of
+# its attributes, and does not look into a Python list. What is not registered is neither trained nor saved. An
+# `nn.ModuleList` is a list that is a module itself.
+#
+# **How an exercise works**
+#
+# 1. Replace each `pass  # TODO: your code` by lines of your own. You may change the rest as well. Run the cell.
+# 2. Run the next cell: a panel says what was checked, what your code gave and what was wanted.
+# 3. Stuck? `hint()` in any cell asks you a question, then gives the idea. It never shows the answer.
+# 4. Try as often as you like. `progress()` shows what you have solved, `solution("forgetful_net")` other right answers.
 
 # %% [markdown]
-# When you have worked through the next two sections you know why, and the network is repaired.
+# ### Exercise: The network that forgets
 #
+# easy · 3 min
+#
+# Repair the network: let PyTorch know of all three layers. What it computes from its weights stays the same.
+
+# %% nbgrader={"grade": false, "grade_id": "forgetful_net", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class RepairedNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = [nn.Linear(64, 128), nn.Linear(128, 128)]
+        self.head = nn.Linear(128, 10)
+        # TODO: let PyTorch know of the hidden layers.
+        ### BEGIN SOLUTION
+        self.hidden = nn.ModuleList(self.hidden)
+        ### END SOLUTION
+
+    def forward(self, x):
+        for layer in self.hidden:
+            x = F.relu(layer(x))
+        return self.head(x)
+
+
+print(RepairedNet())
+
+# %% nbgrader={"grade": true, "grade_id": "test_forgetful_net", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("forgetful_net")
+
+# %% [markdown]
+# One more evening, with your network. What do you expect of the loss: will it fall faster than before?
+
+# %%
+torch.manual_seed(0)
+net, next_morning = RepairedNet(), RepairedNet()
+train_to_read(net)
+next_morning.load_state_dict(net.state_dict())
+print("digits read in the evening:", reads(net), "  the next morning:", reads(next_morning))
+draw_module_tree(net, title="RepairedNet, as PyTorch sees it")
+
+# %% [markdown]
 # ## A model is a tree
 #
-# Let us look at a network that is built well. Like every module it is a class with two methods: `__init__` says what the
-# module has, `forward` says what it does.
-
+# Here is a network with more kinds of parts. Each box is one module, and shows the name of the attribute, then the class. In
+# the box stand the tensors that belong to this very module: **parameters** are trained, **buffers** are kept with it.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_models", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class TinyNet(nn.Module):
@@ -142,24 +142,18 @@ class TinyNet(nn.Module):
         x = self.features(x).mean(dim=(2, 3))
         return self.heads[task](x) * self.scale
 
-
-# %% [markdown]
-# `draw_module_tree` draws any model. Each box is one module, and shows the name of the attribute, then the class. In the
-# box stand the tensors that belong to this very module: **parameters** are trained, **buffers** are kept with it.
-
 # %%
 torch.manual_seed(0)
 net = TinyNet()
 draw_module_tree(net, title="TinyNet")
 
 # %% [markdown]
-# What stands in this picture is *registered*. Whoever trains the model finds its parameters there, and whoever saves it or moves
-# it to a GPU finds its buffers as well. By the end of this lesson you know how each of these things got there, and how to put
-# others in their place. We begin with the grey boxes.
+# Whoever trains the model finds its parameters there, and whoever saves it or moves it to a GPU finds its buffers as well. By the
+# end of this lesson you know how each of these got there, and how to put others in their place.
 #
 # ## Containers: modules that hold modules
 #
-# A container keeps several modules under one name.
+# The grey boxes are containers. Each keeps several modules under one name.
 #
 # | container | you reach a module by | does it run by itself? |
 # | --- | --- | --- |
@@ -168,7 +162,6 @@ draw_module_tree(net, title="TinyNet")
 # | `nn.ModuleDict` | `modules["name"]` | no: your `forward` decides |
 #
 # Two very small modules show why the order matters: (3 + 1) · 2 is not 3 · 2 + 1.
-
 
 # %% nbgrader={"grade": false, "grade_id": "setup_steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Scale(nn.Module):
@@ -192,7 +185,6 @@ class Shift(nn.Module):
     def forward(self, x):
         return x + self.by
 
-
 # %%
 x = torch.tensor(3.0)
 print("shift, then scale:", nn.Sequential(Shift(1.0), Scale(2.0))(x).item())
@@ -206,68 +198,19 @@ except NotImplementedError as error:
     print("a ModuleList by itself:", error)
 
 # %% [markdown]
-# Why not a plain Python list? A module looks at each thing that is assigned to one of its attributes. A module, a
-# `Parameter` or a buffer is registered. A list is kept as it is, and nobody looks inside. This is what happened to the
-# network that forgets: its hidden layers stand in a list. The next class puts them into a `ModuleList`, and changes nothing
-# else.
-
-
-# %%
-class RepairedNet(DigitNet):
-    def __init__(self):
-        super().__init__()
-        self.hidden = nn.ModuleList(self.hidden)
-
-
-for kind in (DigitNet, RepairedNet):
-    net = kind()
-    print(f"{kind.__name__:12}in parameters(): {len(list(net.parameters()))}   in a saved file: {list(net.state_dict())}")
-
-# %%
-torch.manual_seed(0)
-net = RepairedNet()
-train(net)
-next_morning = RepairedNet()
-next_morning.load_state_dict(net.state_dict())
-print(f"right answers: {accuracy(net):.0%} in the evening, {accuracy(next_morning):.0%} the next morning")
-
-# %% [markdown]
-# ## How an exercise works
-#
-# Now it is your turn, and this is how it goes, here and in all lessons:
-#
-# 1. **Fill in.** After the text comes a *TODO cell*: the beginning of an answer. Replace each line `pass  # TODO: your code`
-#    by lines of your own, as many as you like, and run the cell.
-# 2. **Check.** Run the next cell, which ends with `check(...)`. A panel lists what was checked, with ✓ or ✗. At the first ✗ it
-#    says what your code gave and what was wanted. If it recognises the mistake, it names it.
-# 3. **Ask.** Type `hint()` into any cell, such as a new one from the **+** in the toolbar, and run it. After a failed check you
-#    get a question. Run it again for the idea, and once more for where to read. If you do not know how to begin, ask by the
-#    name that stands beside the points of the exercise, for example `hint("container_order")`. A hint never shows the answer.
-# 4. **Try again** as often as you like, it costs nothing. `progress()` shows what you have solved and where to go on. Once an
-#    exercise is solved, `solution("container_order")` shows other right answers.
-#
-# Nothing leaves your disk: not your code, not the results, not your progress. If something looks odd, *Run* → *Restart Kernel
-# and Run up to Selected Cell…* builds everything anew.
-
-# %% [markdown]
 # ### Exercise: A chain in any order
 #
 # easy · 7 min
 #
-# Complete `Chain(steps, order)`. `steps` is a list of modules, `order` a list of indices: with `order=[2, 0]` the input goes
-# through `steps[2]` first, and what comes out of it goes through `steps[0]`. An index may appear twice, or not at all.
+# Complete `Chain(steps, order)`, which sends its input through modules in any order.
 #
-# - `self.steps` is a container that holds *all* steps, in the order in which they were handed in. `named_parameters()` finds
-#   their parameters under names that begin with `steps.0`, `steps.1` and so on.
-# - `forward(x)` returns the result of the last step. Gradients reach the steps and `x`.
+# - `self.steps` is a container that holds all `steps` as they were handed in: the names of their parameters begin with
+#   `steps.0`, `steps.1` and so on.
+# - `forward(x)` sends `x` through the steps that `order` names, one after the other. An index may appear twice, or not at all.
 #
-# <details><summary>Fine print</summary>
-#
-# Keep the modules themselves, not copies of them. `x`, the two lists and the modules in them stay as they were, also their
-# modes and what is frozen. A chain can be called any number of times. One module may stand in `steps` twice.
-#
-# </details>
-
+# ```python
+# Chain([a, b, c], order=[2, 0])(x)   # a(c(x))
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "container_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Chain(nn.Module):
@@ -301,10 +244,9 @@ check("container_order")
 # %% [markdown]
 # ## Parameters: what an optimizer may change
 #
-# Containers explain the grey boxes. Now to the tensors in the boxes. A `Parameter` is a tensor that says: *I am here to be
-# trained*. If you assign one to an attribute of a module, the module registers it. `parameters()` lists it, and that list
-# is what you hand to an optimizer. A plain tensor is not registered, not even with `requires_grad=True`:
-
+# Now to the tensors in the boxes. A `Parameter` is a tensor that says: *I am here to be trained*. Assigned to an attribute of a
+# module, it is registered, and `parameters()`, which an optimizer is given, lists it. A plain tensor is not registered, not
+# even with `requires_grad=True`.
 
 # %%
 class Two(nn.Module):
@@ -315,11 +257,10 @@ class Two(nn.Module):
 
 
 print([name for name, _ in Two().named_parameters()])
+print({name: tuple(one.shape) for name, one in nn.Linear(3, 2).named_parameters()})  # out comes first
 
 # %% [markdown]
-# The registers themselves are made by `super().__init__()`. If a class forgets this call, PyTorch stops at the first
-# module, parameter or buffer that it assigns:
-
+# The registers themselves are made by `super().__init__()`. Without this call, PyTorch stops at the first assignment:
 
 # %%
 class Forgetful(nn.Module):
@@ -333,33 +274,18 @@ except AttributeError as error:
     print(error)
 
 # %% [markdown]
-# `nn.Linear(in_features, out_features)` holds two parameters. Note the shape of the weight: **out** comes first.
-
-# %%
-for name, parameter in nn.Linear(3, 2).named_parameters():
-    print(name, tuple(parameter.shape))
-
-# %% [markdown]
 # ### Exercise: A linear layer from Parameters
 #
 # easy · 9 min
 #
-# Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`:
+# Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`.
 #
-# - It has two parameters of its own, both filled with ones to start with: `weight` of shape `(out_features, in_features)` and
-#   `bias` of shape `(out_features,)`.
-# - `forward(x)` returns x · weightᵀ + bias. `x` has the shape `(..., in_features)`: one row, a batch of rows, a batch of matrices, and
-#   so on, never with a size of 0. Gradients reach the weight, the bias and `x`.
+# - It has two parameters of ones: `weight` of shape `(out_features, in_features)` and `bias` of shape `(out_features,)`.
+# - `forward(x)` returns x · weightᵀ + bias. The last dimension of `x` has size `in_features`; there may be any number before it.
 #
-# <details><summary>Fine print</summary>
-#
-# No `nn.Linear` inside, none as the base class, none that computes for you, and nothing else that is registered. (`F.linear` is
-# fine, and so is an `nn.Linear` from which you only take the two parameters.) The parameters begin as `torch.float32`.
-# `forward` uses the weight and the bias that the layer has at that moment: they may have been trained, replaced, or turned
-# into float64 by `.double()`. `x` may be any tensor of such a shape, a transposed one too, and stays as it was.
-#
-# </details>
-
+# ```python
+# MyLinear(3, 2)(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.5]]))   # [[7, 7], [1.5, 1.5]]
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "linear_from_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MyLinear(nn.Module):
@@ -389,9 +315,8 @@ check("linear_from_parameters")
 # %% [markdown]
 # ## Parameter, Buffer, or just an attribute
 #
-# Not everything in a model is trained. There are four ways to keep a thing in a module, and three questions tell them
-# apart. Should an optimizer change it? Should it be in a saved file? Should it follow the model to another dtype or device?
-
+# There are four ways to keep a thing in a module, and three questions tell them apart. Should an optimizer change it? Should it
+# be in a saved file? Should it follow the model to another dtype or device?
 
 # %%
 class Kinds(nn.Module):
@@ -412,20 +337,18 @@ for name in ("learned", "kept", "remade", "plain"):
 
 # %% [markdown]
 # - **Parameter**: what is learned.
-# - **Buffer**: what belongs to the model's state but is not learned, such as a measured mean, running statistics or a
-#   counter. `self.register_buffer("kept", tensor)` is the older way to write the same.
-# - **Buffer, `persistent=False`**: a tensor that `__init__` can compute again, such as a window, a mask or a table of positions.
-# - **Plain attribute**: a setting that is not a tensor, such as a size, a rate or a name.
+# - **Buffer**: state that is not learned, such as a measured mean or a counter. `self.register_buffer("kept", tensor)` is the
+#   older way to write the same.
+# - **Buffer, `persistent=False`**: a tensor that `__init__` can compute again, such as a window or a mask.
+# - **Plain attribute**: a setting that is not a tensor, such as a size or a rate.
 #
-# A common belief is that every tensor inside a layer is a parameter. `BatchNorm` shows that it is not so: it learns two
-# tensors and keeps three buffers. All five stand in its `state_dict()`, which is what you save. Another belief is that a
-# *frozen* parameter, one with `requires_grad=False`, becomes a buffer. It does not: it is a parameter that rests.
+# A common belief is that every tensor inside a layer is a parameter. `BatchNorm` learns two tensors and keeps three buffers.
+# Another is that a *frozen* parameter becomes a buffer. It stays a parameter, which rests.
 
 # %%
 norm = nn.BatchNorm2d(8)
 print("parameters:", [name for name, _ in norm.named_parameters()])
 print("buffers   :", [name for name, _ in norm.named_buffers()])
-print("saved     :", list(norm.state_dict()))
 
 norm.weight.requires_grad_(False)
 print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()))
@@ -435,18 +358,15 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 #
 # medium · 10 min
 #
-# `AudioFrame` prepares short pieces of sound, `n` samples each, at least two. Its `forward` is ready. In `__init__`, keep
-# each of these four things as what it is, and register no other tensor. Only `gain` gets a gradient.
+# `AudioFrame` prepares pieces of sound, `n` samples each. Its `forward` is ready. In `__init__`, keep each of these four as
+# what it is.
 #
 # | attribute | start value | what it is |
 # | --- | --- | --- |
 # | `gain` | `torch.ones(1)` | the loudness: to be learned |
-# | `mean` | the argument `mean`, shape `(n,)` | measured on the training data: never trained; needed in a saved file |
-# | `window` | `torch.hann_window(n)` | depends on `n` alone: not to be saved, but it follows `.double()` and `.to(device)` |
-# | `rate` | the argument `rate`, an int | samples per second: a setting |
-#
-# (The tensor that is handed in as `mean` does not require a gradient itself.)
-
+# | `mean` | the argument `mean` | measured once, never trained; needed in a saved file |
+# | `window` | `torch.hann_window(n)` | can be computed again: not saved, but follows `.double()` |
+# | `rate` | the argument `rate` | samples per second: a setting |
 
 # %% nbgrader={"grade": false, "grade_id": "buffer_or_parameter", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class AudioFrame(nn.Module):
@@ -479,8 +399,8 @@ check("buffer_or_parameter")
 # %% [markdown]
 # ## Walking through a model
 #
-# You get a model that somebody else has written. What is in it? Four methods walk through it. All of them give pairs of a
-# *dotted name* and the thing itself: `features.1.weight` is the `weight` of the child `1` of the child `features`.
+# You get a model that somebody else has written. What is in it? Four methods walk through it, and give pairs of a *dotted name*
+# and the thing itself: `features.1.weight` is the `weight` of the child `1` of the child `features`.
 #
 # | method | gives |
 # | --- | --- |
@@ -488,27 +408,23 @@ check("buffer_or_parameter")
 # | `named_modules()` | all modules of the tree, beginning with the model itself, under the empty name `''` |
 # | `named_parameters()` | all parameters of the tree |
 # | `named_buffers()` | all buffers of the tree, saved or not |
-#
-# With a dotted name you get the thing back: by `get_submodule`, `get_parameter` or `get_buffer`.
 
 # %%
 net = TinyNet()
 print("children  :", [name for name, _ in net.named_children()])
 print("modules   :", [name for name, _ in net.named_modules()])
 print("parameters:", [name for name, _ in net.named_parameters()])
-print(net.get_submodule("heads.size"), tuple(net.get_parameter("heads.size.weight").shape))
+print("and back  :", net.get_submodule("heads.size"), tuple(net.get_parameter("heads.size.weight").shape))
 
 # %% [markdown]
-# Two things need care when you walk.
+# Two things need care.
 #
-# - **One object can stand at two places.** In the next cell, `act` is one single `ReLU` under two names. The four methods
-#   list an object once, under the first name that they meet. `named_modules(remove_duplicate=False)` lists every place.
-# - **A place can be empty.** A convolution with `bias=False` still knows the name `bias`, and keeps `None` there. A module can
-#   be missing in the same way. The four methods skip what is empty.
+# - **One object can stand at two places.** Below, `act` is one single `ReLU` under two names. The four methods list it once,
+#   under the first name that they meet. `named_modules(remove_duplicate=False)` lists every place.
+# - **A place can be empty.** A convolution with `bias=False` keeps `None` under the name `bias`; a module can be missing in
+#   the same way. The four methods skip what is empty.
 #
-# The numbers in the picture are the order in which `named_modules()` visits the modules: a parent before its children. The
-# second place of `act` has no number, and `later` does not appear at all.
-
+# The numbers are the order in which `named_modules()` visits the modules: a parent before its children.
 
 # %%
 class Shared(nn.Module):
@@ -531,27 +447,18 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 #
 # medium · 11 min
 #
-# Write `inventory(model)` for any model. It returns a dict with five entries. All names are dotted names, and the lists (or
-# tuples) keep the order in which the four methods give them.
+# Write `inventory(model)` for any model. It returns a dict:
 #
-# | key | value |
-# | --- | --- |
-# | `"children"` | list of the names of the modules that stand directly in the model |
-# | `"modules"` | list of the names of all modules in the model, at any depth |
-# | `"leaves"` | an int: how many of those `"modules"` have no children |
-# | `"parameters"` | dict: name of each parameter → its shape: a `torch.Size`, a tuple or a list |
-# | `"buffers"` | list of the names of all buffers, saved or not |
+# - `"children"`: a list of the names of the modules that stand directly in it;
+# - `"modules"` and `"leaves"`: a list of the names of all modules in it, and how many of those have no children;
+# - `"parameters"` and `"buffers"`: a dict, name → shape, and a list of names;
+# - dotted names, in the order of the four methods; each object once, an empty place not at all.
 #
-# <details><summary>Fine print</summary>
-#
-# The model itself is not one of its parts, so a single layer has no modules and no leaves. An object that stands at two
-# places counts once in each entry, and an empty place does not count. A child of the model is among its `"children"`, and a
-# block that holds something is no leaf, even if the same object stands elsewhere as well. An empty container is a module
-# like any other: what holds one is no leaf. Each call says what is in the model at that moment. The model stays as it was.
-# (No child has a dot in its own name.)
-#
-# </details>
-
+# ```python
+# inventory(nn.Sequential(nn.Flatten(), nn.BatchNorm1d(4, affine=False)))
+# # {"children": ["0", "1"], "modules": ["0", "1"], "leaves": 2, "parameters": {},
+# #  "buffers": ["1.running_mean", "1.running_var", "1.num_batches_tracked"]}
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "traverse", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def inventory(model: nn.Module) -> dict[str, object]:
@@ -578,11 +485,8 @@ check("traverse")
 # %% [markdown]
 # ## Replacing a part
 #
-# A module is an attribute of its parent. To replace it, give the parent's attribute a new value, and the register follows.
-# A new value for a loop variable changes nothing: it is only another name for the same module.
-#
-# If you know the dotted name, `set_submodule` finds the parent for you. `setattr` with a dotted name does *not*: it knows no
-# paths. It raises no error either, but adds a new child with a dot in its name, and the old module stays where it was.
+# To replace a module, give its parent's attribute a new value, and the register follows. If you know the dotted name,
+# `set_submodule` finds the parent for you. Two ways that look right change nothing, or the wrong thing, and raise no error:
 
 # %%
 torch.manual_seed(0)
@@ -590,23 +494,18 @@ tiny = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), nn.ReLU())
 
 for module in tiny.modules():
     if isinstance(module, nn.ReLU):
-        module = nn.Tanh()
+        module = nn.Tanh()  # another name for the loop variable, and no more
 print("a new value for the loop variable:", [type(m).__name__ for m in tiny.modules()])
+
+setattr(tiny, "0.0", nn.Identity())  # setattr knows no paths: a new child with a dot in its name
+print("setattr with '0.0'               :", [name for name, _ in tiny.named_children()])
 
 tiny.set_submodule("0.1", nn.Tanh())
 print("set_submodule('0.1', ...)        :", [type(m).__name__ for m in tiny.modules()])
 
-setattr(tiny, "0.0", nn.Identity())
-print("setattr with '0.0'               :", [name for name, _ in tiny.named_children()])
-
 # %% [markdown]
-# Three more things go wrong easily here, and none of them raises an error.
-#
-# - **The second place** of a shared module. If you replace it at one place, the old module still stands at the other.
-# - **The mode.** `model.eval()` sets a flag on each module that is there at that moment. A module made later starts in
-#   training mode.
-# - **Too much.** `"ReLU" in type(m).__name__` also takes `LeakyReLU`. `isinstance(m, nn.ReLU)` asks
-#   what the module is, not what it is called.
+# Three more things go wrong silently: the **second place** of a shared module keeps the old one; a module made now starts in
+# training **mode**, whatever mode the model is in; and a test of the class's name takes **too much**.
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -624,17 +523,15 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 #
 # medium · 13 min
 #
-# Write `swap_relu(model)`. It changes the model itself and returns it. Afterwards an `nn.Tanh` stands at every place, at any
-# depth, where an `nn.ReLU` stood.
+# Write `swap_relu(model)`. It puts an `nn.Tanh` at every place, at any depth, where an `nn.ReLU` stands, and returns the model.
 #
 # - A ReLU, or a whole block, that stands at two places is replaced at both.
-# - Each ReLU gets a Tanh of its own, in the mode (training or eval) of that ReLU. If one ReLU stands at two places, one Tanh for
-#   both places and one for each are equally right.
-# - Everything else stays as it was, and so do other models that hold the same ReLU. The model may have empty places, and layers whose
-#   class only has ReLU in its name.
+# - Each Tanh is in the mode of its ReLU: training or eval.
+# - Everything else stays as it was.
 #
-# (The model itself is not a ReLU, nothing in it is of a subclass of `nn.ReLU`, and no child has a dot in its own name.)
-
+# ```python
+# swap_relu(nn.Sequential(nn.Linear(3, 2), nn.ReLU()))   # Linear, then Tanh
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "swap_submodules", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def swap_relu(model: nn.Module) -> nn.Module:
@@ -657,10 +554,8 @@ check("swap_submodules")
 # %% [markdown]
 # ## The way to lesson 02: what a hook is
 #
-# You can now exchange any part of a model. Often you want less: to see what passes from one part to the next, or to change it
-# a little. You can do that without touching the code if its author has prepared for it. In plain Python this takes ten
-# lines: a list, to which you may add functions, and a loop that calls them.
-
+# You can now exchange any part of a model. Often you want less: to see what passes from one part to the next, or to change it a
+# little. That works without touching the code, if its author has prepared for it. In plain Python:
 
 # %%
 class Package:
@@ -692,15 +587,11 @@ package.hooks.append(watch)
 print("with a hook that watches:", package(1))
 package.hooks.append(tenfold)
 print("with a second one that changes:", package(1))
-package.hooks.clear()
-print("without hooks again:", package(1))
 
 # %% [markdown]
-# That is all: **a hook is a function of yours that somebody else's code calls**. The author has decided three things. *When*
-# are hooks called? *What* are they given? What becomes of what they *return*? This course answers these three questions for
-# each kind of hook in PyTorch. There, every module has places for hooks, ready and empty. They are dicts instead of lists, so
-# that the handle which you get for each hook can take it out again:
-
+# That is all: **a hook is a function of yours that somebody else's code calls**. The author has decided three things. *When* are
+# hooks called? *What* are they given? What becomes of what they *return*? This course answers these three questions for each kind
+# of hook in PyTorch. There, every module has places for hooks, and the handle that you get for each hook takes it out again:
 
 # %%
 def watch_output(module, inputs, output):
@@ -708,30 +599,24 @@ def watch_output(module, inputs, output):
 
 
 layer = nn.Linear(3, 2)
-print("among its attributes:", [name for name in vars(layer) if name.endswith("_hooks")][:4], "...")
-
 handle = layer.register_forward_hook(watch_output)
-print("hooks that run after forward:", len(layer._forward_hooks))
 layer(torch.ones(4, 3))
-
 handle.remove()
-print("hooks that run after forward:", len(layer._forward_hooks))
+layer(torch.ones(4, 3))  # and nobody watches
 
 # %% [markdown]
 # ### In your own words: The layers that nobody missed
 #
 # 5 min
 #
-# A colleague has built the network from the beginning of this lesson. Two layers stand in a plain Python list, a third one,
-# `head`, is an attribute, and `forward` goes through all three. She builds the optimizer from `net.parameters()`, trains, and
-# the loss falls. "So it works," she says. "And if PyTorch did not know my layers, they would get no gradient. But look:
-# `net.hidden[0].weight.grad` is full of numbers."
+# A colleague has built the network from the beginning of this lesson, trains it, and the loss falls. "So it works," she says.
+# "And if PyTorch did not know my layers, they would get no gradient. But `net.hidden[0].weight.grad` is full of numbers."
 #
-# She is right about the gradient. How can a layer have a gradient and still not learn? Why does the loss fall nevertheless?
-# And why does loading the file raise no error, although two layers are missing in it?
+# She is right about the gradient. How can a layer have a gradient and still not learn? Why does the loss fall nevertheless? And
+# why does loading the file raise no error?
 #
-# To answer, double-click the text in the next cell, write, and press Shift+Enter. If this notebook is handed in, a person
-# reads your answer. No check looks at it, and `progress()` does not count it.
+# To answer, double-click the text in the next cell, write, and press Shift+Enter. A person reads it if this notebook is handed
+# in; no check looks at it.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_plain_list", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -754,15 +639,13 @@ print("hooks that run after forward:", len(layer._forward_hooks))
 # %% [markdown]
 # # Further
 #
-# The core path ends here. If you have another half hour, two exercises and a tool are left: how a module describes itself,
-# how a parameter joins a model that is being trained already, and how to find what somebody forgot to register. If not, read
-# *What to remember* at the end, and go on with lesson 02.
+# The core path ends here: read *What to remember* at the end, and go on with lesson 02. Who has another half hour finds here how
+# a module describes itself, how a parameter joins a running training, and what somebody forgot to register.
 #
 # ## What print says about a module
 #
-# `print(model)` draws the tree in text. Between the brackets of `Linear(in_features=3, ...)` stands what the module's method
-# `extra_repr()` returns. `nn.Module` calls it for each module, and adds names, brackets and indentation itself. A module
-# without an `extra_repr` of its own shows nothing there:
+# Between the brackets of `Linear(in_features=3, ...)` stands what the module's method `extra_repr()` returns. `nn.Module` adds
+# names, brackets and indentation itself. A module without an `extra_repr` of its own shows nothing there:
 
 # %%
 print(nn.Linear(3, 2))
@@ -774,11 +657,11 @@ print("Linear's own text:", nn.Linear(3, 2).extra_repr())
 #
 # easy · 5 min · further
 #
-# Write `extra_repr` for `Clip`, so that `print(Clip(-1, 2))` shows `Clip(low=-1, high=2)`. It shows the limits that this Clip
-# has when it is printed, and nothing else. They are ints or floats, also infinite ones, and each looks as `print` shows the
-# number. A Clip may stand in a model, or have submodules itself: `print` still shows the tree. The rest of the class stays
-# as it is.
-
+# Write `extra_repr` for `Clip`. Wherever a Clip is printed, it shows the two limits that it has by then, as `print` shows them.
+#
+# ```python
+# print(Clip(-1, 2))   # Clip(low=-1, high=2)
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "extra_repr", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Clip(nn.Module):
@@ -809,7 +692,7 @@ check("extra_repr")
 # ## A parameter from outside
 #
 # Can a parameter be added to a model from outside, without a change of its class? **Yes**, by one assignment: a module
-# registers what it is given at any time, not only in `__init__`. But three things are left to you.
+# registers what it is given at any time. But three things are left to you.
 
 # %%
 torch.manual_seed(0)
@@ -830,15 +713,13 @@ with torch.no_grad():
     print("3. does the output change with it?", not torch.equal(model(x), before))
 
 # %% [markdown]
-# 1. **It must be a `Parameter`.** The same rule holds as in `__init__`: `plain` is a tensor, and is not registered.
-# 2. **The optimizer must be told.** It keeps the list that it was given when it was built. You can build the optimizer later.
-#    If it already holds momentum that you want to keep, hand the new parameter to
+# 1. **It must be a `Parameter`.** `plain` is a tensor, and is not registered.
+# 2. **The optimizer must be told.** It keeps the list that it was given when it was built. Where it already holds momentum, hand
+#    it the new one by
 #    [`optimizer.add_param_group({"params": [...]})`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html).
-#    A parameter group is a list of parameters with settings, such as a learning rate. For what you leave out of a new
-#    group, the optimizer takes the settings that it was built with.
-# 3. **Something must use it.** A registered parameter is not in `forward` yet. The code that uses it can come from outside,
-#    too, as a hook. In PyTorch, what a forward hook returns takes the place of the output:
-
+#    A parameter group is a list of parameters with settings; for what you leave out, the optimizer takes the settings that it
+#    was built with.
+# 3. **Something must use it.** A hook can: what a forward hook returns takes the place of the output.
 
 # %%
 def add_the_offset(module, inputs, output):
@@ -855,18 +736,12 @@ print("without the hook:", model(x).detach())
 #
 # hard · 15 min · further
 #
-# Training has begun, and the optimizer is there; it may hold a part of the model only. (Each optimizer here was given
-# parameters without names, and takes another parameter group, which `LBFGS` does not.) Write
-# `add_offset(model, size, optimizer)` for any model:
+# Training has begun. Write `add_offset(model, size, optimizer)`.
 #
-# - It gives the model a new parameter `offset`: zeros, shape `(size,)`, `torch.float32`, registered under that name.
-# - From then on the given `optimizer` trains it too, with the settings that the optimizer was built with. Its parameter groups
-#   may have settings of their own, and these are not meant for `offset`.
-# - Everything else goes on as if nothing had happened: the values, gradients, momentum and settings of all other parameters,
-#   which stay in their groups, in their order.
-#
-# Leave `forward` and the model's output alone: the check adds `model.offset` to the output itself.
-
+# - It gives the model a parameter `offset`: zeros of shape `(size,)`.
+# - From then on `optimizer` trains it, with the settings that the optimizer was built with.
+# - The training of all other parameters goes on as if nothing had happened, with their gradients, momentum and settings.
+# - Nobody uses `offset` yet: the check adds `model.offset` to the output itself.
 
 # %% nbgrader={"grade": false, "grade_id": "parameter_from_outside", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
@@ -889,13 +764,11 @@ from course import check
 check("parameter_from_outside")
 
 # %% [markdown]
-# One more consequence, for the day on which you save such a model: the file now holds a name that a freshly built model does
-# not know. Add the parameter first, then load.
+# The file of such a model holds a name that a freshly built one does not know. Add the parameter first, then load.
 
 # %%
-grown = nn.Linear(3, 2)
+grown, fresh = nn.Linear(3, 2), nn.Linear(3, 2)
 grown.offset = Parameter(torch.ones(2))
-fresh = nn.Linear(3, 2)
 try:
     fresh.load_state_dict(grown.state_dict())
 except RuntimeError as error:
@@ -907,10 +780,8 @@ print(fresh.load_state_dict(grown.state_dict()), fresh.offset.data)
 # %% [markdown]
 # ## To take to work: what did I forget to register?
 #
-# The worst mistakes of this lesson raise no error: a layer in a list, a tensor under a plain attribute. This function finds
-# them. It looks at each attribute of each registered module, and into lists, tuples, sets and dicts, also one inside another.
-# It does not look into other objects. Run it on the next model that you write.
-
+# The worst mistakes of this lesson raise no error. This function finds them: it looks at each attribute of each registered
+# module, and into lists, tuples, sets and dicts, but not into other objects. Run it on the next model that you write.
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:
@@ -957,7 +828,6 @@ for model in (resnet18(weights=None), encoder, nn.LSTM(3, 4, num_layers=2)):
 # - A module registers what is assigned to its attributes: modules, `Parameter`s, buffers. It does not look into lists.
 # - `Sequential` runs by itself. With `ModuleList` and `ModuleDict` your `forward` decides.
 # - What is learned is a Parameter. State that is not learned is a buffer, with `persistent=False` if it can be computed again.
-#   A setting is a plain attribute.
 # - `named_children` is one level; `named_modules` is the whole tree, beginning with the model itself, each object once.
 # - Replace a part by an assignment to its parent. Think of shared modules, empty places, and the mode.
 # - A hook is a function of yours that somebody else's code calls.
@@ -967,8 +837,8 @@ for model in (resnet18(weights=None), encoder, nn.LSTM(3, 4, num_layers=2)):
 #
 # ### When this notebook is graded
 #
-# The *Validate* button in the toolbar restarts everything and runs every check once more. When your notebook is graded, some
-# more checks may run: on other numbers, other shapes, a second call. They ask nothing that the text does not say.
+# Some more checks may run then: on other numbers, other shapes, a second call. They ask nothing that the text does not say. The
+# *Validate* button in the toolbar runs everything once more. Nothing leaves your disk.
 # <!-- grading limits -->
 
 # %%

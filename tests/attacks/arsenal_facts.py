@@ -309,7 +309,7 @@ ATTACKS = [
         for lie in ("len_says_zero", "registers_that_hide")
     ),
     _lying(_ANATOMY, "swap_submodules", "freezes", "needs_a_gradient"),
-    _lying(_ANATOMY, "parameter_from_outside", "private_register", "is_a_parameter"),
+    _lying(_ANATOMY, "parameter_from_outside", "plain_tensor", "is_a_parameter"),
     _lying(_TENSORS, "reverse_gradient", "forces_a_gradient", "needs_no_gradient"),
     _lying(_TENSORS, "grad_clipper", "returns_none", "the_check_says_so"),
     _lying(_TENSORS, "post_accumulate", "zeroes", "grad_is_none"),

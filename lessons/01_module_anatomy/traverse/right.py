@@ -8,45 +8,6 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "buffers": list(dict(model.named_buffers())),
     }
 
-# %% helper_called_walk
-def walk(module, path=""):
-    for name, child in module.named_children():
-        yield path + name, child
-        yield from walk(child, f"{path}{name}.")
-
-
-def inventory(model: nn.Module) -> dict[str, object]:
-    first = {}
-    for name, module in walk(model):
-        first.setdefault(module, name)
-    return {
-        "children": [name for name, _ in model.named_children()],
-        "modules": list(first.values()),
-        "leaves": sum(not list(module.children()) for module in first),
-        "parameters": {name: tuple(parameter.shape) for name, parameter in model.named_parameters()},
-        "buffers": [name for name, _ in model.named_buffers()],
-    }
-
-# %% keys_in_another_order
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "buffers": [name for name, _ in model.named_buffers()],
-        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-        "modules": [name for name, _ in model.named_modules() if name],
-        "children": [name for name, _ in model.named_children()],
-    }
-
-# %% leaves_hold_themselves_only
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "children": [name for name, _ in model.named_children()],
-        "modules": [name for name, _ in model.named_modules() if name],
-        "leaves": sum(1 for m in list(model.modules())[1:] if len(list(m.modules())) == 1),
-        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
-        "buffers": [name for name, _ in model.named_buffers()],
-    }
-
 # %% loops
 def inventory(model: nn.Module) -> dict[str, object]:
     result = dict(children=[], modules=[], leaves=0, parameters={}, buffers=[])
@@ -73,21 +34,6 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
         "buffers": [name for name, _ in model.named_buffers()],
     }
-
-# %% ordered_dict
-from collections import OrderedDict
-
-
-def inventory(model: nn.Module) -> dict[str, object]:
-    return OrderedDict(
-        {
-            "children": [name for name, _ in model.named_children()],
-            "modules": [name for name, _ in model.named_modules() if name],
-            "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-            "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
-            "buffers": [name for name, _ in model.named_buffers()],
-        }
-    )
 
 # %% own_recursion
 def inventory(model: nn.Module) -> dict[str, object]:

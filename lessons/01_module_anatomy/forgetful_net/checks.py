@@ -1,0 +1,111 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches
+
+_SHAPES = [[128, 64], [128], [128, 128], [128], [10, 128], [10]]
+
+
+class _OfTheNet(Check):
+    """What all checks of the net have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: (ModuleList|Sequential)\b": "anatomy_container_arguments",
+        r"TypeError: \S+ is not a Module subclass": "anatomy_container_arguments",
+        r"NotImplementedError: Module \[ModuleList\]": "container_without_forward",
+        r"NameError: name 'hidden'": "anatomy_read_without_self",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+    }
+
+
+def _values(case, shape):
+    """What a parameter of this shape is set to."""
+    return case.tensor(f"values of shape {tuple(shape)}", *shape) / shape[-1] ** 0.5
+
+
+class AllLayersRegistered(_OfTheNet):
+    """PyTorch finds the parameters of all three layers, and the net computes with them."""
+
+    blame = {"output": "anatomy_registered_not_used"}
+
+    def probe(self, nb, case):
+        net = nb.function("RepairedNet")()
+        with torch.no_grad():
+            for one in net.parameters():
+                one.copy_(_values(case, one.shape))
+        return {"shapes of the parameters": sorted(list(one.shape) for one in net.parameters()), "output": net(case.tensor("x", 3, 64))}
+
+    def computed(self, case, activation=F.relu):
+        first, bias, second, _, head, last = (_values(case, shape) for shape in _SHAPES)
+        x = activation(F.linear(case.tensor("x", 3, 64), first, bias))
+        return Close(F.linear(activation(F.linear(x, second, bias)), head, last), 1e-4, 1e-4)
+
+    def truth(self, case):
+        return {"shapes of the parameters": sorted(_SHAPES), "output": self.computed(case)}
+
+    def mistakes(self, case):
+        more = Matches(lambda found: None if len(found) > len(_SHAPES) else "not more", "more parameters")
+        some = [sorted(_SHAPES[start:stop]) for start, stop in ((4, 6), (2, 6), (0, 4))]
+        return {
+            "python_list": {"shapes of the parameters": some[0]},
+            "anatomy_layers_left_out": {"shapes of the parameters": AnyOf(*some[1:], sorted([*_SHAPES[:2], *_SHAPES[4:]]))},
+            "anatomy_registered_not_used": {"shapes of the parameters": more},
+            "anatomy_activation_lost": {"output": self.computed(case, lambda x: x)},
+            "returns_nothing": {"output": None},
+        }
+
+
+class Remembered(_OfTheNet):
+    """A new net that loads the saved file computes the same."""
+
+    blame = {"output the next morning": "anatomy_registered_not_used"}
+
+    def probe(self, nb, case):
+        net, next_morning = nb.function("RepairedNet")(), nb.function("RepairedNet")()
+        with torch.no_grad():
+            for one in net.parameters():
+                one.copy_(_values(case, one.shape))
+        next_morning.load_state_dict(net.state_dict())
+        return {"output the next morning": next_morning(case.tensor("x", 3, 64))}
+
+    def truth(self, case):
+        return {"output the next morning": AllLayersRegistered.computed(self, case)}
+
+
+check("forgetful_net", AllLayersRegistered, Remembered)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TrainedAndLoaded(Check):
+    """An optimizer trains all layers, and a new net computes with what is loaded."""
+
+    errors = _OfTheNet.errors
+
+    def probe(self, nb, case):
+        net, another = nb.function("RepairedNet")(), nb.function("RepairedNet")()
+        for one in nn.Module.parameters(net):
+            one.data = case.tensor(f"hidden {list(one.shape)}", *one.shape) / 9
+        optimizer = torch.optim.SGD(nn.Module.parameters(net), lr=case.integer("hidden lr", 1, 9) / 1000)
+        rows = case.integer("hidden rows", 2, 6)
+        net(case.tensor("hidden x", rows, 64)).backward(case.tensor("hidden upstream", rows, 10))
+        optimizer.step()
+        nn.Module.load_state_dict(another, nn.Module.state_dict(net))
+        return {"output": another(case.tensor("hidden y", 2, rows, 64))}
+
+    def truth(self, case):
+        rows, rate = case.integer("hidden rows", 2, 6), case.integer("hidden lr", 1, 9) / 1000
+        weights = [(case.tensor(f"hidden {shape}", *shape) / 9).requires_grad_() for shape in _SHAPES]
+        for step in range(2):
+            x = case.tensor("hidden y", 2, rows, 64) if step else case.tensor("hidden x", rows, 64)
+            x = F.relu(F.linear(x, *weights[:2]))
+            output = F.linear(F.relu(F.linear(x, *weights[2:4])), *weights[4:])
+            if not step:
+                gradients = torch.autograd.grad(output, weights, case.tensor("hidden upstream", rows, 10))
+                weights = [one.detach() - rate * gradient for one, gradient in zip(weights, gradients)]
+        return {"output": Close(output, 1e-3, 1e-3)}
+
+
+check("forgetful_net", TrainedAndLoaded)

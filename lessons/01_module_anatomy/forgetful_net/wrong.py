@@ -1,0 +1,95 @@
+# %% tuple
+# misconception: a tuple in the place of the list | hint: python_list
+# breaks: let PyTorch know of all three layers
+# edits: module_list
+-        self.hidden = nn.ModuleList([nn.Linear(64, 128), nn.Linear(128, 128)])
++        self.hidden = (nn.Linear(64, 128), nn.Linear(128, 128))
+
+# %% dict
+# misconception: a dict in the place of the list | hint: python_list
+# edits: module_list
+-        self.hidden = nn.ModuleList([nn.Linear(64, 128), nn.Linear(128, 128)])
++        self.hidden = {"first": nn.Linear(64, 128), "second": nn.Linear(128, 128)}
+@@
+-        for layer in self.hidden:
++        for layer in self.hidden.values():
+
+# %% local_list
+# misconception: the container is a local variable | hint: python_list
+# edits: sequential_as_list
+-        self.hidden = nn.Sequential(*self.hidden)
++        hidden = nn.ModuleList(self.hidden)
+
+# %% first_only
+# misconception: registers the first layer | hint: anatomy_layers_left_out
+# breaks: all three layers
+# edits: sequential_as_list
+-        self.hidden = nn.Sequential(*self.hidden)
++        self.first = self.hidden[0]
+
+# %% same_name
+# misconception: registers both layers under one name | hint: anatomy_layers_left_out
+# edits: sequential_as_list
+-        self.hidden = nn.Sequential(*self.hidden)
++        for layer in self.hidden:
++            self.layer = layer
+
+# %% head_forgotten
+# misconception: leaves the last layer out of the register | hint: anatomy_layers_left_out
+# edits: module_list
+-        self.head = nn.Linear(128, 10)
++        self.head = [nn.Linear(128, 10)]
+@@
+-        return self.head(x)
++        return self.head[0](x)
+
+# %% other_layers_registered
+# misconception: registers layers that forward does not use | hint: anatomy_registered_not_used
+# edits: sequential_as_list
+-        self.hidden = nn.Sequential(*self.hidden)
++        self.layers = nn.ModuleList([nn.Linear(64, 128), nn.Linear(128, 128)])
+
+# %% copies_registered
+# misconception: registers copies of the layers | hint: anatomy_registered_not_used
+# edits: sequential_as_list
+-        self.hidden = nn.Sequential(*self.hidden)
++        import copy
++
++        self.layers = nn.ModuleList(copy.deepcopy(self.hidden))
+
+# %% sequential_without_relu
+# misconception: the Sequential runs without the ReLUs | hint: anatomy_activation_lost
+# breaks: What it computes from its weights stays the same
+class RepairedNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Sequential(nn.Linear(64, 128), nn.Linear(128, 128))
+        self.head = nn.Linear(128, 10)
+
+    def forward(self, x):
+        return self.head(self.hidden(x))
+
+# %% calls_the_list
+# misconception: calls the ModuleList itself | hint: container_without_forward
+# edits: module_list
+-        for layer in self.hidden:
+-            x = F.relu(layer(x))
++        x = F.relu(self.hidden(x))
+
+# %% layers_one_by_one
+# misconception: hands the layers to ModuleList one by one | hint: anatomy_container_arguments
+# edits: module_list
+-        self.hidden = nn.ModuleList([nn.Linear(64, 128), nn.Linear(128, 128)])
++        self.hidden = nn.ModuleList(nn.Linear(64, 128), nn.Linear(128, 128))
+
+# %% list_in_sequential
+# misconception: hands a list to Sequential | hint: anatomy_container_arguments
+# edits: sequential_as_list
+-        self.hidden = nn.Sequential(*self.hidden)
++        self.hidden = nn.Sequential(self.hidden)
+
+# %% no_return
+# misconception: forgets to return | hint: returns_nothing
+# edits: module_list
+-        return self.head(x)
++        self.head(x)
