@@ -9,16 +9,16 @@
 # %% [markdown]
 # # What an nn.Module is made of
 #
-# Welcome to a hands-on course on PyTorch hooks. A hook is a function of yours that runs inside somebody else's model: it
-# looks into the model, or changes what it does, and leaves its code alone. First you get to know what a model is made of.
+# Welcome! A hook is a function of yours that runs inside somebody else's model: it looks in, or changes what the model does,
+# and leaves its code alone. First: what is a model made of?
 #
-# - **You will do** this: repair a network that forgets, take models apart, exchange their layers.
-# - **You will learn** what PyTorch registers in a module, and what it does not see.
+# - **You will do** this: repair a network, take models apart, exchange their layers.
+# - **You will learn** what PyTorch registers in a module, and what not.
 # - **You need** Python classes, tensors, and `loss.backward()`.
 # - **Time** <!-- time and points -->.
-# - **Out of scope** hooks, apart from a first look at the end.
+# - **Out of scope** hooks, but for a first look at the end.
 #
-# Press **Shift+Enter** to run a cell and go on to the next one.
+# **Shift+Enter** runs a cell and goes on to the next one.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import partial
@@ -35,7 +35,7 @@ from course.pictures.module_tree import draw_module_tree
 # %% [markdown]
 # ## A network that forgets overnight
 #
-# This network learns to read handwritten digits. In the evening it is saved, the next morning it is loaded.
+# This network learns to read digits. In the evening it is saved, the next morning loaded.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_digit_net", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class DigitNet(nn.Module):
@@ -59,23 +59,22 @@ print(next_morning.load_state_dict(net.state_dict()))
 print("digits read in the evening:", reads(net), "  the next morning:", reads(next_morning))
 
 # %% [markdown]
-# With ten digits, ten percent is what guessing brings. Yet no line raised an error, and the loss did fall. Look at what
-# PyTorch knows of this network:
+# Ten percent is what guessing brings. Yet the loss fell, and no line raised an error. Look at what PyTorch knows:
 
 # %%
 draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 
 # %% [markdown]
-# The two hidden layers run, and PyTorch does not know of them. A module *registers* each module that is assigned to one of
+# The hidden layers run, unknown to PyTorch. A module *registers* each module that is assigned to one of
 # its attributes, and does not look into a Python list. What is not registered is neither trained nor saved. An
 # `nn.ModuleList` is a list that is a module itself.
 #
 # **How an exercise works**
 #
-# 1. Replace each `pass  # TODO: your code` by lines of your own. You may change the rest as well. Run the cell.
-# 2. Run the next cell: a panel says what was checked, what your code gave and what was wanted.
-# 3. Stuck? `hint()` in any cell asks you a question, then gives the idea. It never shows the answer.
-# 4. Try as often as you like. `progress()` shows what you have solved, `solution("forgetful_net")` other right answers.
+# 1. Replace `pass  # TODO: your code` by lines of your own, and run the cell.
+# 2. Run the cell below. It says what was checked, and what was wanted.
+# 3. Stuck? `hint()` in any cell asks a question, then gives the idea.
+# 4. `progress()` shows what you have solved.
 
 # %% [markdown]
 # ### Exercise: The network that forgets
@@ -108,7 +107,8 @@ from course import check
 check("forgetful_net")
 
 # %% [markdown]
-# One more evening, with your network. What do you expect of the loss: will it fall faster than before?
+# Once an exercise is solved, `solution("forgetful_net")` shows other right answers. Now one more evening, with your network.
+# What do you expect of the loss: will it fall faster than before?
 
 # %%
 torch.manual_seed(0)
