@@ -1,13 +1,12 @@
 # %% convolutions_only
 # misconception: forgets the linear layers | hint: feat_one_kind
 # edits: reference
--def count_macs(model: nn.Module, x: torch.Tensor) -> int:
--    """The MACs of all calls of nn.Linear and nn.Conv2d while `model` runs on `x`."""
--    # TODO: numbers in the output, times products for each of them, summed over the calls.
-+def count_macs(model, x):
-@@
 -            if isinstance(module, (nn.Linear, nn.Conv2d)):
 +            if isinstance(module, nn.Conv2d):
+@@
+-
+-
+-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% counter_goes_on
 # misconception: a counter in the notebook that nobody sets back | hint: feat_goes_on
@@ -46,9 +45,6 @@ def count_macs(model, x):
             handle.remove()
     return sum(counts.values())
 
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
-
 # %% direct_children_only
 # misconception: hooks on the direct children only | hint: feat_top_level
 # breaks: wherever they are in the model
@@ -64,13 +60,6 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 # edits: convolutions_only
 -            if isinstance(module, nn.Conv2d):
 +            if hasattr(module, "weight"):
-
-# %% every_module
-# misconception: looks for a weight in every module | hint: feat_every_module
-# edits: convolutions_only
--            if isinstance(module, nn.Conv2d):
--                handles.append(module.register_forward_hook(count))
-+            handles.append(module.register_forward_hook(count))
 
 # %% flops
 # misconception: counts multiplications and additions | hint: feat_flops
@@ -106,17 +95,14 @@ def count_macs(model, x):
     model(x)
     return sum(counts)
 
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
-
 # %% list_of_counts
 # misconception: returns the counts unsummed | hint: feat_not_summed
 # breaks: returns how many MACs this call took, as a whole number
-# edits: convolutions_only
--            if isinstance(module, nn.Conv2d):
-+            if isinstance(module, (nn.Linear, nn.Conv2d)):
-@@
+# edits: reference
 -    return sum(counts)
+-
+-
+-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 +    return counts
 
 # %% numbers_of_the_output
@@ -156,23 +142,6 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 # misconception: counts the model's parameters | hint: feat_parameters
 def count_macs(model, x):
     return sum(parameter.numel() for parameter in model.parameters())
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
-
-# %% prints_the_sum
-# misconception: prints the sum and returns nothing | hint: returns_nothing
-# edits: list_of_counts
--    return counts
-+    print(sum(counts))
-
-# %% size_of_the_input
-# misconception: takes the places of the input | hint: feat_input_size
-# edits: groups_forgotten
--            height, width = module.kernel_size
--            counts.append(output.numel() * module.in_channels * height * width)
-+            batch, _, height, width = args[0].shape
-+            counts.append(batch * height * width * module.weight.numel())
 
 # %% square_window
 # misconception: takes every window for a square | hint: feat_square

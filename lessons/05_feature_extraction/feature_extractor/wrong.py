@@ -149,21 +149,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return self.features
 
-# %% returns_list
-# misconception: a list without names | hint: list_for_dict
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = []
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.append(o))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return list(self.features)
-
 # %% returns_nothing
 # misconception: keeps the features but returns nothing | hint: returns_nothing
 # edits: keeps_first_call

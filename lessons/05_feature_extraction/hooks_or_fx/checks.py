@@ -144,7 +144,7 @@ def looks_on(module, args, output):
 
 
 class Picky(nn.Module):
-    """Asks a tensor how to go on, so it cannot be traced. One layer runs at least twice."""
+    """Asks a tensor how to go on, so it cannot be traced. One layer runs twice."""
 
     def __init__(self, first, second):
         super().__init__()
@@ -155,9 +155,7 @@ class Picky(nn.Module):
     def forward(self, x):
         first, second = (getattr(self, name) for name in self.names)
         x = second(first(x))
-        while x.norm() < 1000:
-            x = second(x) + x * 100
-        return x
+        return second(x) if x.norm() < 1e6 else x
 
 
 class NotTraceable(Check):

@@ -9,11 +9,6 @@ def value_at(model, step, x):
         model(x)
     return found[0]
 
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
-
 # %% all_steps_at_once
 # misconception: asks the extractor for all steps, and picks one | hint: feat_alias
 def value_at(model, step, x):
@@ -25,20 +20,16 @@ def value_at(model, step, x):
     steps = get_graph_node_names(model)[1]
     return create_feature_extractor(model, steps)(x)[step]
 
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
-
 # %% dict_returned
 # misconception: returns the extractor's dict | hint: feat_dict_for_value
 # breaks: returns the value of one step
-# edits: alias
--        return create_feature_extractor(model, [step])(x)[step]
-+        return create_feature_extractor(model, [step])(x)
-@@
--    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach())):
-+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x)
+    return found[0]
 
 # %% fx_only
 # misconception: torchvision's extractor for everything | hint: feat_cannot_be_traced
@@ -46,19 +37,16 @@ for step in ("bn1", "block.add", "flatten"):
 def value_at(model, step, x):
     return create_feature_extractor(model, [step])(x)[step]
 
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
-
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
 # breaks: No hook of yours stays
-# edits: alias
--    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach())):
--        model(x)
-+    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
-+    model(x)
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
+    model(x)
+    return found[0]
 
 # %% hooks_on_all_modules
 # misconception: looks the step up among the modules' outputs | hint: feat_fx_own_names
@@ -76,11 +64,6 @@ def value_at(model, step, x):
 def hook_into(found, name, output):
     if name not in found:
         found[name] = output.detach().clone()
-
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
 
 # %% hooks_only
 # misconception: hooks for everything | hint: feat_no_module_behind
@@ -100,37 +83,6 @@ def value_at(model, step, x):
         model(x)
     return found["value"]
 
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
-
-# %% list_returned
-# misconception: returns all calls | hint: feat_dict_for_value
-# edits: hook_stays
--    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
--    model(x)
--    return found[0]
-+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-+        model(x)
-+    return found
-
-# %% none_without_module
-# misconception: gives None where there is no module | hint: feat_no_module_behind
-def value_at(model, step, x):
-    modules = dict(model.named_modules())
-    if step not in modules:
-        return None
-    found = []
-    with modules[step].register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-        model(x)
-    return found[0]
-
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
-
 # %% number_is_a_call
 # misconception: takes every number for a call of a module | hint: feat_call_number
 import re
@@ -146,29 +98,14 @@ def value_at(model, step, x):
         model(x)
     return found[number]
 
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
-
-# %% plain_graph
-# misconception: looks for torchvision's names in a plain graph | hint: feat_fx_own_names
-# edits: all_steps_at_once
--    steps = get_graph_node_names(model)[1]
--    return create_feature_extractor(model, steps)(x)[step]
-+    traced = torch.fx.symbolic_trace(model)
-+    nodes = {node.name: node for node in traced.graph.nodes}
-+    with traced.graph.inserting_after(nodes[step]):
-+        traced.graph.output(nodes[step])
-+    traced.recompile()
-+    return traced(x)
-
 # %% returns_output
 # misconception: returns the model's output | hint: output_for_features
-# edits: list_returned
--        model(x)
--    return found
-+        return model(x)
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        return model(x)
 
 # %% suffix_cut_off
 # misconception: cuts the number of the call off | hint: feat_suffix
@@ -183,11 +120,6 @@ def value_at(model, step, x):
     with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
         model(x)
     return found[0]
-
-
-for step in ("bn1", "block.add", "flatten"):
-    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
-    print(step, None if value is None else tuple(value.shape))
 
 # %% trains
 # misconception: switches the model to training mode | hint: changes_mode

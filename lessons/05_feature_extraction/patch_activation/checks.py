@@ -192,27 +192,7 @@ class AsItWas(Patched):
         }
 
 
-class EachCallItsOwn(Patched):
-    """A further call on the same model patches with its own clean input."""
-
-    blame = {"the second answer": "stale_result"}
-
-    def probe(self, nb, case):
-        (model, clean, corrupted), patch = self.given(case), nb.function("patch_activation")
-        return {
-            "the first answer": patch(model, "block", clean, corrupted),
-            "the second answer": patch(model, "block", clean * 2, corrupted),
-        }
-
-    def truth(self, case):
-        model, clean, _ = self.given(case)
-        return {"the first answer": close(model(clean)), "the second answer": close(model(clean * 2))}
-
-    def mistakes(self, case):
-        return {}
-
-
-check("patch_activation", Patched, SomeChannels, AsItWas, EachCallItsOwn)
+check("patch_activation", Patched, SomeChannels, AsItWas)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

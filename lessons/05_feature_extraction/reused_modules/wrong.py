@@ -119,18 +119,6 @@ def record_calls(model, x):
 +            if len(list(module.children())) == 0:
 +                handles.append(module.register_forward_hook(partial(keep, name)))
 
-# %% list_for_each_module
-# misconception: collects a list for each module | hint: feat_grouped
-# edits: alias
--    calls, handles = [], []
-+    calls, handles = {}, []
-@@
--        calls.append((name, output.detach()))
-+        calls.setdefault(name, []).append(output.detach().clone())
-@@
--    return calls
-+    return [(name, output) for name, outputs in calls.items() for output in outputs]
-
 # %% nothing_predicted
 # misconception: runs it, and writes down what ran without a prediction | hint: feat_no_prediction
 # breaks: Write them into `predicted`, in order, before you run anything
@@ -155,19 +143,6 @@ def record_calls(model, x):
 # edits: a_round_too_many
 -predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
 +predicted = ["enter", "relu", "mix"]
-
-# %% one_list_for_all
-# misconception: one list for all runs, emptied at each | hint: feat_one_dict
-# edits: alias
- predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
-+calls = []
-@@
--    calls, handles = [], []
-+    calls.clear()
-+    handles = []
-@@
--        calls.append((name, output.detach()))
-+        calls.append((name, output.detach().clone()))
 
 # %% recursion_over_children
 # misconception: walks the children of each module | hint: feat_under_each_name

@@ -208,25 +208,6 @@ def every_tensor(model, layers, x):
 +            for place, tensor in (("0", steps), ("1.0", h), ("1.1", c)):
 +                found[f"{name}.{place}"] = tensor.detach().clone()
 
-# %% tuples_and_dicts
-# misconception: opens tuples and dicts, but no lists | hint: feat_lists_skipped
-def every_tensor(model, layers, x):
-    found = {}
-
-    def put(place, output):
-        if isinstance(output, torch.Tensor):
-            found[place] = output.detach().clone()
-        elif isinstance(output, (tuple, dict)):
-            for key, part in output.items() if isinstance(output, dict) else enumerate(output):
-                put(f"{place}.{key}", part)
-
-    with ExitStack() as stack:
-        for name in layers:
-            hook = lambda module, args, output, name=name: put(name, output)
-            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
-        model(x)
-    return found
-
 # %% brackets_in_the_keys
 # misconception: keys as torch's pytree writes them | hint: feat_other_keys
 from torch.utils import _pytree as pytree

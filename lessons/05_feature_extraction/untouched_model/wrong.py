@@ -172,19 +172,6 @@ def looking_at(model, hooks):
 +    except Exception as error:
 +        print("something went wrong:", error)
 
-# %% works_on_a_copy
-# misconception: prepares a copy of the model | hint: feat_on_a_copy
-import copy
-
-
-@contextmanager
-def looking_at(model, hooks):
-    twin = copy.deepcopy(model).eval()
-    for name, hook in hooks.items():
-        twin.get_submodule(name).register_forward_hook(hook)
-    with torch.no_grad():
-        yield twin
-
 # %% yields_in_the_loop
 # misconception: yields once for each hook | hint: feat_no_yield
 @contextmanager
@@ -200,15 +187,3 @@ def looking_at(model, hooks):
             handle.remove()
             for module, training in modes:
                 module.training = training
-
-# %% keeps_the_last_handle
-# misconception: one variable for all handles | hint: feat_hook_left
-# edits: children_by_name
--    modes = [(module, module.training) for module in model.modules()]
--    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
-+    modes, handle = [(module, module.training) for module in model.modules()], None
-+    for name, hook in hooks.items():
-+        handle = model.get_submodule(name).register_forward_hook(hook)
-@@
--        for handle in handles:
-+        if handle:
