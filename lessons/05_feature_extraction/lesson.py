@@ -935,7 +935,8 @@ check("reused_modules")
 # ## What hooks cannot see
 #
 # A sum is no module, and neither is `torch.flatten`. torchvision's tool sees them, because it does not listen: it runs `forward` with stand-ins
-# instead of tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it. Here are the steps of the small model that are not simply the first call of a module:
+# instead of tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it. Here are those steps of the small model
+# that are not simply the first call of a module:
 
 # %%
 tiny = TinyResNet().eval()
@@ -1209,7 +1210,8 @@ attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer
 # - A kept output is an alias. If a later operation works in place, only a clone stays true.
 # - Hooks stay until they are removed. `with` and `finally` remove them even after an error.
 # - A hook that returns a value replaces the output. That is how to ask whether a feature matters.
-# - Further: `no_grad` does not stop BatchNorm's statistics, `eval` does. A hook fires once a call, not once a module. What is no module is seen by `torch.fx`, if `forward` can be traced.
+# - Further: `no_grad` does not stop BatchNorm's statistics, `eval` does. A hook fires once a call, not once a module. What is no module is
+#   seen by `torch.fx`, if `forward` can be traced.
 #
 # **Next:** lesson 06 builds tools of hooks: Grad-CAM, a search for the first NaN, an optimizer inside the backward pass.
 #
