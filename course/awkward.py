@@ -25,11 +25,7 @@ from nbproof.checks.case import Case
 __all__ = [
     "KINDS",
     "awkward_models",
-    "bare_model",
-    "hooked_model",
-    "own_parameter_model",
     "several_groups",
-    "whole_numbers_model",
 ]
 
 
@@ -196,52 +192,6 @@ def awkward_models(case: Case, *kinds: str) -> dict[str, tuple[nn.Module, torch.
         model: nn.Module = case.build(f"awkward {kind}", one.build)
         found[one.says] = model, case.tensor(f"awkward x {kind}", *one.shape, dtype=one.dtype)
     return found
-
-
-def hooked_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
-    """A model on which somebody's hook doubles what it is given: ``model(x)`` runs this hook, ``model.forward(x)`` does not."""
-
-    def build() -> nn.Module:
-        model = nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3))
-        model.register_forward_pre_hook(lambda module, args: (args[0] * 2,))
-        return model
-
-    return {
-        "a model with a hook of its owner": (case.build("hooked", build), case.tensor("x for the hooked one", 2, 4))
-    }
-
-
-def whole_numbers_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
-    """A model in which a layer gives whole numbers, and the next one, an Embedding, looks them up."""
-
-    def build() -> nn.Module:
-        return nn.Sequential(nn.Linear(4, 5), _Of(lambda self, x: x.argsort(-1)), nn.Embedding(5, 3))
-
-    model: nn.Module = case.build("whole", build)
-    return {"a model in which a layer gives whole numbers": (model, case.tensor("x for whole numbers", 2, 4))}
-
-
-def bare_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
-    """A model without any parameter to ask for a device or a dtype; it gives true and false."""
-    model = nn.Sequential(nn.Tanh(), _Of(lambda self, x: x > 0), nn.Flatten())
-    return {"a model without parameters": (model, case.tensor("x without parameters", 2, 4))}
-
-
-class _Shift(nn.Module):
-    """A layer that puts out its own parameter."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.by = nn.Parameter(torch.ones(3))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.by
-
-
-def own_parameter_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
-    """A model whose last layer gives a parameter itself, so a leaf of the graph."""
-    model: nn.Module = case.build("shift", lambda: nn.Sequential(nn.Linear(4, 3), _Shift()))
-    return {"a model in which a layer gives its parameter": (model, case.tensor("x for shift", 2, 4))}
 
 
 def several_groups(model: nn.Module) -> list[dict[str, Any]]:

@@ -6,22 +6,17 @@ import contextlib
 import io
 import types
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
 __all__ = [
-    "Call",
-    "alone_in",
-    "calls_of",
     "hook_counts",
     "nan_as_number",
     "odd_gradients",
     "other_forward",
     "printed_lines",
-    "single_calls",
     "statistics",
     "tensor_hook_count",
 ]
@@ -54,59 +49,6 @@ def other_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[nn
         module.__dict__.pop("forward", None)
         if before is not None:
             module.__dict__["forward"] = before
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call of a module: its dotted name, its first argument and its output as they were, and the output itself."""
-
-    name: str
-    given: Any
-    output: Any
-    later: Any
-    begins: int
-    """How many calls had begun before this one."""
-
-
-def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
-    """Each call of a module while ``model(x)`` runs, in the order in which they end, without any hook; the model is spent.
-
-    Only for models like those of the visible checks, in which each module gets one argument, by its place: it raises TypeError
-    for others. Learners have this function, so each hidden model has a module that gets its argument by keyword.
-    """
-    calls: list[Call] = []
-    begun: list[str] = []
-
-    def kept(value: Any) -> Any:
-        return value.detach().clone() if isinstance(value, torch.Tensor) else value
-
-    def listening(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
-        def run(x: Any, /) -> Any:
-            begins, given = len(begun), kept(x)
-            begun.append(name)
-            output = forward(x)
-            later = output.detach() if isinstance(output, torch.Tensor) else output
-            calls.append(Call(name, given, kept(output), later, begins))
-            return output
-
-        return run
-
-    for name, module in model.named_modules():
-        module.forward = listening(name, module.forward)
-    model(x)
-    return calls
-
-
-def single_calls(model: nn.Module, x: torch.Tensor) -> dict[str, Call]:
-    """By name, the calls of modules inside the model that run just once in ``model(x)`` and return one tensor."""
-    return alone_in(calls_of(model, x))
-
-
-def alone_in(calls: Sequence[Call]) -> dict[str, Call]:
-    """By name, those of modules inside the model that run just once and return one tensor."""
-    names = [call.name for call in calls]
-    tensors = [call for call in calls if isinstance(call.output, torch.Tensor)]
-    return {call.name: call for call in tensors if call.name and names.count(call.name) == 1}
 
 
 def statistics(model: nn.Module) -> dict[str, torch.Tensor]:

@@ -13,14 +13,14 @@ from course.pictures.words import cut, listed
 
 __all__ = ["draw_digits"]
 
-_SIDE, _GAP, _LINE = 0.78, 0.14, 0.24
+_SMALL, _LARGE, _GAP, _LINE = 0.78, 1.6, 0.14, 0.24
 
 
 @in_own_style
 def draw_digits(
     pictures: torch.Tensor, captions: Sequence[str], marked: Collection[int] = (), title: str | None = None
 ) -> Picture:
-    """Draw grey pictures, (N, H, W) or (N, 1, H, W), ten a row, with ``captions[n]`` below picture ``n``.
+    """Draw grey pictures, (N, H, W) or (N, 1, H, W), ten a row or up to four large ones, with ``captions[n]`` below ``n``.
 
     A caption may hold line breaks. Pictures whose number is in ``marked`` get a thick red frame. Raises ValueError for
     other shapes, and where there are not as many captions as pictures.
@@ -36,16 +36,17 @@ def draw_digits(
     if not captions:
         return empty_picture(title, "No picture.")
     words = [" ".join(caption.split()) + (" (marked)" if n in marked else "") for n, caption in enumerate(captions)]
-    row = _SIDE + 0.12 + _LINE * max(caption.count("\n") + 1 for caption in captions)
-    wide = max(7.6, 0.15 + min(10, len(images)) * (_SIDE + _GAP))
+    side = _LARGE if len(images) <= 4 else _SMALL
+    row = side + 0.12 + _LINE * max(caption.count("\n") + 1 for caption in captions)
+    wide = max(7.6, 0.15 + min(10, len(images)) * (side + _GAP))
     picture = Picture(wide, 0.5 + math.ceil(len(images) / 10) * row, f"{title}. {listed(words)}")
     tall = picture.titled(title)
     for n, (image, caption) in enumerate(zip(images, captions, strict=True)):
-        left, top = 0.15 + n % 10 * (_SIDE + _GAP), tall - 0.5 - n // 10 * row
-        picture.shade(image.numpy(), (left, top - _SIDE, _SIDE, _SIDE), cmap="gray_r")
+        left, top = 0.15 + n % 10 * (side + _GAP), tall - 0.5 - n // 10 * row
+        picture.shade(image.numpy(), (left, top - side, side, side), cmap="gray_r")
         if n in marked:
-            frame = Rectangle((left, top - _SIDE), _SIDE, _SIDE, fill=False, edgecolor=RED, linewidth=2.6, zorder=3)
+            frame = Rectangle((left, top - side), side, side, fill=False, edgecolor=RED, linewidth=2.6, zorder=3)
             picture.put(frame)
-        text = "\n".join(cut(line, 12) for line in caption.split("\n"))
-        picture.write(left + _SIDE / 2, top - _SIDE - 0.08, text, fontsize=8.5, ha="center", va="top", linespacing=1.25)
+        text = "\n".join(cut(line, 25 if side == _LARGE else 12) for line in caption.split("\n"))
+        picture.write(left + side / 2, top - side - 0.08, text, fontsize=8.5, ha="center", va="top", linespacing=1.25)
     return picture

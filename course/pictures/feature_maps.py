@@ -17,11 +17,14 @@ _SIGNS = "blue −: below 0   ·   white: 0   ·   red +: above 0"
 
 
 @in_own_style
-def draw_feature_maps(features: Mapping[str, torch.Tensor], columns: int = 8, title: str | None = None) -> Picture:
+def draw_feature_maps(
+    features: Mapping[str, torch.Tensor], columns: int = 8, title: str | None = None, one_scale: bool = False
+) -> Picture:
     """A grid of maps, one row a layer: the first ``columns`` channels of the first sample in the batch.
 
     ``features`` maps a layer's name to its output, shape (N, C, H, W), any real dtype. Each row has a
-    scale of its own, white at 0, red above, blue below. Raises ValueError for an empty mapping or other shapes.
+    scale of its own, or all share one, white at 0, red above, blue below. Raises ValueError for an empty mapping or
+    other shapes.
     """
     if not isinstance(features, Mapping) or not features:
         raise ValueError(f"wanted a dict {{layer name: tensor of shape (N, C, H, W)}}, got {told(features)}")
@@ -34,7 +37,9 @@ def draw_feature_maps(features: Mapping[str, torch.Tensor], columns: int = 8, ti
     # Inches; a bold 10-point letter is about 0.1 wide.
     left, top = max(1.55, 0.35 + 0.098 * max(len(cut(name, 26)) for name in maps)), 0.5 if title else 0.12
     columns = max(1, min(columns, max(map(len, maps.values()))))
-    sizes = {name: f"{len(one)} maps, {one.shape[1]} × {one.shape[2]}" for name, one in maps.items()}
+    counts = {name: f"{columns} of {len(one)}" if len(one) > columns else f"{len(one)}" for name, one in maps.items()}
+    sizes = {name: f"{counts[name]} maps, {one.shape[1]} × {one.shape[2]}" for name, one in maps.items()}
+    widest = max(_limit(one[:columns]) for one in maps.values())
     words = listed(f"{name}: {size}, values {_range(maps[name])}" for name, size in sizes.items())
     heading = title or "Feature maps"
     alt = f"{heading}. One row a layer, at most {columns} maps of each, blue below 0, white at 0, red above: {words}"
@@ -42,8 +47,9 @@ def draw_feature_maps(features: Mapping[str, torch.Tensor], columns: int = 8, ti
     tall = picture.titled(title or "")
     for row, (name, size) in enumerate(sizes.items(), 1):
         shown = maps[name][:columns]
-        _row(picture, (cut(name, 26), size), shown, _limit(shown), (left, tall - top - row))
-    picture.write(0.15, 0.16, f"{_SIGNS}   ·   each row has its own scale", fontsize=8.5, color=QUIET)
+        _row(picture, (cut(name, 26), size), shown, widest if one_scale else _limit(shown), (left, tall - top - row))
+    scales = "all rows share one scale" if one_scale else "each row has its own scale"
+    picture.write(0.15, 0.16, f"{_SIGNS}   ·   {scales}", fontsize=8.5, color=QUIET)
     return picture
 
 

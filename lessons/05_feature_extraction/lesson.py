@@ -9,17 +9,13 @@
 # %% [markdown]
 # # Look inside a model that nobody lets you edit
 #
-# - **You will do** this: get at the numbers that a finished net works out on its way and never returns, and use them to sort digits that
-#   it has never seen. You write `VerboseNet`, which tells the shape of every step of a ResNet-18, and `FeatureExt`, which returns the output
-#   of any layer that you name. You find out what spoils such outputs. Then you put a few feature maps of a handwritten 3 into an 8, and
-#   the net changes its mind. You leave with a toolbox of seven functions for your own work.
-# - **You will learn** how to watch a model from outside with forward hooks; how nested layers are named; why a kept tensor can change
-#   after the hook has ended; how hooks pile up, and how to be sure that they are gone; how to find out whether a model uses a feature.
-#   Further on: what looking does to a model in training mode, layers that run twice, outputs in parts, what hooks cannot see, and what a layer costs.
-# - **You need** lesson 03: what a forward hook gets, and what happens to the value it returns.
+# - **You will do** this: get numbers out of a finished net that it never returns, and sort digits with them that it has never seen.
+#   Write a `VerboseNet` and a `FeatureExt` for any model. Put a few feature maps of a 3 into an 8, and see the net change its mind.
+# - **You will learn** to watch a model from outside, what spoils the outputs that you keep, and how to leave no trace.
+# - **You need** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
 # - **Time** <!-- time and points -->.
-# - **Help** after a check that failed, `hint()` in any cell gives the next step. `hint("verbose_net")`, with an exercise's id, helps you to begin.
-# - **Out of scope** training on the features, gradients of the features.
+# - **Help** after a check that failed: `hint()`. To begin: `hint("verbose_net")`, with an exercise's id.
+# - **Out of scope** training on the features.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from course import hint, progress, solution  # first: it makes torchvision importable beside a CPU-only torch
@@ -35,15 +31,16 @@ from torch.nn import Parameter
 from torchvision.models import ResNet18_Weights, resnet18
 from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
 
+from course.models import Residual, Rounds, TinyResNet
+from course.sources import show_source
+
 # %% [markdown]
 # ## What a net knows and does not say
 #
-# A colleague hands you a small net. It was trained to tell the handwritten digits 0, 1, 2, 3, 5, 6 and 8 apart. (Here it is trained in front of
-# you, which takes about a second.) It returns seven scores, one for each of these digits.
+# A colleague hands you a small net that tells the handwritten digits 0, 1, 2, 3, 5, 6 and 8 apart. It returns seven scores.
 
 # %%
 from course.data import digits, jittered, picture
-from course.models import TinyResNet
 
 straight, labels = digits()                                            # 1,797 pictures of 8 x 8 pixels
 moved = jittered(straight, torch.Generator().manual_seed(0))           # each one up to a pixel off its place
@@ -52,7 +49,7 @@ seen = torch.isin(labels, known)
 pictures, answers = straight[seen], torch.searchsorted(known, labels[seen])
 
 torch.manual_seed(0)
-digit_net = TinyResNet(channels=16, classes=7, colours=1, places=2)
+digit_net = TinyResNet(channels=16, classes=7, colours=1, places=2)    # trained here, in a second or two
 optimizer = torch.optim.Adam(digit_net.parameters(), lr=0.006)
 for _ in range(5):
     for batch in torch.randperm(1000).split(50):
@@ -66,11 +63,41 @@ with torch.no_grad():
 print(f"{right.float().mean():.0%} of {len(right)} pictures that were not trained on are read correctly")
 
 # %% [markdown]
-# You have other plans with it. You want to sort 4s, 7s and 9s, and of each you have just three pictures with a label. The net cannot say "4".
+# You want to sort 4s, 7s and 9s, with just three labelled examples of each. The net cannot say "4". But on the way to its scores a layer,
+# `pool`, puts out 64 numbers for each picture. Are they good for digits that it has never seen? Get them out.
+
+# %% [markdown]
+# ### Exercise: What the net never returns
 #
-# With three examples of each digit there is not much to train. The simplest method needs no training: **nearest neighbour** gives each
-# picture the label of the example that is closest to it. But closest in what? First try the 64 pixels. Then try 64 numbers from inside the net:
-# what its layer `pool` puts out on the way to the seven scores. The function `keep` gets them, and you will understand every line of it in a quarter of an hour.
+# easy · 4 min
+#
+# Write `pooled(net, pictures)`: it runs `net` on `pictures` and returns what the layer `net.pool` puts out on the way.
+#
+# - Afterwards no hook of yours is left.
+#
+# ```python
+# pooled(digit_net, moved[:5]).shape  # torch.Size([5, 16, 2, 2]): 64 numbers a picture
+# ```
+
+
+# %% nbgrader={"grade": false, "grade_id": "pooled", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def pooled(net: nn.Module, pictures: torch.Tensor) -> torch.Tensor:
+    """What `net.pool` puts out while `net` runs on `pictures`."""
+    # TODO: a hook on net.pool, a run, and the hook off again.
+    ### BEGIN SOLUTION
+    kept = []
+    with net.pool.register_forward_hook(lambda module, args, output: kept.append(output)):
+        net(pictures)
+    return kept[0]
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test_pooled", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("pooled")
+
+# %% [markdown]
+# Now the comparison. **Nearest neighbour** needs no training: each picture gets the label of the example that is closest to it. Closest in
+# what: in its 64 pixels, or in the 64 numbers that you have got out?
 
 
 # %%
@@ -86,38 +113,27 @@ def nearest(values, labels, examples=3):
     return torch.stack(shares).mean().item()
 
 
-kept = {}
-
-
-def keep(module, args, output):
-    kept["pool"] = output.detach()
-
-
 for how, everything in (("up to a pixel off", moved), ("all in the middle", straight)):
     new = everything[~seen]                                            # 4s, 7s and 9s
-    handle = digit_net.pool.register_forward_hook(keep)
-    digit_net(new)
-    handle.remove()
-    share = nearest(new, labels[~seen]), nearest(kept["pool"], labels[~seen])
-    print(f"{how}: {share[0]:.0%} right by {new[0].numel()} pixels, {share[1]:.0%} by {kept['pool'][0].numel()} numbers of `pool`")
+    inside = pooled(digit_net, new)
+    if inside is None:
+        print("`pooled` returns nothing yet.")
+        break
+    print(f"{how}: {nearest(new, labels[~seen]):.0%} right by pixels, {nearest(inside.detach(), labels[~seen]):.0%} by `pool`")
 
 # %% [markdown]
-# The net has never seen a 4, a 7 or a 9. Yet the numbers that it works out on the way sort them much better than the pixels do, as soon as
-# the pictures are a little off their place, as they are in real life. (If every digit sits exactly in the middle, pixels do well, too.)
-# Such inner outputs are called **features**.
-# The net computes them at each call and throws them away, because its `forward` returns the scores only. A hook got them out, and not a line of the net was changed.
+# The net has never seen a 4, a 7 or a 9, and yet its inner numbers sort them much better than pixels do, as soon as the pictures are a little
+# off their place. (If every digit sits exactly in the middle, pixels do well, too.) Such inner outputs are called **features**. The net
+# computes them at each call and throws them away.
 #
-# This lesson is about that: how to get at what is inside a model that you cannot edit, and how not to be fooled by what you get.
+# ## The children are not the model
 #
-# ## The model and the picture
-#
-# Now for a model that really comes from a library. ResNet-18 classifies photographs. You can run it, but its `forward` is not yours to edit.
-# Without a network it comes with random weights. That is enough here, because hooks do not care what the weights are.
+# Now for a model from a library. ResNet-18 classifies photographs; its `forward` is not yours to edit. Without a network
+# it comes with random weights, which is enough here: hooks do not care.
 
 # %%
 from course.pictures.digits import draw_digits
 from course.pictures.feature_maps import draw_clobber, draw_feature_maps
-from course.sources import show_source
 
 PRETRAINED = False  # True downloads 45 MB of trained weights, once
 
@@ -128,25 +144,12 @@ mean, std = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.2
 x = (picture("flower", 96) - mean[:, None, None]) / std[:, None, None]
 
 with torch.no_grad():
-    output = net(x)
-print("in", tuple(x.shape), "   out", tuple(output.shape))
-
-# %% [markdown]
-# 1,000 numbers come out. What happened on the way? Somebody has written a tool that answers this, so let us see the aim first.
-# Each row is a layer, and each small picture is one channel of its output: white is 0, red is positive, blue is negative.
-
-# %%
-with torch.no_grad():
     steps = create_feature_extractor(net, ["conv1", "layer1", "layer2", "layer3"])(x)
 draw_feature_maps(steps, columns=6, title="One flower on its way through ResNet-18")
 
 # %% [markdown]
-# From row to row the maps become smaller; their number and size stand on the left. In this lesson you build such a tool yourself, with hooks.
-# Then you know what it does, and you can use it in places where torchvision's tool cannot go.
-#
-# ## The children are not the model
-#
-# Why hooks at all? Why not run the children one after another, and look at each result? Try it.
+# Each row is a layer, each small picture one channel of its output. torchvision's tool made it; in this lesson you build your own, which goes
+# where that one cannot. Why hooks at all? Why not run the children one after another?
 
 # %%
 step = x
@@ -158,51 +161,30 @@ except RuntimeError as error:
     print("stopped at", name, "-", error)
 
 # %% [markdown]
-# `named_children()` tells which layers the model *has*. Only `forward` tells how it *uses* them. Here is what lies between `avgpool` and
-# `fc`: a call of `torch.flatten`, which is a function and no child.
+# `named_children()` tells which layers the model *has*; only `forward` tells how it *uses* them. Between `avgpool` and `fc` lies a call of
+# `torch.flatten`, which is a function and no child:
 
 # %%
 show_source(type(net)._forward_impl)
 
 # %% [markdown]
-# Other models hide more between their children: a skip connection (`out += identity`), a second use of a layer, an `if`. So let the model
-# run itself, and listen. A **forward hook** does that: PyTorch calls it with the module, its inputs and its output, each time that
-# the module has been called. So call the model, `model(x)`: `model.forward(x)` goes past the hooks that hang on the model itself.
-
-
-# %%
-def tell(module, args, output):
-    print("the hook got:", type(module).__name__, "|", type(args).__name__, "|", tuple(output.shape))
-
-
-handle = net.layer4.register_forward_hook(tell)
-with torch.no_grad():
-    net(x)
-handle.remove()  # from here on the model is as it was
-
-# %% [markdown]
-# The hook learns the module's class, but not its name: a module does not know under which name its parent keeps it.
-# A common belief is that every module inherits a `__name__`. Classes and functions have one, module objects do not:
-
-# %%
-print(hasattr(nn.ReLU, "__name__"), hasattr(nn.ReLU(), "__name__"))
-
-# %% [markdown]
+# Other models hide more: a skip connection, a second use of a layer, an `if`. So let the model run itself, and listen. Call it as `model(x)`:
+# `model.forward(x)` goes past the hooks that hang on the model itself.
+#
 # ### Give each hook its name
 #
-# So the name must come from the loop that registers the hooks, and this is where most people trip. What will the first loop print?
+# A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that
+# registers the hooks. What does each of these two loops print?
 
 # %%
 toy = nn.Sequential()
 for name in ("red", "green", "blue"):
     toy.add_module(name, nn.Identity())
 
-handles = []
-for name, child in toy.named_children():
-    handles.append(child.register_forward_hook(lambda m, a, o: print(name, end=" ")))
-toy(torch.ones(1))
-for handle in handles:
-    handle.remove()
+with ExitStack() as stack:                                             # a `with` for any number of hooks
+    for name, child in toy.named_children():
+        stack.enter_context(child.register_forward_hook(lambda m, a, o: print(name, end=" ")))
+    toy(torch.ones(1))
 print("<- the name is looked up when the hook runs")
 
 
@@ -210,37 +192,32 @@ def say(name, module, args, output):
     print(name, end=" ")
 
 
-handles = []
-for name, child in toy.named_children():
-    handles.append(child.register_forward_hook(partial(say, name)))
-toy(torch.ones(1))
-for handle in handles:
-    handle.remove()
+with ExitStack() as stack:
+    for name, child in toy.named_children():
+        stack.enter_context(child.register_forward_hook(partial(say, name)))
+    toy(torch.ones(1))
 print("<- the name is fixed when the hook is made")
 
 # %% [markdown]
-# There were three hooks and one variable. A function looks up the variables around it **when it runs**, and by then the loop has ended.
-# This is called *late binding*. `partial(say, name)` makes a new function that calls `say` with this first argument, and it takes the value now.
-# Two other ways do the same: a function that makes the hook and returns it, and a default argument, `lambda m, a, o, name=name: ...`.
-#
+# The late binding of lesson 02, and its cure: `partial`, a function that makes the hook, or a default argument.
+
+# %% [markdown]
 # ### Exercise: A net that tells
 #
 # easy · 10 min
 #
 # Write `VerboseNet(model)`, a module that wraps any model.
 #
-# - Calling it runs the model once, as it is at that time, and returns what the model returns.
-# - Meanwhile it prints one line for each **direct child** of the model, and nothing else. The line gives the child's name, as a word of
-#   its own, and the shape of the child's output. It is about this child only.
-# - Building it prints nothing. Each call prints its own lines. Two of them, on two models that share no layer, do not disturb each other.
+# - Calling it runs the model once, and returns what the model returns.
+# - Meanwhile it prints one line for each **direct child** of the model, and nothing else: the child's name and the shape of its output.
+# - Building it prints nothing, and each call prints its own lines.
 #
-# <details><summary>Fine print</summary>
-#
-# The order of the lines, the notation of the shape and other words on the line are up to you: `conv1: torch.Size([1, 64, 48, 48])` is as good
-# as `(1, 64, 48, 48) from conv1`. The numbers of a shape stand in their order, with commas or an `x` between them. You may print the
-# input's shape as well. Every child in the tests runs once a call and returns one tensor, and no model raises an error or gets another child later.
-#
-# </details>
+# ```python
+# verbose = VerboseNet(nn.Sequential(nn.Linear(3, 5), nn.Tanh()))
+# verbose(torch.ones(2, 3))
+# # 0: (2, 5)
+# # 1: (2, 5)
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "verbose_net", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -277,48 +254,35 @@ check("verbose_net")
 # %% [markdown]
 # ## Names of nested layers
 #
-# `layer1` is itself a model: it has two blocks, each with convolutions of its own. `named_children()` stops at the first level.
-# `named_modules()` walks through the whole tree. It joins the names on the way by dots, and `get_submodule` finds a module by such a name.
+# `layer1` is itself a model with two blocks. `named_modules()` walks through the whole tree and joins the names on the way by dots.
+# `get_submodule` finds a module by such a name; `getattr` knows no dots.
 
 # %%
 modules = dict(net.named_modules())
 print(len(list(net.children())), "children,", len(modules), "modules (one is the model itself, under the name '')")
 print([name for name in modules if name.startswith("layer2.0")])
-print(net.get_submodule("layer2.0.downsample.0"))
 print(net.get_submodule("layer2.0.downsample.0") is modules["layer2.0.downsample.0"])
-
-# %% [markdown]
-# `getattr` knows no dots. And compare whole names: many names end with `conv1`, and each of them is another layer.
-
-# %%
 try:
     getattr(net, "layer1.0.conv1")
 except AttributeError as error:
     print("getattr:", error)
-print([name for name in modules if name.endswith("conv1")][:3], "...")
+print([name for name in modules if name.endswith("conv1")][:3], "... compare whole names")
 
 # %% [markdown]
 # ### Exercise: Feature extractor
 #
-# medium · 15 min
+# medium · 12 min
 #
-# Write `FeatureExt(model, layers)`, a module that wraps any model. `layers` is a list of one or more layer names as `named_modules()` gives them (but not `''`, the model itself), in any order.
+# Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` is a list of dotted names.
 #
-# - Calling it on `x` runs the model on `x` once, as it is at that time, and returns a dict. Its keys are exactly the names in `layers`. Each value is the
-#   output of that layer in this run.
-# - It leaves the model as it is: `model(x)` gives what it gave before, and the model stays in the mode (`train` or `eval`) that it is in.
-# - It may be called again: each call returns the features of its own input. Later calls add no further hooks to the model.
-# - Two of them, even on one model, do not disturb each other.
+# - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values the outputs of those layers.
+# - The model stays as it is, and each call returns the features of its own input.
+# - Two of them on one model do not disturb each other.
 #
-# <details><summary>Fine print</summary>
-#
-# The tests ask for layers that run once a call, that return one tensor, and whose output no later operation overwrites. What to do about the
-# others comes right after. What you keep may be detached or not. A later call may change the dict that an earlier one returned. Whether what comes
-# after the last of these layers runs as well is up to you. No model raises an error or catches one,
-# carries hooks of other people, or gets another layer later. All modules of a model are in the same mode, its `forward` does not ask in which one,
-# and torchvision's tool can handle each model.
-#
-# </details>
+# ```python
+# model = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU()))
+# FeatureExt(model, ["1.0"])(torch.ones(4, 2))  # {"1.0": a tensor of shape (4, 3)}
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "feature_extractor", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -357,49 +321,32 @@ from course import check
 check("feature_extractor")
 
 # %% [markdown]
-# Here is your extractor at work on the flower. These layers lie inside the blocks, which `named_children` does not reach.
-
-# %%
-inside = ["layer1.0.conv2", "layer2.0.downsample.0", "layer3.0.conv2"]
-with torch.no_grad():
-    found = FeatureExt(deepcopy(net), inside)(x)                       # a copy: `net` stays without hooks
-title = "Inside the blocks, by your own FeatureExt"
-draw_feature_maps(found, columns=6, title=title) if found else "FeatureExt returns nothing yet."
-
-# %% [markdown]
-# And now back to the 4s, 7s and 9s. Which layer's features sort them best? Ask for all of them at once, in the order in which they run:
+# Which layer's features sort the 4s, 7s and 9s best? Guess first. Then ask your extractor for all of them at once, in the order in which they run:
 
 # %%
 layers = ["conv1", "block.conv1", "block.conv2", "block", "pool", "fc"]
 with torch.no_grad():
-    found = FeatureExt(digit_net, layers)(moved[~seen]) or {}
+    found = FeatureExt(deepcopy(digit_net), layers)(moved[~seen]) or {}  # a copy: `digit_net` stays without hooks
 print(f"{'pixels':12} {nearest(moved[~seen], labels[~seen]):.0%}")
 for name, value in found.items():
     share = nearest(value, labels[~seen])
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# An early layer still knows little more than pixels. The last layer has thrown away whatever does not help with its own seven digits. The
-# layers between them know about strokes in general. That is why people who reuse a trained net take its features from a late layer, but
-# seldom from the last one.
+# An early layer knows little more than pixels. The last one has thrown away what does not help with its own seven digits. The layers between
+# them know about strokes in general: people who reuse a trained net take a late layer's features, but seldom the last one's.
 #
-# ## A small model with the same habits
+# ## A feature can change after your hook has ended
 #
-# ResNet-18 takes a while to build, so from here on most cells use a model with one block instead of eight. The digit net is such a `TinyResNet`.
-# Read its `forward` once: one ReLU runs twice, it works in place, and so does the sum; and some steps are no layers at all. Each of these will matter.
-
-# %% nbgrader={"grade": false, "grade_id": "setup_tiny", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from course.models import Residual, Rounds, TinyResNet
-from course.sources import show_source
+# The digit net is a `TinyResNet`, ResNet-18 in small. Read its `forward` once: one ReLU runs twice, it works in place, and so does
+# the sum; and some steps are no layers.
 
 # %%
 show_source(Residual, TinyResNet)
 
 # %% [markdown]
-# ## A feature can change after your hook has ended
-#
-# In ResNet-18, `bn1` is followed by `ReLU(inplace=True)`. This ReLU writes its result into the tensor that it is given, and that is the very tensor
-# that your hook has just kept. The output of a BatchNorm has negative values, the output of a ReLU has none. Which of these three still have them?
+# In ResNet-18, too, `bn1` is followed by `ReLU(inplace=True)`, which writes its result into the tensor that it is given: the very tensor
+# that your hook has kept. A BatchNorm puts out negative values, a ReLU none. Which of these three still have them?
 
 # %%
 kept = {}
@@ -411,7 +358,6 @@ def keep_three(module, args, output):
     kept["clone"] = output.clone()
 
 
-print(net.relu)
 with torch.no_grad(), net.bn1.register_forward_hook(keep_three):
     net(x)
 for how, feature in kept.items():
@@ -422,9 +368,8 @@ title = "The output of bn1: as it was, and as it is when you look at it"
 draw_clobber(kept["clone"], kept["alias"], columns=4, title=title)
 
 # %% [markdown]
-# `detach()` cuts the tensor off from autograd, but it shares the memory. Only `clone()` has memory of its own.
-#
-# Whatever a later operation writes into is at risk. Which outputs of ResNet-18 are at risk? Keep each of them twice, and compare after the run:
+# `detach()` cuts the tensor off from autograd, but shares the memory. Only `clone()` has memory of its own. Which outputs of ResNet-18 are
+# at risk? Keep each of them twice, and compare after the run:
 
 # %%
 pairs = {}
@@ -434,7 +379,7 @@ def keep_both(name, module, args, output):
     pairs.setdefault(name, []).append((output, output.clone()))
 
 
-with torch.no_grad(), ExitStack() as stack:                            # a `with` for any number of hooks
+with torch.no_grad(), ExitStack() as stack:
     for name, module in net.named_modules():
         stack.enter_context(module.register_forward_hook(partial(keep_both, name)))
     net(x)
@@ -442,8 +387,8 @@ changed = [name for name, calls in pairs.items() if any(not torch.equal(one, cop
 print(len(changed), "of", len(pairs), "modules:", *changed)
 
 # %% [markdown]
-# They are the outputs of every `bn1` (the ReLU comes next) and of every `bn2` (then comes `out += identity`). The other outputs are safe
-# in this model. In a model that you do not know you would have to measure it as we did just now, or keep copies:
+# The outputs of every `bn1` (the ReLU comes next) and of every `bn2` (then comes `out += identity`). In a model that you do not know, measure it
+# like this, or keep copies:
 #
 # | you want | keep |
 # | --- | --- |
@@ -453,35 +398,22 @@ print(len(changed), "of", len(pairs), "modules:", *changed)
 #
 # ## Hooks pile up
 #
-# A hook belongs to the model, not to the wrapper that registered it. Run a notebook cell twice, or wrap one model twice, and each
-# hook is there twice. If the variable that holds a handle gets another value, the handle is lost, but the hook stays.
+# A hook belongs to the model, not to the wrapper that registered it. Run a cell twice, and each hook is there twice. Give the
+# variable that holds the handle another value: the handle is lost, and the hook stays. What does the last line print?
 
 # %%
 small = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
 log = []
-
-
-class Watcher(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        self.handle = model[0].register_forward_hook(lambda m, a, o: log.append(tuple(o.shape)))
-
-    def forward(self, x):
-        return self.model(x)
-
-
 for _ in range(2):  # as if the cell were run twice
-    watcher = Watcher(small)
-watcher(torch.ones(1, 2))
+    handle = small[0].register_forward_hook(lambda m, a, o: log.append(tuple(o.shape)))
+small(torch.ones(1, 2))
 print("one call, entries in the log:", len(log))
-watcher.handle.remove()
-del watcher
-print("removed and deleted, hooks still there:", len(small[0]._forward_hooks))
+handle.remove()
+print("removed, hooks still there:", len(small[0]._forward_hooks))
 
 # %% [markdown]
-# The cure is that whoever registers a hook also removes it, even if something fails on the way. Python's tool for *even if* is `finally`, and
-# the context manager that is built on it. A handle is a context manager itself, which is why `with net.bn1.register_forward_hook(...)` worked a moment ago. For many hooks:
+# Whoever registers a hook also removes it, even if something fails on the way. Python's tool for *even if* is `finally`, and the context manager
+# that is built on it. (A handle is one itself: hence `with net.bn1.register_forward_hook(...)`.) For many hooks:
 
 
 # %%
@@ -508,26 +440,23 @@ except RuntimeError:
     print("after an error:", count_hooks(fresh))
 
 # %% [markdown]
+# Now deal with both troubles at once.
+
+# %% [markdown]
 # ### Exercise: Features that stay true
 #
-# medium · 15 min
+# medium · 12 min
 #
-# Now deal with both troubles at once. Write `safe_features(model, layers, x)`. It runs `model` on `x` once, in the mode that it is in, and returns a dict: under
-# each name in `layers` the output of that layer.
+# Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict: under each name in `layers` the output of that layer.
 #
-# - Each value is what the layer put out **at that moment**. It stays so, whatever is written afterwards: by the model, by a later call, or by
-#   somebody who changes `x`.
-# - No feature requires a gradient.
-# - A layer that did not run in this call (there may be an `if` in `forward`) has no entry.
-# - Afterwards your hooks are gone, also if the model raises an error or somebody interrupts it. The error reaches the caller. Other people's hooks stay.
+# - Each value stays what the layer put out **at that moment**, and requires no gradient.
+# - A layer that did not run has no entry.
+# - Afterwards your hooks are gone, even after an error; other people's stay.
 #
-# <details><summary>Fine print</summary>
-#
-# In the tests each layer runs at most once a call and returns one tensor, not of `bfloat16`. `layers` holds one name or more, as `named_modules()`
-# gives them (but not `''`, the model itself). No model switches gradients, or registers hooks while it runs. For a layer that returns a tuple,
-# as an LSTM does, the reference solution raises a `TypeError` that names the layer. No check asks that of yours.
-#
-# </details>
+# ```python
+# model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))
+# safe_features(model, ["0"], torch.ones(1, 2))  # {"0": the output of Linear, with its negative values}
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "safe_features", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -562,53 +491,28 @@ check("safe_features")
 # %% [markdown]
 # ## Change a feature and see what happens
 #
-# Looking tells what a layer holds. It does not tell whether the net *uses* it. To find that out, change it, and see whether the answer changes.
-# **Activation patching** takes two inputs, such as a picture of a 3 and one of an 8. It runs the net on the 8, but lets one layer put out what
-# it put out for the 3. If the answer becomes "3", the net told the two apart by what you have put in.
+# Looking tells what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs, such
+# as a 3 and an 8, and runs the net on the 8, but lets one layer put out what it put out for the 3. If the answer becomes "3", the net
+# told the two apart by what you have put in.
 #
-# Forward hooks do both halves. A hook that returns `None` looks on. A hook that returns something else **replaces** the output:
-
-# %%
-toy = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
-kept = {}
-
-
-def keep_it(module, args, output):
-    kept["relu"] = output.clone()                                      # returns None
-
-
-def put_it(module, args, output):
-    return kept["relu"]                                                # returns a tensor
-
-
-with torch.no_grad():
-    with toy[1].register_forward_hook(keep_it):
-        clean = toy(torch.tensor([[1.0, 2.0]]))
-    with toy[1].register_forward_hook(put_it):
-        patched = toy(torch.tensor([[-9.0, 4.0]]))
-print("the answer for the first input, twice:", torch.equal(clean, patched))
+# Forward hooks do both halves: one that returns `None` looks on, one that returns something else **replaces** the output.
 
 # %% [markdown]
 # ### Exercise: Patch an activation
 #
-# medium · 15 min
+# medium · 12 min
 #
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #
-# - It runs `model` on `clean` and keeps the output of `layer` (a dotted name), as it was.
-# - It runs `model` on `corrupted`, with that layer's output replaced by the kept one, and returns what the model puts out in this run.
-# - If `channels` is a list of numbers, only these channels (dimension 1 of the output) are replaced. The others stay as the
-#   corrupted run made them. `None` means all of them, and an empty list means none.
-# - Afterwards your hooks are gone, other people's are still there, every module is in the mode that it was in, and `clean` and `corrupted`
-#   hold the numbers that they held.
+# - It runs `model` on `corrupted`, with the output of `layer` (a dotted name) replaced by what `layer` puts out for `clean`, and returns the model's answer.
+# - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
+# - Afterwards your hooks are gone, other people's are still there, and every module is in the mode that it was in.
 #
-# <details><summary>Fine print</summary>
-#
-# In the tests both inputs have the same shape, no model writes into its input, and the layer runs once a call and returns one tensor.
-# If it does not, the reference solution raises an error that says so: of two calls nobody could tell which one is meant.
-# No check asks that of yours, nor what is left after an error. How often the model runs, and whether both inputs go through it in one batch, is up to you.
-#
-# </details>
+# ```python
+# clean, corrupted = torch.tensor([[1.0, 2.0, 3.0]]), torch.zeros(1, 3)
+# model = nn.Sequential(nn.Identity(), nn.Flatten())
+# patch_activation(model, "0", clean, corrupted, [0, 2])  # tensor([[1., 0., 3.]])
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "patch_activation", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -655,12 +559,13 @@ from course import check
 check("patch_activation")
 
 # %% [markdown]
-# Now for a real 3 and a real 8, both of them pictures that the digit net was not trained on and reads correctly.
+# Now a real 3 and a real 8, neither of which the net was trained on.
+
 
 # %%
 def first_that_is_read(digit):
-    place = int((right & (labels[seen][1000:] == digit)).nonzero()[0])
-    return moved[seen][1000:][place : place + 1]
+    ones = straight[seen][1000:][labels[seen][1000:] == digit]
+    return ones[known[digit_net(ones).argmax(1)] == digit][:1]
 
 
 def chances(scores):
@@ -670,12 +575,12 @@ def chances(scores):
 
 
 three, eight = first_that_is_read(3), first_that_is_read(8)
-captions = [chances(digit_net(one)).replace(", ", "\n") for one in (three, eight)]
+captions = [chances(digit_net(one)) for one in (three, eight)]
 draw_digits(torch.cat([three, eight]), captions, title="What the net makes of a 3 and of an 8")
 
 # %% [markdown]
-# First, whole layers. How far does a patch bring the answer back, from that for the 8 (0) to that for the 3 (1)? If everything
-# goes through the layer, the answer comes back all the way. Inside the block it need not: the skip connection carries the 8 around the patch.
+# First, whole layers. How far does a patch bring the answer back, from that for the 8 (0) to that for the 3 (1)? Where everything goes
+# through the layer, all the way. Inside the block it need not: the skip connection carries the 8 around the patch.
 
 # %%
 with torch.no_grad():
@@ -689,8 +594,9 @@ with torch.no_grad():
         print(f"{layer:12} {back:5.2f} {'█' * round(40 * max(back, 0))}")
 
 # %% [markdown]
-# Then single channels. The output of `block` has sixteen feature maps. Patch one of them at a time, and put them in the order in which they help the 3. How
-# many does it take to turn the 8 into a 3?
+# Then single channels. The output of `block` has sixteen feature maps. Order them by how much each one, patched alone, helps the 3.
+# How many does it take to turn the 8 into a 3? Guess first.
+
 
 # %%
 def patched_with(channels):
@@ -698,26 +604,22 @@ def patched_with(channels):
         return patch_activation(digit_net, "block", three, eight, channels)
 
 
-if patched_with([0]) is None:
-    print("patch_activation is not written yet")
+maps = {}
+for digit, one in (("the 3", three), ("the 8", eight)):
+    maps[digit] = (safe_features(digit_net, ["block"], one) or {}).get("block")
+if patched_with([0]) is None or None in maps.values():
+    found = "One of the two tools is not written yet."
 else:
     order = sorted(range(16), key=lambda channel: -patched_with([channel]).softmax(1)[0, 3].item())
     for many in (0, 1, 2, 3, 4, 6, 16):
         print(f"{many:2} of 16 feature maps from the 3 -> {chances(patched_with(order[:many]))}")
-
-# %%
-maps = {}
-for digit, one in (("the 3", three), ("the 8", eight)):
-    maps[digit] = (safe_features(digit_net, ["block"], one) or {}).get("block")
-if all(value is not None for value in maps.values()) and patched_with([0]) is not None:
-    found = draw_feature_maps({digit: value[:, order] for digit, value in maps.items()}, title="Eight maps of `block`, the most telling first")
-else:
-    found = "One of the two tools is not written yet."
+    sorted_maps = {digit: value[:, order] for digit, value in maps.items()}
+    found = draw_feature_maps(sorted_maps, one_scale=True, title="The eight most telling maps of `block`, the most telling first")
 found
 
 # %% [markdown]
-# The table shows how many maps it took. All the other maps still carry the 8, and yet the net says 3. In the picture, the maps that
-# did it are the first columns. You have not only looked into the net: you have found what it goes by.
+# All the other maps still carry the 8, and yet the net says 3. In the picture, the maps that did it are the first columns: you have found
+# what the net goes by.
 
 # %% [markdown]
 # ### In your own words: No negative values anywhere
@@ -755,12 +657,12 @@ found
 # # Further
 #
 # You have come to the end of the core path. What follows deals with models that are less tidy, and with tools beside hooks. Its parts
-# do not build on each other, except that the last one puts your tools together.
+# do not build on each other; the last one puts your tools together.
 #
 # ## Looking must not change the model
 #
-# Extraction is not training, so people write `torch.no_grad()` and feel safe. It stops autograd from recording. But a BatchNorm layer
-# in training mode updates its running statistics at each forward, recorded or not. Every picture that you *look* at moves them.
+# People write `torch.no_grad()` and feel safe. It stops autograd from recording. But a BatchNorm in training mode updates its
+# running statistics at each forward, recorded or not: every picture that you *look* at moves them.
 
 # %%
 for mode in ("train", "eval"):
@@ -771,9 +673,9 @@ for mode in ("train", "eval"):
     print(f"{mode:5} with no_grad: running_mean unchanged: {torch.equal(before, model.bn1.running_mean)}")
 
 # %% [markdown]
-# So you need both: `eval()` for what the layers do, **and** `no_grad()` for autograd. If the model is not yours, put its mode back afterwards. That takes
-# some care. Each module has a mode of its own, and `train()` and `eval()` set that of every module inside as well. Whoever fine-tunes a
-# model often keeps its BatchNorm layers in eval mode, on purpose. Even torchvision's tool forgets that:
+# So you need both, and afterwards the mode has to be put back. Each module has a mode of its own, and `train()` and `eval()` set that of
+# every module inside as well. Whoever fine-tunes a model often keeps its BatchNorm layers in eval mode, on purpose. Even torchvision's
+# tool forgets that:
 
 # %%
 for visitor in ("eval() and train()", "create_feature_extractor"):
@@ -791,17 +693,16 @@ for visitor in ("eval() and train()", "create_feature_extractor"):
 #
 # medium · 15 min · further
 #
-# Write the context manager `looking_at(model, hooks)`. `hooks` is a dict {layer name: forward hook}.
+# Write the context manager `looking_at(model, hooks)`; `hooks` is a dict `{layer name: forward hook}`.
 #
-# - **Inside** the block each hook sits on its layer, every module of the model is in eval mode, and autograd records nothing.
-# - **After** it, each module is in the mode in which it was before (they may differ), your hooks are gone, and other people's are
-#   still there. BatchNorm's statistics and the `requires_grad` of the parameters are what they were. Autograd records again if it did before.
-# - All this also holds if the block ends with an error, and the error reaches the caller.
-# - It can be used again, also inside a block of its own.
+# - **Inside** the block each hook sits on its layer, every module is in eval mode, and autograd records nothing.
+# - **Afterwards** each module is in the mode in which it was before, your hooks are gone, and other people's are still there.
+# - All this holds even if the block ends with an error, and the error reaches the caller.
 #
-# It is always used as `with looking_at(model, hooks):`. A layer that belongs to two parents is in the same mode as both of them.
-#
-# You may write a function with `@contextmanager` and `yield`, or a class with `__enter__` and `__exit__`.
+# ```python
+# with looking_at(net, {"fc": lambda module, args, output: print(tuple(output.shape))}):
+#     net(x)  # prints (1, 1000)
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "untouched_model", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -832,8 +733,8 @@ check("untouched_model")
 # %% [markdown]
 # ## Outputs that are not tensors
 #
-# Some layers return more than one thing. An LSTM returns a tuple in a tuple: the outputs of all steps, and a pair of last states. Attention
-# returns a tuple too, and its second part may be `None`. A hook that calls `output.detach()` fails at all of these.
+# An LSTM returns a tuple in a tuple. Attention returns a tuple too, and its second part may be `None`. A hook that calls
+# `output.detach()` fails at all of these, and `output[0]` is no way out: it loses the rest, and of one tensor it takes the first sample.
 
 
 # %%
@@ -854,14 +755,7 @@ attention(tokens, tokens, tokens)
 _ = attention(tokens, tokens, tokens, need_weights=False)
 
 # %% [markdown]
-# `output[0]` is no way out. It loses the rest, and for a layer that returns one tensor it means something else:
-
-# %%
-output = nn.Linear(4, 3)(tokens)
-print(tuple(output.shape), "-> output[0] is the first sentence only:", tuple(output[0].shape))
-
-# %% [markdown]
-# And some layers are never called. `attention` has a child `out_proj`, but it hands that layer's weights to a function and does not call the layer. A hook on it stays silent:
+# And some layers are never called. `attention` hands the weights of its child `out_proj` to a function; a hook on it stays silent:
 
 # %%
 attention.out_proj.register_forward_hook(lambda m, args, output: print("out_proj has run"))
@@ -872,19 +766,18 @@ _ = attention(tokens, tokens, tokens)
 #
 # medium · 15 min · further
 #
-# Write `every_tensor(model, layers, x)`. It runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return. Its
-# keys tell where each one was:
+# Write `every_tensor(model, layers, x)`: it runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return, under a key that tells its place.
 #
-# | the layer `rnn` returns | keys |
-# | --- | --- |
-# | a tensor | `rnn` |
-# | a tuple or list, as an LSTM does: `(output, (h, c))` | `rnn.0`, `rnn.1.0`, `rnn.1.1` |
-# | a dict `{"score": ..., "extra": [...]}`, whose keys are text | `rnn.score`, `rnn.extra.0`, ... |
+# - Tuples, lists and dicts are opened, however deep the parts lie; what is no tensor is left out.
+# - Each tensor is kept as in `safe_features`: as it was, and without a gradient.
+# - Afterwards your hooks are gone.
 #
-# - Go on like this, however deep the parts lie. A named tuple is a tuple, and an `OrderedDict` is a dict; no other classes derived from these occur in the tests. (For the numbers of a named tuple you may use the names of its fields.)
-# - Leave out what is no tensor at the end of its path: `None`, a number, text. A parameter, a tensor of one number, and one without any are tensors.
-# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone, and every module is in the mode that it was in.
-#   (There is one name or more in `layers`. Each layer runs once a call, and no model switches gradients on by itself. What is left after an error is not asked here.)
+# ```python
+# # what a layer `rnn` returns           its keys
+# # a tensor                             rnn
+# # (output, (h, c)), as an LSTM does    rnn.0, rnn.1.0, rnn.1.1
+# # {"score": s, "extra": [e, None]}     rnn.score, rnn.extra.0
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "tuple_outputs", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -928,8 +821,8 @@ check("tuple_outputs")
 # %% [markdown]
 # ## One layer, two calls
 #
-# A hook fires at each call of its module. Each block of ResNet-18 has one `relu` and calls it twice. If you keep outputs in a dict, the second call's output
-# replaces the first one's.
+# A hook fires at each call of its module. Each block of ResNet-18 calls its one `relu` twice. In a dict the second
+# call's output replaces the first one's.
 
 # %%
 calls = {}
@@ -946,9 +839,8 @@ with torch.no_grad(), ExitStack() as stack:
 print("more than once:", [name for name, times in calls.items() if times > 1])
 
 # %% [markdown]
-# The other way round, one module may have several names. Which of these loops would give it two hooks? `named_modules()` lists it once, under its
-# first name. `named_children()` drops doubles too, but it only looks at one parent. Whoever walks from parent to parent meets the layer
-# again in the second one.
+# The other way round, one module may have several names. `named_modules()` lists it once, under its first name. Whoever walks from
+# parent to parent meets it again. Which of these loops would give it two hooks?
 
 
 # %%
@@ -959,36 +851,32 @@ def walk(parent, path=""):
 
 
 shared = nn.ReLU()
-twins = nn.Sequential(nn.Linear(2, 2), shared, shared)                        # twice in one parent
 cousins = nn.Sequential(nn.Sequential(shared), nn.Sequential(shared))         # once in each of two parents
-for model in (twins, cousins):
-    print("named_modules:                        ", [name for name, _ in model.named_modules() if name])
-    print("named_modules, remove_duplicate=False:", [name for name, _ in model.named_modules(remove_duplicate=False) if name])
-    print("from parent to parent:                ", [*walk(model)])
+print("named_modules:                        ", [name for name, _ in cousins.named_modules() if name])
+print("named_modules, remove_duplicate=False:", [name for name, _ in cousins.named_modules(remove_duplicate=False) if name])
+print("from parent to parent:                ", [*walk(cousins)])
 
 # %% [markdown]
 # ### Exercise: Every call
 #
 # medium · 12 min · further
 #
-# Predict first. Here is a model. Each of its modules, but not the model itself, gets a forward hook. Which names do the hooks report
-# in one call, in which order?
+# Predict: which names do hooks on all modules inside this model report?
 
 # %%
 show_source(Rounds)
 
 # %% [markdown]
-# Write the names into the list `predicted` before you run anything. Keep your prediction as you made it. If the run shows something else,
-# write what ran into `what_ran`. Otherwise you can leave it `None`.
+# Write them into `predicted`, in order, before you run anything; if you were wrong, write what ran into `what_ran`.
 #
-# Then write the tool that tells. `record_calls(model, x)` runs any model on `x` once, in the modes that it is in, and returns a list of
-# pairs `(name, output)`: **one for each call** of each module inside the model, in the order in which the hooks fire. Containers count as well, the model itself does not.
+# Then write `record_calls(model, x)`: it runs `model` on `x` once and returns a list of pairs `(name, output)`, **one for each call** of a module inside the model.
 #
-# - The name is the one that `named_modules()` gives.
-# - Outputs are kept as in `safe_features`: as they were, and without a gradient.
-# - Each call of `record_calls` returns a list of its own, and leaves no hook behind.
+# - They come in the order in which the hooks fire, with outputs kept as in `safe_features`.
+# - No hook stays.
 #
-# (In the tests every output is one tensor, and no model raises an error or switches gradients on by itself. The reference solution copies tuples as well.)
+# ```python
+# record_calls(nn.Sequential(nn.Sequential(nn.ReLU())), x)  # [("0.0", ...), ("0", ...)]
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "reused_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1046,9 +934,9 @@ check("reused_modules")
 #
 # ## What hooks cannot see
 #
-# A hook sees modules: what goes in, and what comes out. The sum in the residual block is no module, and neither is `torch.flatten`. torchvision's
-# tool sees them, because it does not listen. It runs `forward` with stand-ins instead of tensors, and writes down each operation. This is called
-# *tracing*, and `torch.fx` does it. Here are the steps of the small model that are not simply the first call of a module:
+# A sum is no module, and neither is `torch.flatten`. torchvision's tool sees them, because it does not listen: it runs `forward` with stand-ins
+# instead of tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it. Here are those steps of the small model
+# that are not simply the first call of a module:
 
 # %%
 tiny = TinyResNet().eval()
@@ -1056,32 +944,25 @@ steps = get_graph_node_names(tiny)[1]  # for eval mode; [0] is for training mode
 print("no module has this name:", [step for step in steps if step not in dict(tiny.named_modules())])
 
 # %% [markdown]
-# `x` is the input. `block.add` is the sum, `flatten` is a function, and `block.relu_1` is the **second call** of `block.relu`: a hook
-# reports twice under one name, but here each call is a step of its own. From its notes the tool makes a **new** model that returns the steps
-# that you name, and ends where the last of them ends. For layers, both ways give the same numbers:
+# `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`. From its notes the tool makes a **new** model that
+# returns the steps that you name, and ends where the last of them ends. It makes no copies either, so what you get for a step depends on what
+# else you ask for:
 
 # %%
 wanted = ["conv1", "layer1.0.conv2", "layer3"]
 traced = create_feature_extractor(net, wanted)
 with torch.no_grad():
     by_fx, by_hooks = traced(x), safe_features(net, wanted, x) or {}
-print("equal:", [name in by_hooks and torch.equal(by_hooks[name], by_fx[name]) for name in wanted])
-for how, model in (("ResNet-18", net), ("cut after layer3", traced)):
-    print(f"{how:17} {sum(p.numel() for p in model.parameters()):>11,} parameters")
-
-# %% [markdown]
-# The tool makes no copies either. What you get for a step depends on what else you ask for: if `bn1` is all you want, the new model
-# ends there, and the in-place ReLU never runs.
-
-# %%
-with torch.no_grad():
     alone = create_feature_extractor(net, ["bn1"])(x)["bn1"]
     beside = create_feature_extractor(net, ["bn1", "layer1"])(x)["bn1"]
-print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1: {beside.min():.3f}")
+print("the same by fx and by hooks:", [name in by_hooks and torch.equal(by_hooks[name], by_fx[name]) for name in wanted])
+for how, model in (("ResNet-18", net), ("cut after layer3", traced)):
+    print(f"{how:17} {sum(p.numel() for p in model.parameters()):>11,} parameters")
+print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that the ReLU runs: {beside.min():.3f}")
 
 # %% [markdown]
-# And `forward` has to be traceable. An `if` on a tensor's value ends the tracing, and leaves the model in training mode: the tool traces it
-# in that mode first, and does not come to the line that puts the mode back. A hook does not mind.
+# And `forward` has to be traceable. An `if` on a tensor's value ends the tracing, and leaves the model in training mode: the tool traces
+# that mode first, and does not come to the line that puts the mode back. A hook does not mind.
 
 
 # %%
@@ -1094,11 +975,12 @@ class Picky(nn.Module):
         return self.fc(x) if x.sum() > 0 else x
 
 
-picky = Picky()
+picky = Picky().eval()
 try:
     create_feature_extractor(picky, ["fc"])
 except torch.fx.proxy.TraceError as error:
     print("create_feature_extractor:", error)
+print("in training mode now:", picky.training)
 with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.shape))):
     picky(torch.ones(1, 2))
 
@@ -1110,23 +992,23 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # | cost | the whole forward runs | it stops after the last step asked for |
 # | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
 # | also good for | changing outputs, gradients | saving and using the cut model on its own |
-#
-# For a short look into a model, take hooks. For a backbone that goes into a product, take the extractor.
-#
+
+# %% [markdown]
 # ### Exercise: Hooks or fx?
 #
 # medium · 15 min · further
 #
-# Write `value_at(model, step, x)`. It runs `model` on `x` and returns the value of one step, as it was when it was computed. Choose the
-# tool by the step:
+# Write `value_at(model, step, x)`: it runs `model`, which is in eval mode, on `x` and returns the value of one step, as it was when it was computed.
 #
-# - If `step` is the dotted name of a module, as `named_modules()` gives it, it means this module's output. If there are several calls, it means the **first** one's. It works for any model,
-#   even one that cannot be traced. In a model that can be traced, each container runs once and puts out what its last step gives,
-#   and no function's step is called like a module.
-# - Otherwise it is a step as `get_graph_node_names` lists them, such as `block.add`, `flatten` or `block.relu_1`, but not the input. Then the model can be traced.
+# - If `step` is the dotted name of a module, it means this module's **first** output, in any model, even one that cannot be traced.
+# - Otherwise it is a step as `get_graph_node_names` lists them.
+# - No hook of yours stays; other people's do.
 #
-# You may stop the run as soon as you have the value. No hook of yours is left on the model, and other people's stay. What is left after an error is not asked.
-# (The models are in eval mode and catch no errors. Only models that cannot be traced carry hooks of other people. The value is one tensor, and nobody writes into `x` afterwards.)
+# ```python
+# value_at(tiny, "bn1", x)           # the output of a module
+# value_at(tiny, "block.add", x)     # of a sum, which is no module
+# value_at(tiny, "block.relu_1", x)  # of a second call
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "hooks_or_fx", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1156,8 +1038,8 @@ check("hooks_or_fx")
 # ## What a layer costs
 #
 # A hook sees shapes, and shapes tell how much work a layer is. The usual unit is the **MAC**: one multiplication, and the addition of
-# its product to a sum. How many of them go into **one number** of a layer's output? Let the layer count itself. If all weights and inputs are 1, every product is
-# 1, and the sum is the number of products:
+# its product to a sum. How many go into **one number** of a layer's output? Let the layer count itself. If all weights and inputs are 1,
+# the sum is the number of products:
 
 
 # %%
@@ -1174,27 +1056,22 @@ products("Conv2d(6, 4, (3, 5))", nn.Conv2d(6, 4, (3, 5), bias=False), 1, 6, 8, 8
 products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 1, 6, 8, 8)
 
 # %% [markdown]
-# A linear layer takes `in_features` products for each number that it puts out. A convolution takes one for each number in its window, over the channels that
-# it looks at; with groups these are only `in_channels / groups`. How many numbers there are is up to the output: the whole batch, all places, all channels.
-#
+# How many numbers there are is up to the output: the whole batch, all places, all channels. A window that reaches into the padding counts in full.
+
+# %% [markdown]
 # ### Exercise: Count the MACs
 #
 # hard · 20 min · further
 #
-# Write `count_macs(model, x)`. It runs `model` on `x` once, with forward hooks, and returns how many MACs this one call took,
-# as a whole number (an `int`, or a `float` such as `12.0`):
+# Write `count_macs(model, x)`: it runs `model` on `x` once and returns how many MACs this call took, as a whole number.
 #
-# - in all `nn.Linear` and `nn.Conv2d` layers, wherever they are in the model, also if the model is itself such a layer,
-# - but in no other layers (BatchNorm and the like count as 0), and without the bias,
-# - for the **whole batch**; inputs of `nn.Linear` may have more than two dimensions,
-# - for each call of a layer that is used several times, and for none of a layer that is not used.
+# - All `nn.Linear` and `nn.Conv2d` layers count, wherever they are in the model, for **each call**; other layers count as 0, and so does the bias.
+# - The count is for the **whole batch**; inputs of `nn.Linear` may have more than two dimensions.
+# - Each call counts afresh and leaves no hook behind.
 #
-# - Windows that reach into the padding count in full.
-# - Each call of `count_macs` counts afresh and leaves no hook behind, also if the model raises an error or somebody interrupts it.
-# - Each module stays in its mode.
-#
-# (In the tests there are no classes derived from these two, no other kinds of convolution and no matrix products outside of layers.
-# Inputs of `nn.Conv2d` have a batch, and each layer gets its input by position, not by keyword.)
+# ```python
+# count_macs(nn.Linear(7, 4), torch.ones(2, 7))  # 56, for 8 numbers of 7 products each
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "count_macs", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1226,10 +1103,12 @@ from course import check
 check("count_macs")
 
 # %% [markdown]
-# torch can count as well, below the modules: `FlopCounterMode` counts the matrix products and convolutions that run, also those in functions without a module. It counts
-# **FLOPs**, the multiplication and the addition apart, so its numbers are twice as large. Papers mix the two units: look which one they mean.
-# The second line shows what is left after the cut; the difference is what it saves. The third one shows what hooks on layers miss: attention multiplies in functions.
-# (torch would miss a part of these as well: on a CPU, attention is one fused operation that it has no count for. `SDPBackend.MATH` takes it apart.)
+# torch can count as well, below the modules: `FlopCounterMode` counts **FLOPs**, the multiplication and the addition apart, so its numbers are
+# twice as large. Papers mix the two units. The second line shows what the cut saves.
+#
+# The last three lines are one encoder. Attention multiplies in functions, which hooks on layers miss. torch's counter sees them if they run as
+# operations that it knows: `SDPBackend.MATH` takes attention apart into such. In eval mode under `no_grad` torch takes a *fast path*, one operation for the
+# whole layer, of which the counter knows nothing. (The hooks still count: where one hangs, torch goes the long way.) A counter counts what it sees.
 
 # %%
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -1237,16 +1116,25 @@ from torch.utils.flop_counter import FlopCounterMode
 
 encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), num_layers=2).eval()
 words = torch.randn(2, 5, 8)  # 2 sentences, 5 words, 8 numbers a word
-for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x), ("TransformerEncoder", encoder, words)):
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+for what, model, given, where in (
+    ("ResNet-18", net, x, ExitStack()),
+    ("cut after layer3", traced, x, ExitStack()),
+    ("encoder", encoder, words, ExitStack()),
+    ("encoder, MATH", encoder, words, sdpa_kernel(SDPBackend.MATH)),
+    ("encoder, no_grad", encoder, words, torch.no_grad()),
+):
+    with where, FlopCounterMode(display=False) as counter:
         model(given)
-    print(f"{what:19} {count_macs(model, given) or 0:>12,} MACs by hooks, {counter.get_total_flops():>12,} FLOPs by torch")
+        flops = counter.get_total_flops()
+    with torch.no_grad() if "no_grad" in what else ExitStack():
+        macs = count_macs(model, given) or 0
+    print(f"{what:17} {macs:>12,} MACs by hooks, {flops:>12,} FLOPs by torch")
 
 # %% [markdown]
 # ## For work: your own toolbox
 #
-# You have written the parts of a recorder. Put them together: `looking_at` keeps the model as it is, `safe_features` keeps the features
-# as they were. Here they look into ResNet-18, which is in training mode, with one layer in eval mode and its stem frozen:
+# `looking_at` keeps the model as it is, `safe_features` keeps the features as they were. Together they look into ResNet-18 in
+# training mode, with one layer in eval mode and its stem frozen:
 
 # %%
 net.train()
@@ -1265,35 +1153,42 @@ print("hooks left:", count_hooks(net), "  modes:", net.training, net.bn1.trainin
 print("running_mean unchanged:", torch.equal(before, net.layer1[0].bn1.running_mean))
 
 # %% [markdown]
-# Do the tools survive other models? Here is a Transformer encoder, once in mixed precision, and an LSTM. If a tool cannot do what it
-# is asked for, it should say so. What do yours say?
+# Do the tools survive other models? The first five lines should give shapes. The last two ask for what there is not: *the* tensor of an LSTM, which returns
+# three, and *the* call of a layer that runs twice. No check has asked what yours do then. A good tool raises an error that says so; a poor one
+# returns something, or stumbles over an attribute.
+
 
 # %%
+def short(found):
+    """Shapes for tensors, and at most four entries of a list."""
+    if isinstance(found, torch.Tensor):
+        return tuple(found.shape)
+    if isinstance(found, dict):
+        return {name: short(value) for name, value in found.items()}
+    return [short(one) for one in found[:4]] if isinstance(found, (list, tuple)) else found
+
+
 def attempt(what, tool, *given):
     try:
-        print(f"{what:48}", tool(*given))
+        print(f"{what:44}", short(tool(*given)))
     except Exception as error:
-        print(f"{what:48} {type(error).__name__}: {error}")
+        print(f"{what:44} {type(error).__name__}: {str(error)[:80]}")
 
 
-def shapes(found):
-    return {name: tuple(value.shape) for name, value in found.items()}
-
-
-def in_mixed_precision(model, layers, x):
-    with torch.autocast("cpu"):
-        return {name: value.dtype for name, value in safe_features(model, layers, x).items()}
+def in_mixed_precision(*given):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        return {name: value.dtype for name, value in safe_features(*given).items()}
 
 
 reader = nn.Sequential(nn.LSTM(8, 6, batch_first=True))
 inner, other = ["layers.0.linear1", "layers.1"], torch.randn(2, 5, 8)
-attempt("FeatureExt, a Transformer encoder", lambda: shapes(FeatureExt(encoder, inner)(words)))
+attempt("FeatureExt, an encoder", lambda: FeatureExt(deepcopy(encoder), inner)(words))
 attempt("safe_features, the same in mixed precision", in_mixed_precision, encoder, inner, words)
-attempt("record_calls, a Transformer encoder", lambda: [name for name, _ in record_calls(encoder, words)][:4])
-attempt("patch_activation, a Transformer encoder", lambda: patch_activation(encoder, "layers.0", words, other).shape)
-attempt("every_tensor, an LSTM", lambda: shapes(every_tensor(reader, ["0"], words)))
-attempt("safe_features, an LSTM", safe_features, reader, ["0"], words)
-attempt("patch_activation, a layer that runs twice", patch_activation, net, "layer1.0.relu", x, -x)
+attempt("record_calls, an encoder", record_calls, encoder, words)
+attempt("patch_activation, an encoder", patch_activation, encoder, "layers.0", words, other)
+attempt("every_tensor, an LSTM", every_tensor, reader, ["0"], words)
+attempt("safe_features, an LSTM: an error?", safe_features, reader, ["0"], words)
+attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer1.0.relu", x, -x)
 
 # %% [markdown]
 # Copy your functions into a file of your own project. They need nothing from this course:
@@ -1308,24 +1203,15 @@ attempt("patch_activation, a layer that runs twice", patch_activation, net, "lay
 # | what a call costs | `count_macs` |
 # | whether a feature matters | `patch_activation` |
 #
-# If you don't know a model's names yet: `print([name for name, _ in model.named_modules()])`.
-
-# %% [markdown]
 # ## What you take with you
 #
-# - A finished net knows more than it returns. A hook gets its features, and they are good for tasks that the net was not trained for.
-# - A wrapper that registers forward hooks looks into any model without a change to its code.
-# - Names come from `named_children` (one level) or `named_modules` (the whole tree, with dots). `get_submodule` finds a module by its name.
-# - In a loop, fix the name when the hook is made: by `partial`, by a function that makes the hook, or by a default argument.
+# - A finished net knows more than it returns. A hook gets its features out, and they are good for tasks that the net was not trained for.
+# - A wrapper that registers forward hooks looks into any model; names come from `named_children` or `named_modules`.
 # - A kept output is an alias. If a later operation works in place, only a clone stays true.
 # - Hooks stay until they are removed. `with` and `finally` remove them even after an error.
 # - A hook that returns a value replaces the output. That is how to ask whether a feature matters.
-#
-# And further:
-#
-# - `no_grad` does not stop BatchNorm's running statistics, `eval` does. Each module has a mode of its own.
-# - A hook fires once a call, not once a module. Outputs may be tuples, dicts or `None`.
-# - Hooks see modules. Sums and functions between them are seen by `torch.fx`, if `forward` can be traced.
+# - Further: `no_grad` does not stop BatchNorm's statistics, `eval` does. A hook fires once a call, not once a module. What is no module is
+#   seen by `torch.fx`, if `forward` can be traced.
 #
 # **Next:** lesson 06 builds tools of hooks: Grad-CAM, a search for the first NaN, an optimizer inside the backward pass.
 #

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from course.models import Add, Model
-from course.probing import calls_of, hook_counts, other_forward, printed_lines, single_calls, tensor_hook_count
+from course.probing import hook_counts, other_forward, printed_lines, tensor_hook_count
 from course.truths import ANYTHING, missing_lines, other_than, such_that, undisclosed
 from nbproof.display.words import ENGLISH
 from nbproof.values.compare import first_difference
@@ -113,35 +113,3 @@ def test_an_undisclosed_value_never_shows_in_a_message() -> None:
         for reveal in (True, False):
             assert "7.5" not in ENGLISH.difference(found if reveal else found.withheld())
             assert "a list of numbers" in ENGLISH.difference(found if reveal else found.withheld())
-
-
-def test_calls_are_found_without_a_hook_in_the_order_in_which_they_end() -> None:
-    class Twice(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.body = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))
-            self.again = nn.Tanh()
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return self.again(self.again(self.body(x)))  # type: ignore[no-any-return]
-
-    model = Twice()
-    calls = calls_of(model, torch.tensor([[1.0, -2.0]]))
-    assert [call.name for call in calls] == ["body.0", "body.1", "body", "again", "again", ""]
-    assert [call.begins for call in calls] == [2, 3, 1, 4, 5, 0]
-    assert torch.equal(calls[0].later, calls[0].output.relu())  # what the ReLU has written into it
-    assert not sum(hook_counts(model).values())
-    assert set(single_calls(Twice(), torch.ones(1, 2))) == {"body.0", "body.1", "body"}
-
-
-def test_calls_are_not_found_where_a_module_gets_its_argument_by_keyword() -> None:
-    class Named(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.layer = nn.Linear(2, 2)
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return self.layer(input=x)  # type: ignore[no-any-return]
-
-    with pytest.raises(TypeError, match="input"):
-        calls_of(Named(), torch.ones(1, 2))

@@ -6,6 +6,7 @@ import copy
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from torchvision.models import resnet18
 
 from course.awkward import awkward_models
-from course.probing import Call, alone_in
 from nbproof.checks.case import Case
 from tests.course.solved import no_hooks, solutions
 
@@ -58,15 +58,26 @@ MODELS: dict[str, Callable[[], GIVEN]] = {
 }
 
 
+@dataclass(frozen=True)
+class Call:
+    """One call of a module: its dotted name, its output as it was, and the output itself."""
+
+    name: str
+    output: Any
+    later: Any
+
+
 def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
-    """As in ``course.probing``, of modules that may get any arguments, which the one that learners have does not take."""
+    """Each call of a module while ``model(x)`` runs, in the order in which they end, without any hook; the model is spent."""
     calls: list[Call] = []
 
     def listening(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
         def run(*given: Any, **named: Any) -> Any:
             output = forward(*given, **named)
-            tensor = isinstance(output, torch.Tensor)
-            calls.append(Call(name, None, output.detach().clone() if tensor else output, output, 0))
+            if isinstance(output, torch.Tensor):
+                calls.append(Call(name, output.detach().clone(), output.detach()))
+            else:
+                calls.append(Call(name, output, output))
             return output
 
         return run
@@ -78,7 +89,11 @@ def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
 
 
 def single_calls(model: nn.Module, x: torch.Tensor) -> dict[str, Call]:
-    return alone_in(calls_of(model, x))
+    """By name, the calls of modules inside the model that run just once and return one tensor."""
+    calls = calls_of(model, x)
+    names = [call.name for call in calls]
+    tensors = [call for call in calls if isinstance(call.output, torch.Tensor)]
+    return {call.name: call for call in tensors if call.name and names.count(call.name) == 1}
 
 
 @pytest.fixture(scope="module")

@@ -31,10 +31,19 @@ def test_each_layer_is_a_row_with_its_own_scale_and_both_of_a_pair_have_one() ->
     limits = [image.get_clim() for image in images]
     assert len(set(limits)) == 3 and all(low == -high for low, high in limits)
     assert images[0].get_array().shape == (9, 7)
+    said = texts(picture)
+    assert {"Features", "conv", "8 of 12 maps, 9 × 7", "relu", "3 maps, 5 × 5", "layer4.1.conv2"} <= set(said)
+    assert "conv: 8 of 12 maps, 9 × 7, values from" in picture.alt and "NaN or inf among them" in picture.alt
     pair = draw_clobber(BEFORE, BEFORE.relu())
     shown = pair.findobj(BboxImage)
     assert len(shown) == 4 and len({image.get_clim() for image in shown}) == 1
     assert {"when the hook ran", "after forward", "min -2", "min 0"} <= set(texts(pair))
+
+
+def test_rows_that_are_compared_can_share_one_scale() -> None:
+    picture = draw_feature_maps(maps(), columns=8, one_scale=True)
+    assert len({image.get_clim() for image in picture.findobj(BboxImage)}) == 1
+    assert any("share one scale" in said for said in texts(picture))
 
 
 def test_in_a_grey_print_a_sign_tells_below_from_above_zero() -> None:

@@ -21,9 +21,6 @@ def count_macs(model, x):
             model(x)
     return total
 
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
-
 # %% hook_for_all_modules
 def count_macs(model, x):
     counts = [0]
@@ -37,9 +34,6 @@ def count_macs(model, x):
     with nn.modules.module.register_module_forward_hook(hook):
         model(x)
     return int(torch.tensor(counts).sum())
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% numpy_products
 import numpy as np
@@ -61,30 +55,6 @@ def count_macs(model, x):
             handle.remove()
     return np.sum(counts)
 
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
-
-# %% table_of_calls
-def count_macs(model: nn.Module, x: torch.Tensor) -> int:
-    table = []
-
-    def note(name, module, args, kwargs, output):
-        each = module.weight.flatten(1).shape[1]
-        table.append((name, output.numel(), each))
-
-    handles = []
-    for name, module in model.named_modules():
-        if isinstance(module, (nn.Linear, nn.Conv2d)):
-            handles.append(module.register_forward_hook(partial(note, name), with_kwargs=True))
-    try:
-        model(x)
-    finally:
-        [h.remove() for h in handles]
-    return sum(numbers * each for _, numbers, each in table)
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
-
 # %% torch_counts
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -93,35 +63,3 @@ def count_macs(model, x):
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(x)
     return counter.get_total_flops() // 2
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
-
-# %% weight_times_places
-import math
-
-
-class Counter:
-    def __init__(self):
-        self.macs = 0
-
-    def __call__(self, module, args, output):
-        if type(module) is nn.Conv2d:
-            batch, _, *places = output.shape
-            self.macs += module.weight.numel() * batch * math.prod(places)
-        elif type(module) is nn.Linear:
-            self.macs += module.weight.numel() * math.prod(output.shape[:-1])
-
-
-def count_macs(model, x):
-    counter = Counter()
-    handles = [module.register_forward_hook(counter) for module in model.modules()]
-    try:
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return counter.macs
-
-
-print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))

@@ -13,46 +13,6 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
     with model.get_submodule(layer).register_forward_hook(hook, prepend=True):
         return model(torch.cat([clean, corrupted]))[half:]
 
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
-
-# %% class_with_context
-class Patch:
-    def __init__(self, module, value=None, channels=None):
-        self.module, self.value, self.channels = module, value, channels
-
-    def __enter__(self):
-        self.handle = self.module.register_forward_hook(self)
-        return self
-
-    def __exit__(self, *error):
-        self.handle.remove()
-
-    def __call__(self, module, args, output):
-        if self.value is None:
-            self.value = output.detach().clone()
-            return None
-        if self.channels is None:
-            return self.value
-        return output.index_copy(1, torch.tensor(self.channels, dtype=torch.long), self.value[:, self.channels])
-
-
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module = model.get_submodule(layer)
-    with Patch(module) as kept:
-        model(clean)
-    with Patch(module, kept.value, channels):
-        return model(corrupted)
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
-
 # %% mask_and_where
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module = model.get_submodule(layer)
@@ -76,12 +36,6 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
     finally:
         handle.remove()
 
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
-
 # %% one_hook_two_runs
 def patch_activation(model, layer, clean, corrupted, channels=None):
     runs = []
@@ -100,58 +54,6 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
     try:
         model(clean)
         return model(corrupted)
-    finally:
-        handle.remove()
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
-
-# %% safe_features_first
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, store = model.get_submodule(layer), []
-    first = module.register_forward_hook(lambda m, a, o: store.append(o.clone()))
-    model(clean)
-    first.remove()
-    (value,) = store
-
-    def put(m, a, o):
-        patched = o * 1
-        patched[:, slice(None) if channels is None else channels] = value[:, slice(None) if channels is None else channels]
-        return patched
-
-    second = module.register_forward_hook(put)
-    answer = model(corrupted)
-    second.remove()
-    return answer
-
-
-torch.manual_seed(0)
-clean, corrupted = torch.randn(2, 1, 3, 8, 8)
-model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
-
-# %% chooses_by_a_mask
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def hook(m, args, output):
-        if not kept:
-            kept.append(output.detach().clone())
-            return None
-        if channels is None:
-            return kept[0]
-        mask = torch.zeros(output.shape[1], dtype=torch.bool)
-        for channel in channels:
-            mask[channel] = True
-        return torch.where(mask.reshape(-1, *[1] * (output.dim() - 2)), kept[0], output)
-
-    handle = module.register_forward_hook(hook)
-    try:
-        model(clean.clone())
-        return model(corrupted.clone())
     finally:
         handle.remove()
 

@@ -6,373 +6,286 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.describe import in_words
-from course import probing
-from course.awkward import awkward_models, bare_model, hooked_model, own_parameter_model, whole_numbers_model
+from nbproof.values.evidence import snapshot
 from course.models import Rounds, TinyResNet
-from course.probing import hook_counts
-from course.traces import gradients_from, gradients_of, what_runs
-from course.truths import as_before, no_gradient_left, no_gradients_from, other_than
-
+from course.probing import hook_counts, statistics
+from course.traces import gradients_from, what_runs
+from course.truths import as_before, no_gradients_from, such_that
 
 ERRORS = {
     r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*tuple": "hook_replaces_output",
     r"AttributeError: 'tuple' object has no attribute 'dim'": "hook_replaces_output",
-    r"StopIteration": "feat_first_parameter",
 }
+ORDER = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 
-def times(case):
-    """What each input is multiplied by."""
-    return case.integer("times", 2, 5)
-
-
-def calls_of(case, model, x):
-    """Each call inside the model, without any hook: name, copy of the output, the output itself, its start."""
-    calls = probing.calls_of(model, x * times(case))
-    return [(call.name, call.output, call.later, call.begins) for call in calls if call.name]
-
-
-def pairs(calls, part=1):
-    return [[call[0], Close(call[part], rtol=1e-4, atol=1e-4)] for call in calls]
-
-
-def flaws(calls, model, field="calls"):
-    """What known misconceptions would bring for these calls."""
-    names = [call[0] for call in calls]
-    once = list(dict.fromkeys(names))
-    last, first = {call[0]: call for call in calls}, {call[0]: call for call in reversed(calls)}
-    kinds = {name: type(module).__name__ for name, module in model.named_modules()}
-    parents = {name for name, module in model.named_modules() if list(module.children())}
-
-    def told(test):
-        def flaw(got):
-            return None if test([pair[0] for pair in got]) else "no"
-
-        return {field: Matches(flaw, "this flaw")}
-
-    return {
-        "returns_nothing": {field: None},
-        "nothing_kept": {field: []},
-        "feat_one_entry": {
-            field: AnyOf(
-                *(pairs([found[name] for name in order]) for found in (last, first) for order in (once, [*found]))
-            )
-        },
-        "feat_grouped": {field: pairs([call for name in once for call in calls if call[0] == name])},
-        "loop_variable": told(lambda got: len(got) >= len(names) and len(set(got)) == 1 < len(once)),
-        "class_or_name": told(lambda got: got == [kinds[name] for name in names]),
-        "feat_root_listed": told(lambda got: len(got) == len(names) + 1 and got[:-1] == names),
-        "feat_numbered": told(lambda got: any(name not in names and name.rsplit("_", 1)[0] in names for name in got)),
-        "feat_top_level": told(lambda got: got != names and got == [name for name in names if "." not in name]),
-        "feat_no_containers": told(lambda got: got != names and got == [name for name in names if name not in parents]),
-        "shape_for_output": {field: [[call[0], list(call[1].shape)] for call in calls]},
-        "feat_alias": {field: pairs(calls, 2)},
-        "feat_begins": {field: pairs(sorted(calls, key=lambda call: call[3]))},
-        "feat_outputs_only": {field: [pair[1] for pair in pairs(calls)]},
-        "feat_names_only": {field: names},
-    }
-
-
-def attached(calls):
-    """The places of the outputs that require a gradient."""
-    outputs = (
-        [pair[-1] for pair in calls if isinstance(pair, (tuple, list)) and pair] if isinstance(calls, list) else []
-    )
-    return [place for place, output in enumerate(outputs) if getattr(output, "requires_grad", False)]
-
-
-def reached_from(calls, model, case):
-    """What a backward from the outputs leaves in the model."""
+def written(nb):
+    """What somebody predicted, and what they wrote after the run."""
     try:
-        return gradients_from([pair[-1] for pair in calls], model, case)
-    except (TypeError, IndexError, KeyError):  # no list of pairs, and told as such
-        return None
+        ran = nb.what_ran
+    except Exception:  # as it is where somebody has taken the line out
+        ran = None
+    return [nb.list("predicted"), ran]
+
+
+def believed():
+    """The right names, in the list that was written last."""
+
+    def wrong(got):
+        return None if got[0] and is_same(got[1] or got[0], ORDER) else in_words(got)
+
+    return Matches(wrong, "the names in the order in which the hooks fire, in the list that you wrote last")
 
 
 class Predicted(Check):
-    """`predicted`, or else `what_ran`, holds the names of the modules of `Rounds()` in the order in which their hooks fire."""
+    """`predicted`, or else `what_ran`, holds the names in the order in which the hooks fire."""
 
     secret = True
     field = "[predicted, what_ran]"
     claims = (field,)
 
     def probe(self, nb, case):
-        try:
-            ran = nb.what_ran
-        except Exception:  # as it is where somebody has taken the line out
-            ran = None
-        return {self.field: [nb.list("predicted"), ran]}
+        return {self.field: written(nb)}
 
     def truth(self, case):
-        names = [call[0] for call in calls_of(case, Rounds(), torch.ones(1, 3))]
-
-        def wrong(got):
-            return None if got[0] and is_same(got[1] or got[0], names) else in_words(got)
-
-        return {
-            self.field: Matches(
-                wrong,
-                "the names in the order in which the hooks fire, in the one that you wrote last. Keep your prediction as you made it, "
-                "and write what ran into `what_ran`",
-            )
-        }
+        return {self.field: believed()}
 
     def mistakes(self, case):
-        names = [call[0] for call in calls_of(case, Rounds(), torch.ones(1, 3))]
-        once = list(dict.fromkeys(names))
         functions = {"torch.relu", "F.relu", "relu", "sub", "rsub"}
 
         def test(says):  # what was written last is what somebody believes
-            return {self.field: Matches(lambda got: None if says(got[1] if got[1] else got[0]) else "no", "this flaw")}
+            return {self.field: such_that(lambda got: got[0] and says(got[1] if got[1] else got[0]))}
 
         return {
-            "feat_no_prediction": {self.field: Matches(lambda got: "no" if got[0] else None, "no prediction")},
-            "feat_one_entry": test(lambda got: got == once),
-            "feat_grouped": test(
-                lambda got: sorted(got) == sorted(names) and len([*itertools.groupby(got)]) == 3
-            ),
-            "feat_function_fires": test(
-                lambda got: len(got) > len(names) and got[:6] == names and set(got[6:]) <= functions
-            ),
-            "feat_root_listed": test(lambda got: got[:6] == names and len(got) == 7),
+            "feat_no_prediction": {self.field: such_that(lambda got: not got[0])},
+            "feat_one_entry": test(lambda got: got == list(dict.fromkeys(ORDER))),
+            "feat_grouped": test(lambda got: sorted(got) == sorted(ORDER) and len([*itertools.groupby(got)]) == 3),
+            "feat_function_fires": test(lambda got: len(got) > 6 and got[:6] == ORDER and set(got[6:]) <= functions),
+            "feat_root_listed": test(lambda got: got[:6] == ORDER and len(got) == 7),
             "class_or_name": test(lambda got: set(got) <= {"Linear", "ReLU", "Rounds"}),
-            "feat_rounds_counted": test(lambda got: set(got) == {*names} and len(got) != len(names)),
-            "feat_other_order": test(lambda got: sorted(got) == sorted(names)),
+            "feat_rounds_counted": test(lambda got: set(got) == {*ORDER} and len(got) != 6),
+            "feat_other_order": test(lambda got: sorted(got) == sorted(ORDER)),
         }
+
+
+def calls_in(net, x):
+    """Each call inside TinyResNet, by hand: its name, its output, and what lies in that memory afterwards."""
+    block = net.block
+    one = net.conv1(x)
+    two = net.bn1(one)
+    three = two.relu()
+    four = block.conv1(three)
+    five = block.bn1(four)
+    six = five.relu()
+    seven = block.conv2(six)
+    eight = block.bn2(seven)
+    end = (eight + three).relu()
+    pooled = net.pool(end)
+    scores = net.fc(pooled.flatten(1))
+    calls = [
+        ("conv1", one, one), ("bn1", two, three), ("relu", three, three), ("block.conv1", four, four), ("block.bn1", five, six),
+        ("block.relu", six, six), ("block.conv2", seven, seven), ("block.bn2", eight, end), ("block.relu", end, end),
+        ("block", end, end), ("pool", pooled, pooled), ("fc", scores, scores),
+    ]
+    return [(name, output.detach(), later.detach()) for name, output, later in calls]
+
+
+def pairs(calls, part=1):
+    return [[call[0], Close(call[part], rtol=1e-4, atol=1e-4)] for call in calls]
+
+
+def reached_from(calls, model, case):
+    """What a backward from the outputs leaves in the model."""
+    outputs = [pair[-1] for pair in calls if isinstance(pair, (tuple, list)) and pair] if isinstance(calls, list) else []
+    return gradients_from(outputs, model, case)
 
 
 class EveryCall(Check):
-    """`record_calls(model, x)` is a list of `(name, output)`, one pair for each call, in the order of the calls."""
+    """`record_calls(model, x)` has one pair `(name, output)` for each call, in order, as it was."""
 
     errors = ERRORS
-    blame = {"outputs that require a gradient": "feat_graph"}
+    blame = {"gradients of the model, from the outputs": "feat_graph", "statistics afterwards": "feat_runs_twice"}
 
     def given(self, case):
-        return {"model": case.build("net", Rounds), "x": case.tensor("x", *case.shape("size", 1, 2, 5), 3)}
+        return case.build("net", TinyResNet).train(), case.tensor("x", 3, 3, *case.shape("size", 2, 6, 9))
 
     def probe(self, nb, case):
-        model, x = self.given(case).values()
-        calls = nb.function("record_calls")(model, x * times(case))
+        model, x = self.given(case)
+        calls = nb.function("record_calls")(model, x)
+        moved = snapshot(statistics(model))
         reached = reached_from(calls, model, case)
-        return {
-            "calls": calls, "outputs that require a gradient": attached(calls),
-            "gradients of the model, from the outputs": reached,
-        }
+        return {"calls": calls, "statistics afterwards": moved, "gradients of the model, from the outputs": reached}
 
     def truth(self, case):
-        model, x = self.given(case).values()
+        model, x = self.given(case)
+        calls = pairs(calls_in(model, x))
+        moved = {name: Close(one, 1e-4, 1e-4) for name, one in statistics(model).items()}
         return {
-            "calls": pairs(calls_of(case, model, x)), "outputs that require a gradient": [],
+            "calls": calls, "statistics afterwards": moved,
             "gradients of the model, from the outputs": no_gradients_from(model, case),
         }
 
     def mistakes(self, case):
-        model, x = self.given(case).values()
-        return flaws(calls_of(case, model, x), model)
+        model, x = self.given(case)
+        calls = calls_in(model, x)
+        names = [call[0] for call in calls]
+        once = list(dict.fromkeys(names))
+        last, first = {call[0]: call for call in calls}, {call[0]: call for call in reversed(calls)}
+        kinds = {name: type(module).__name__ for name, module in model.named_modules()}
+        begins = [*names[:3], "block", *names[3:9], *names[10:]]
 
+        def told(test):
+            return {"calls": such_that(lambda got: test([pair[0] for pair in got]))}
 
-class Twins(nn.Module):
-    """One layer, known under two names; another that runs twice in a row and brings the same; one that does nothing; one that is made on the spot."""
-
-    def __init__(self, one, two, three):
-        super().__init__()
-        self.names = (one, two, three)
-        self.add_module(one, nn.Sequential(nn.Linear(3, 3), nn.Tanh()))
-        self.add_module(two, nn.Linear(3, 3))
-        again = nn.ReLU()
-        self.add_module(three, nn.Sequential(getattr(self, two), nn.Sigmoid(), again, again, nn.Identity()))
-
-    def forward(self, x):
-        for name in self.names:
-            x = getattr(self, name)(x)
-        return nn.Softsign()(x)  # not inside the model, so not to be recorded
-
-
-class UnderTwoNames(EveryCall):
-    """A module that is known under two names has one hook, and reports under the first name."""
-
-    def given(self, case):
-        return {"model": case.build("net", Twins, *case.words("names", 3)), "x": case.tensor("x", 2, 3)}
-
-    def mistakes(self, case):
-        model, x = self.given(case).values()
-        calls = calls_of(case, model, x)
-
-        def often(got):
-            return None if len(got) > len(calls) else "no"
-
-        def foreign(got):
-            known = {name for name, _ in model.named_modules(remove_duplicate=False)}
-            return None if {pair[0] for pair in got} - known else "no"
-
-        pairs_of_calls = zip([None, *calls], calls)
-        changed = [call for last, call in pairs_of_calls if not (last and last[0] == call[0] and torch.equal(last[1], call[1]))]
-        idle = {name for name, module in model.named_modules() if isinstance(module, nn.Identity)}
-        busy = [call for call in calls if call[0] not in idle]
         return {
-            "feat_not_inside": {"calls": Matches(foreign, "a call of a module that the model does not have")},
-            "feat_under_each_name": {"calls": Matches(often, "more calls")},
-            "feat_equal_calls": {"calls": AnyOf(pairs(busy), pairs(changed))},
-            **flaws(calls, model),
+            "returns_nothing": {"calls": None},
+            "nothing_kept": {"calls": []},
+            "feat_one_entry": {"calls": AnyOf(*(pairs([found[name] for name in once]) for found in (last, first)))},
+            "feat_grouped": told(lambda got: got != names and sorted(got) == sorted(names) and len([*itertools.groupby(got)]) == len(once)),
+            "loop_variable": told(lambda got: len(got) >= len(names) and len(set(got)) == 1),
+            "class_or_name": told(lambda got: got == [kinds[name] for name in names]),
+            "feat_root_listed": told(lambda got: len(got) == len(names) + 1 and got[:-1] == names),
+            "feat_numbered": told(lambda got: "block.relu_1" in got),
+            "feat_top_level": told(lambda got: got == [name for name in names if "." not in name]),
+            "feat_no_containers": told(lambda got: got == [name for name in names if name != "block"]),
+            "feat_alias": {"calls": pairs(calls, 2)},
+            "feat_begins": told(lambda got: got == begins),
+            "feat_names_only": {"calls": names},
         }
 
 
-class CalledAgain(EveryCall):
-    """A second run brings its own calls only, an earlier list stays as it is, and no hook is left on the model."""
+class OneLayerTwoNames(Check):
+    """A layer with two names has one hook, and reports under the first name."""
 
-    blame = {"hooks on the model": "feat_hook_left", "calls of the first run, later": "feat_one_dict"}
+    errors = ERRORS
+    blame = {"calls": "feat_under_each_name"}
+
+    def given(self, case):
+        one, two = case.words("names", 2)
+
+        class Cousins(nn.Module):
+            def __init__(self):
+                super().__init__()
+                shared = nn.Linear(3, 3)
+                self.add_module(one, nn.Sequential(shared))
+                self.add_module(two, nn.Sequential(shared))
+
+            def forward(self, x):
+                return self.get_submodule(two)(self.get_submodule(one)(x))
+
+        return case.build("net", Cousins), one, two, case.tensor("x", 2, 3)
 
     def probe(self, nb, case):
-        model, x = self.given(case).values()
-        first = nb.function("record_calls")(model, x * times(case))
-        second = nb.function("record_calls")(model, -x * times(case))
-        hooks = sum(hook_counts(model).values())
+        model, _, _, x = self.given(case)
+        return {"calls": nb.function("record_calls")(model, x)}
+
+    def truth(self, case):
+        model, one, two, x = self.given(case)
+        first = model.get_submodule(one)(x)
+        second = model.get_submodule(two)(first)
+        return {"calls": pairs([(f"{one}.0", first.detach()), (one, first.detach()), (f"{one}.0", second.detach()), (two, second.detach())])}
+
+
+class CalledAgain(Check):
+    """Each run brings a list of its own, and no hook is left on the model."""
+
+    errors = ERRORS
+    blame = {"hooks on the model": "feat_hook_left", "calls of the first run, later": "feat_one_dict"}
+
+    def given(self, case):
+        return case.build("net", Rounds), case.tensor("x", *case.shape("size", 1, 2, 5), 3)
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        first = nb.function("record_calls")(model, x)
+        second = nb.function("record_calls")(model, -x)
         return {
-            "calls of the first run, later": first,
+            "hooks on the model": sum(hook_counts(model).values()), "calls of the first run, later": first,
             "calls of the second run": second,
-            "hooks on the model": hooks,
             "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
         }
 
+    def runs(self, case, x):
+        model, calls = self.given(case)[0], []
+        for name in ORDER:
+            x = model.get_submodule(name)(x)
+            calls.append((name, x.detach()))
+        return pairs(calls)
+
     def truth(self, case):
-        x = self.given(case)["x"]
-        first, second = (calls_of(case, self.given(case)["model"], one) for one in (x, -x))
-        fresh = self.given(case)["model"]
+        model, x = self.given(case)
+        runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
         return {
-            "calls of the first run, later": pairs(first),
-            "calls of the second run": pairs(second),
-            "hooks on the model": 0,
-            "what runs in model(x) afterwards": as_before(
-                what_runs(fresh, case, lambda: fresh(self.given(case)["x"]).sum().backward())
-            ),
+            "hooks on the model": 0, "calls of the first run, later": self.runs(case, x),
+            "calls of the second run": self.runs(case, -x), "what runs in model(x) afterwards": runs,
         }
 
-    def mistakes(self, case):
-        return {"feat_hook_left": {"hooks on the model": other_than(0)}}
 
-
-class NestedAndInPlace(EveryCall):
-    """Nested modules report as well, a container after its parts, and every output is as it was when its call ended."""
-
-    def given(self, case):
-        return {"model": case.build("net", TinyResNet).eval(), "x": case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))}
-
-
-class AnyModel(EveryCall):
-    """Any model is recorded, whatever its names, dtypes and dimensions are, and it runs in the modes that it is in."""
-
-    cases = 1
-    kinds = (
-        "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
-        "one_dim", "three_dim", "float64", "look_alike",
-    )
-    errors = {
-        **ERRORS,
-        r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
-        r"ValueError: (not enough|too many) values to unpack": "some_dimensions",
-    }
-
-    blame = {
-        "calls in a model with a hook of its owner": "feat_forward_called",
-        "calls in a model without parameters": "feat_digits_lost",
-        "gradients of the outputs": "feat_graph",
-        "calls in a model in which a layer gives whole numbers": "feat_digits_lost",
-    }
-
-    def models(self, case):
-        return {
-            **own_parameter_model(case), **bare_model(case),
-            **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case),
-        }
-
-    def probe(self, nb, case):
-        record = nb.function("record_calls")
-        brought = {f"calls in {says}": record(model, x * times(case)) for says, (model, x) in self.models(case).items()}
-        says = "a model in which a layer gives its parameter"
-        return {**brought, "gradients of the outputs": self.gradients(brought[f"calls in {says}"], self.models(case)[says][0], case)}
-
-    def gradients(self, calls, model, case):
-        try:
-            return gradients_of(dict(calls), model, case)
-        except (TypeError, ValueError):  # no list of pairs, and told as such
-            return None
-
-    def truth(self, case):
-        wanted = {f"calls in {says}": pairs(calls_of(case, *given)) for says, given in self.models(case).items()}
-        shift = calls_of(case, *self.models(case)["a model in which a layer gives its parameter"])
-        return {**wanted, "gradients of the outputs": {call[0]: no_gradient_left(call[0], call[1], case) for call in shift}}
-
-    def mistakes(self, case):
-        return {}
-
-
-class RunsOnce(EveryCall):
-    """One call of `record_calls` runs the model once, in the mode that it is in: BatchNorm's statistics move once."""
-
-    blame = {"statistics afterwards": "feat_runs_twice"}
-
-    def given(self, case):
-        return {"model": case.build("net", TinyResNet).train(), "x": case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))}
-
-    def probe(self, nb, case):
-        model, x = self.given(case).values()
-        nb.function("record_calls")(model, x)
-        return {"statistics afterwards": {name: one for name, one in model.named_buffers() if one.dim()}}
-
-    def truth(self, case):
-        model, x = self.given(case).values()
-        model(x)
-        return {"statistics afterwards": {name: Close(one) for name, one in model.named_buffers() if one.dim()}}
-
-    def mistakes(self, case):
-        model, _ = self.given(case).values()
-        same = {name: Close(one) for name, one in model.named_buffers() if one.dim()}
-        return {"changes_mode": {"statistics afterwards": same}}
-
-
-check("reused_modules", Predicted, EveryCall, UnderTwoNames, RunsOnce, CalledAgain, NestedAndInPlace, AnyModel)
+check("reused_modules", Predicted, EveryCall, OneLayerTwoNames, CalledAgain)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class Stairs(nn.Module):
-    """A flight of two layers that is climbed several times, with a rest now and then."""
+def tower(case):
+    """Flights of stairs, some climbed several times and in no order of theirs, as the seed says; one layer is in all of them."""
+    flights = case.words("flights", case.integer("how many flights", 2, 4))
+    climbed = case.shuffled("climbed", [*flights, *flights, flights[0]])
 
-    def __init__(self, flight, rest, times):
-        super().__init__()
-        self.names, self.times = (flight, rest), times
-        self.add_module(rest, nn.ReLU(inplace=True))
-        self.add_module(flight, nn.Sequential(nn.Linear(3, 3), nn.Tanh()))
+    class Flight(nn.Module):
+        def __init__(self, stair):
+            super().__init__()
+            self.stair, self.rest = stair, nn.ReLU(inplace=True)
+            self.norm = nn.BatchNorm1d(3)
 
-    def forward(self, x):
-        flight, rest = (getattr(self, name) for name in self.names)
-        for _ in range(self.times):
-            x = flight(flight(x)) * 2
-            x = rest(input=x)
-        return x
+        def forward(self, x):
+            return x + self.rest(self.norm(self.stair(x)))
+
+    class Tower(nn.Module):
+        def __init__(self):
+            super().__init__()
+            stair = nn.Linear(3, 3)
+            for name in flights:
+                self.add_module(name, Flight(stair))
+
+        def forward(self, x):
+            for name in climbed:
+                x = self.get_submodule(name)(x)
+            return x.tanh()
+
+    return case.build("a tower", Tower), [case.tensor("in the morning", 5, 3), case.tensor("in the evening", 4, 3)]
 
 
-class UpTheStairs(Check):
-    """There is one pair for each call, in the order in which the hooks fire."""
-
-    def stairs(self, case):
-        words, times = case.words("stairs", 2), case.integer("flights", 2, 9)
-        return case.build("stairs", Stairs, *words, times), case.tensor("a climber", 2, 3)
+class UpTheTower(Check):
+    """There is one pair for each call, in the order in which the hooks fire; the model is as it was."""
 
     def probe(self, nb, case):
-        return {"calls on the stairs": nb.function("record_calls")(*self.stairs(case))}
+        model, inputs = tower(case)
+        calls = [nb.function("record_calls")(model, x) for x in inputs]
+        return {
+            "calls": snapshot(calls), "statistics": snapshot(statistics(model)), "written": written(nb),
+            "what runs afterwards": what_runs(model, case, lambda: model(inputs[0]).sum().backward()),
+            "gradients": [reached_from(one, model, case) for one in calls],
+        }
 
     def truth(self, case):
-        model, x = self.stairs(case)
-        (flight, rest), wanted = model.names, []
-        first, _ = getattr(model, flight)
-        for _ in range(model.times):
-            for _ in range(2):
-                inner = first(x)
-                x = torch.tanh(inner)
-                wanted += [(f"{flight}.0", inner), (f"{flight}.1", x), (flight, x)]
-            x = torch.relu(x * 2)
-            wanted.append((rest, x))
-        return {"calls on the stairs": [[name, Close(value.detach(), rtol=1e-4, atol=1e-4)] for name, value in wanted]}
+        model, inputs = tower(case)
+        found, calls = [], []
+        hooks = [
+            module.register_forward_hook(lambda m, a, output, name=name: calls.append((name, output.detach().clone())))
+            for name, module in model.named_modules()
+            if name
+        ]
+        for x in inputs:
+            calls.clear()
+            model(x)
+            found.append(pairs(calls))
+        for hook in hooks:
+            hook.remove()
+        moved = {name: Close(one, 1e-4, 1e-4) for name, one in statistics(model).items()}
+        return {
+            "calls": found, "statistics": moved, "written": believed(),
+            "what runs afterwards": as_before(what_runs(model, case, lambda: model(inputs[0]).sum().backward())),
+            "gradients": [no_gradients_from(model, case)] * 2,
+        }
 
 
-check("reused_modules", UpTheStairs)
+check("reused_modules", UpTheTower)

@@ -1,25 +1,3 @@
-# %% closures_and_exit_stack
-predicted = ["enter", "relu"] + ["mix", "relu"] * 2
-
-
-def record_calls(model, x):
-    calls = []
-    with ExitStack() as stack:
-        for name, module in model.named_modules():
-            if module is not model:
-
-                def hook(module, args, output, name=name):
-                    calls.append((name, output.clone().detach()))
-
-                stack.enter_context(module.register_forward_hook(hook))
-        model(x)
-    return calls
-
-
-happened = record_calls(Rounds(), torch.ones(2, 3)) or []
-print("predicted:", predicted)
-print("happened: ", [name for name, output in happened])
-
 # %% hooks_for_all_modules
 predicted = ["enter"]
 predicted += ["relu"]
@@ -39,11 +17,6 @@ def record_calls(model, x):
         model(x)
     return calls
 
-
-happened = record_calls(Rounds(), torch.ones(2, 3)) or []
-print("predicted:", predicted)
-print("happened: ", [name for name, output in happened])
-
 # %% names_by_module
 predicted = "enter relu mix relu mix relu".split()
 
@@ -60,11 +33,6 @@ def record_calls(model, x):
         for handle in handles:
             handle.remove()
     return calls
-
-
-happened = record_calls(Rounds(), torch.ones(2, 3)) or []
-print("predicted:", predicted)
-print("happened: ", [name for name, output in happened])
 
 # %% without_recording_with_kwargs
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
@@ -91,11 +59,6 @@ def record_calls(model, x):
         return recorder.calls
     finally:
         [handle.remove() for handle in handles]
-
-
-happened = record_calls(Rounds(), torch.ones(2, 3)) or []
-print("predicted:", predicted)
-print("happened: ", [name for name, output in happened])
 
 # %% wrong_guess_kept
 predicted = ["enter", "relu", "mix", "relu"]

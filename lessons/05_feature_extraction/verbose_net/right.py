@@ -1,48 +1,3 @@
-# %% factory_with_kwargs
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name in dict(model.named_children()):
-            getattr(model, name).register_forward_hook(self.make_hook(name), with_kwargs=True)
-
-    def make_hook(self, name):
-        def hook(module, args, kwargs, output):
-            print("x".join(str(size) for size in output.shape), "<-", name)
-
-        return hook
-
-    def forward(self, x):
-        return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
-# %% hook_class_with_class_names
-class Teller:
-    def __init__(self, name):
-        self.name = name
-
-    def __call__(self, module, args, output):
-        kind = str(module).splitlines()[0]
-        print(kind, "|", self.name, "| in", list(args[0].shape), "| out", list(output.shape))
-
-
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(Teller(name))
-
-    def forward(self, x):
-        return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% name_on_the_layer
 class VerboseNet(nn.Module):
     def __init__(self, model):
@@ -54,10 +9,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% printed_at_the_end
 class VerboseNet(nn.Module):
@@ -79,10 +30,6 @@ class VerboseNet(nn.Module):
             print(f"{name:>12s}: {shape!s:30s}")
         return output
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% registered_for_one_call
 from contextlib import ExitStack
 
@@ -100,10 +47,6 @@ class VerboseNet(nn.Module):
                     layer.register_forward_hook(lambda m, a, o, name=name: print((name, tuple(o.shape))))
                 )
             return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% wraps_forward
 class VerboseNet(nn.Module):
@@ -125,7 +68,3 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))

@@ -1,0 +1,68 @@
+# %% the_answer_of_the_net
+# misconception: returns what the net returns | hint: output_for_features
+# breaks: returns what the layer `net.pool` puts out on the way
+# edits: nonlocal_name
+-        net(pictures)
+-    return output
++        return net(pictures)
+
+# %% pool_on_the_pictures
+# misconception: runs the layer on the pictures themselves | hint: layers_on_the_input
+# breaks: it runs `net` on `pictures`
+def pooled(net, pictures):
+    return net.pool(pictures)
+
+# %% what_goes_in
+# misconception: keeps what goes into the layer | hint: input_or_output
+# edits: handle_by_hand
+-        kept["pool"] = output.detach()
++        kept["pool"] = args[0].detach()
+
+# %% the_tuple_that_goes_in
+# misconception: a forward-pre hook keeps the tuple of inputs | hint: input_or_output
+# edits: try_finally
+-    handle = net.get_submodule("pool").register_forward_hook(lambda m, a, o: kept.append(o.clone()))
++    handle = net.get_submodule("pool").register_forward_pre_hook(lambda m, a: kept.append(a))
+
+# %% hook_stays
+# misconception: leaves the hook there | hint: feat_hook_left
+# breaks: Afterwards no hook of yours is left.
+# edits: handle_by_hand
+-    handle = net.pool.register_forward_hook(keep)
++    net.pool.register_forward_hook(keep)
+@@
+-    handle.remove()
+
+# %% local_name
+# misconception: gives a local name of the hook the output | hint: returns_nothing
+# edits: nonlocal_name
+-        nonlocal output
+
+# %% in_a_list
+# misconception: returns the list that the hook fills | hint: feat_in_a_list
+# edits: try_finally
+-    (output,) = kept
+-    return output
++    return kept
+
+# %% first_call_for_good
+# misconception: one list for all calls, of which the first entry is returned | hint: stale_result
+kept = []
+
+
+def pooled(net, pictures):
+    with net.pool.register_forward_hook(lambda module, args, output: kept.append(output)):
+        net(pictures)
+    return kept[0]
+
+# %% two_arguments
+# misconception: a forward hook with two arguments | hint: hook_arguments
+# edits: handle_by_hand
+-    def keep(module, args, output):
++    def keep(module, output):
+
+# %% first_picture_only
+# misconception: keeps the first sample of the batch | hint: one_sample
+# edits: try_finally
+-    return output
++    return output[0]
