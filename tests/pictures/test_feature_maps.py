@@ -31,9 +31,6 @@ def test_each_layer_is_a_row_with_its_own_scale_and_both_of_a_pair_have_one() ->
     limits = [image.get_clim() for image in images]
     assert len(set(limits)) == 3 and all(low == -high for low, high in limits)
     assert images[0].get_array().shape == (9, 7)
-    said = texts(picture)
-    assert {"Features", "conv", "8 of 12 maps, 9 × 7", "relu", "3 maps, 5 × 5", "layer4.1.conv2"} <= set(said)
-    assert "conv: 8 of 12 maps, 9 × 7, values from" in picture.alt and "NaN or inf among them" in picture.alt
     pair = draw_clobber(BEFORE, BEFORE.relu())
     shown = pair.findobj(BboxImage)
     assert len(shown) == 4 and len({image.get_clim() for image in shown}) == 1
@@ -108,7 +105,7 @@ TOLD = [
 SAYS: dict[str, tuple[Callable[[], Picture], Iterable[str]]] = {
     "feature maps": (
         lambda: draw_feature_maps(maps(), title="Features"),
-        ["Features", "conv: 12 maps, 9 × 7, values from", "NaN or inf among them", "layer4.1.conv2"],
+        ["Features", "conv: 8 of 12 maps, 9 × 7, values from", "NaN or inf among them", "layer4.1.conv2"],
     ),
     "clobber": (
         lambda: draw_clobber(BEFORE, BEFORE.relu(), title="bn1"),
