@@ -333,12 +333,13 @@ print("input:", x, "| output:", wrong(x), "| W:", wrong.ab.a.W.data)
 # easy · 8 min
 #
 # Write `weight_initialization(module)`: if `module` has a parameter `W`, its value becomes 1, **whatever it was before**.
-# `W` keeps its shape `(1,)` and can still be trained, independently of the others. What the model computes with `W` stays the
-# same, also when `W` has another value later on.
+# `W` keeps its shape and can still be trained.
 #
-# Apply the function to `model`, and keep what `apply` returns in `returned_module`. Use the module that the function is
-# given: the check applies your function to another tree as well, and to a single `Function_*`. You may rely on this: the trees
-# are made of the classes above, so that every parameter in them is a `W`; none is frozen, and none holds NaN or infinity.
+# Apply the function to `model`, and keep what `apply` returns in `returned_module`. The check applies it to other trees, too.
+#
+# ```python
+# model.cd.d.W  # Parameter containing: tensor([1.], requires_grad=True)
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "init_ones", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
