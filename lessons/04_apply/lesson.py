@@ -426,18 +426,15 @@ print("partial:", {name: text() for name, text in by_partial.items()})
 #
 # medium · 12 min
 #
-# Make every `Function_*` of `model` show its own name: `Function_A(name=duck)`. What stands there is the name just as it is,
-# with no quotes around it, and no spaces around the sign `=`.
+# Make every `Function_*` of `model` show its own name, without quotes.
 #
 # - `function_repr(self)` returns the text between the parentheses for the object `self`.
-# - `add_repr(module)` lets `module` show that text, if it is a `Function_*`.
+# - `add_repr(module)` lets `module` show that text, if it is a `Function_*`; other modules, and the classes, stay as they are.
 # - Apply `add_repr` to `model`, and keep what `apply` returns in `returned_module`.
 #
-# All other modules keep their repr. So does every `Function_*` outside `model`: do not change the
-# classes. The check applies `add_repr` to other trees as well, with other names, and to a single `Function_*`.
-#
-# You may rely on this: the trees are made of the classes above, and every `Function_*` has a name that is not empty and does
-# not change later on.
+# ```python
+# print(model.ab.a)  # Function_A(name=duck)
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "named_repr", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
