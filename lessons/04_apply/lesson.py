@@ -539,28 +539,17 @@ seen = rewired(two)
 #
 # hard · 20 min
 #
-# `W` now has shape (2, 2). Turn every `Function_*` of `model` into a linear transformation of its input `X`, a
-# tensor of shape (2, 2): the matrix product `X @ W`, with `b` added to each row. Write three functions, and apply each of
-# them to `model`:
+# `W` now has shape (2, 2). Make every `Function_*` linear. Write three functions, apply each of them to `model`, and
+# keep what the last `apply` returns in `returned_module`:
 #
-# - `add_bias(module)` registers a `Parameter` called `b` of shape (2,) on every `Function_*`, each its own, with any values,
-#   and on no other module.
-# - `weight_initialization(module)` sets every element of `W` and of `b` to 1.
-# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, with the values that `W` and `b`
-#   have at the moment of the call.
+# - `add_bias(module)` gives every `Function_*` a `Parameter` of its own called `b`, of shape (2,).
+# - `weight_initialization(module)` sets every element of `W` and `b` to 1.
+# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b` for an `X` of shape (2, 2), also when `W` and `b` have
+#   other values later.
 #
-# Keep what the last `apply` returns in `returned_module`. A hook or a new `forward`: as you like.
-#
-# <details><summary>Fine print</summary>
-#
-# The check applies your functions, in this order, to a fresh tree as well, and writes other values into `W` and `b`, in place,
-# also between `add_bias` and `weight_initialization`.
-# It uses symmetric `W`, so `X @ W.T + b`, which is what `nn.Linear` computes, is right too. If your `model` was made by
-# `Model()`, without a shape, the check gives its `W` the shape (2, 2). `Function_*` means the four classes `Function_A` to
-# `Function_D`. Whether gradients reach `W` and `b`, and what becomes of a `Function_*` outside the trees, is not asked here:
-# that is the matter of 'Linear, for good', further on.
-#
-# </details>
+# ```python
+# model.ab.a(torch.ones(2, 2))  # tensor([[3., 3.], [3., 3.]])
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "linear_everywhere", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model(shape=(2, 2))
