@@ -777,17 +777,14 @@ print("lines in the log from the encoder:", calls.count(encoder))
 #
 # medium · 10 min · further
 #
-# Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, at any depth and
-# the model itself included: exactly once on each, in however many places a module appears. It returns the **list of
-# the handles**, one for each registration, so that the caller can take all the hooks off again.
+# Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included:
+# once on each, in however many places it appears. It returns the list of the handles, and works again on a model that was hooked
+# before. With or without `apply`: as you like.
 #
-# - Hooks that somebody else has registered stay.
-# - A later call with another hook registers that one in the same way, whether the first hook is still there or not. And
-#   when a hook has been taken off by its handles, a later call registers it again. Hooks run in either mode.
-# - A value that `hook` returns replaces the output, as with any forward hook.
-#
-# With or without `apply`: as you like.
-
+# ```python
+# act = nn.Tanh()
+# len(hook_once(nn.Sequential(act, nn.Sequential(act)), hook))  # 3
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "shared_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def hook_once(model: nn.Module, hook) -> list:
