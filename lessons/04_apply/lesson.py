@@ -867,21 +867,16 @@ print("second:", tuple(second.W.shape), second.W.dtype)
 #
 # medium · 10 min · further
 #
-# An optimizer, some hooks and perhaps other people hold the parameters of `model`. Write `init_in_place(model, new)`:
-# every parameter `p` of the model, at any depth, takes the **values** of the tensor `new(p)`, which has the shape of `p`. What
-# `p` held before, be it NaN, does not matter, nor how it lies in memory: it may be transposed.
+# An optimizer already holds the parameters of `model`. Write `init_in_place(model, new)`: every parameter `p`, at any depth, takes
+# the values of the tensor `new(p)`, which has its shape.
 #
-# - It stays the same Parameter object, with its dtype, be it bfloat16, with its hooks and its optimizer.
-# - `new` is called once for each parameter, also if two layers share it or if a layer appears in two places, and gets the
-#   parameter itself.
-# - A frozen parameter (`requires_grad=False`) gets new values too, and stays frozen. One that is trained stays so.
-# - What `new` returns may be used again by whoever wrote `new`, for another parameter even: take a copy.
-#   But while your function runs, `new` does not change a tensor that it has returned.
-# - Buffers are not touched.
+# - Each stays the same `Parameter`, with its dtype, trained or frozen as it was.
+# - `new` is called once for each parameter, also where layers are shared.
+# - `new` may return the same tensor several times: no two parameters share memory afterwards.
 #
-# You may rely on this: no two parameters lie in the same memory, none is empty, and `new` returns no tensor that lies in the
-# memory of a parameter.
-
+# ```python
+# init_in_place(model, torch.ones_like)  # every parameter is full of ones
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "init_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def init_in_place(model: nn.Module, new) -> None:
