@@ -970,20 +970,14 @@ for what, set_mode in (
 #
 # medium · 15 min · further
 #
-# Write `freeze_where(model, choose, frozen=True)`. For every module of the model, at any depth, for which
-# `choose(module)` is true, or counts as true in an `if`:
+# Write `freeze_where(model, choose, frozen=True)`, which returns the model. Every module for which `choose(module)` is true is
+# frozen, with everything inside it: its parameters need no gradient any more, and it is in eval mode. With `frozen=False` it is
+# thawed: its parameters need a gradient, and it is in training mode. Everything else stays as it is.
 #
-# - all parameters of the module, and of everything inside it, no longer need a gradient,
-# - their `.grad` is None, so that no optimizer moves them any more, also if they were frozen before,
-# - the module, and everything inside it, is in eval mode.
-#
-# With `frozen=False` it is the way back: the parameters need a gradient, and the modules are in training mode. All other
-# parameters and modules stay as they are, **whatever** they are: frozen or not, with or without a gradient, in training or
-# in eval mode. No value changes, and the gradient still reaches whatever is not frozen. The function returns the model.
-#
-# You may rely on this: what `choose` says of a module does not depend on what your function changes. And what becomes of
-# `.grad` where a module is thawed is up to you.
-
+# ```python
+# net = freeze_where(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)), lambda module: isinstance(module, nn.BatchNorm1d))
+# [module.training for module in net]  # [True, False]
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "freeze_where", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
@@ -995,9 +989,6 @@ def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
         if choose(module):
             module.requires_grad_(not frozen)
             module.train(not frozen)
-            for parameter in module.parameters():
-                if frozen:
-                    parameter.grad = None
 
     return model.apply(visit)
     ### END SOLUTION

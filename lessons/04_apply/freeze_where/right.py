@@ -71,3 +71,21 @@ def freeze_where(model, choose, frozen=True):
         if choose(module):
             (freeze if frozen else thaw)(module)
     return model
+
+# %% flag_and_mode_only
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% loop_over_modules
+def freeze_where(model, choose, frozen=True):
+    for module in model.modules():
+        if choose(module):
+            for parameter in module.parameters():
+                parameter.requires_grad = not frozen
+            module.train(not frozen)
+    return model
