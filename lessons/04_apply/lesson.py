@@ -1096,20 +1096,14 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 #
 # hard · 20 min · further
 #
-# Write `replace_modules(model, wanted, make)`. It looks at every place in `model`, at any depth. If `wanted(module)` is true,
-# or counts as true in an `if`, for the module in that place, it puts `make(module)` there instead. The function changes `model` itself and returns it.
+# Write `replace_modules(model, wanted, make)`. At every place in `model`, at any depth, where `wanted(module)` is true, it puts
+# `make(module)` instead, and it returns the model. A module that appears in several places gets **one** replacement, for which
+# `make` is called once. What `make` returns is not searched again, even if the old module is inside. A replacement, with all that
+# is in it, is in the mode, training or eval, of the module that it replaces.
 #
-# - `make` is called once for each such module. A module that appears in several places gets **one** replacement, which goes
-#   to all of them: what was shared stays shared.
-# - What `make` returns is not searched for more modules to replace, even if the old module, or another one that would be
-#   wanted, is inside.
-# - A replacement, with everything inside it, is in the mode, training or eval, in which the old module was.
-# - Everything else stays: the same objects, in the same order. A place that holds `None` stays empty, and `wanted` is asked
-#   about modules only.
-#
-# You may rely on this: `wanted` is not true for the model itself, nor for modules inside a wanted one. And `make`
-# never returns an empty container, and leaves the module that it is given in the mode in which it was.
-
+# ```python
+# replace_modules(nn.Sequential(nn.ReLU()), lambda module: isinstance(module, nn.ReLU), lambda old: nn.Tanh())  # Sequential((0): Tanh())
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "replace_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def replace_modules(model: nn.Module, wanted, make) -> nn.Module:
