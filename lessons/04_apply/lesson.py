@@ -1174,24 +1174,15 @@ for way in (closing_over, by_argument, by_partial):
 #
 # hard · 20 min · further
 #
-# Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`,
-# `make_linear(module)`. `W` has any shape `(n, m)`, and stays as it is, the same object. After
-# `model.apply(make_linear)` every `Function_*` in `model`
+# Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`, `make_linear(module)`:
+# every `Function_*` gets a `Parameter` called `b`, of zeros, and returns `X @ W + b`, for a `W` of any shape `(n, m)` and any number
+# of rows. **Applied again**, it changes nothing. **Copied** with `copy.deepcopy`, the copy computes with its own `W` and `b`. The
+# classes, and everything outside `model`, stay as they are.
 #
-# - has a `Parameter` called `b`, zeros of shape `(m,)`, and no other new parameter,
-# - returns `X @ W + b` for an `X` of shape `(rows, n)`, with one row or more, in training and in eval mode. The old `forward`
-#   cannot work with that, so it must not run any more.
-# - lets `W`, `b` and `X` get their gradients.
-#
-# And it lasts:
-#
-# - **Applied again**, it changes nothing. A `b` that is there stays, the same object with its values.
-# - **Copied** with `copy.deepcopy`, the copy computes with its own `W` and `b`.
-# - Everything else keeps its own `forward`: a `Function_*` outside `model`, the layers, the model itself. Do not change the
-#   classes.
-#
-# You may rely on this: the trees are made of the classes of this lesson only, though a tree may be a single `Function_*`, and no
-# `Function_*` has a `b` before your function has been there.
+# ```python
+# model = Model(shape=(3, 3)).apply(make_linear).apply(make_linear)
+# copy.deepcopy(model)(torch.ones(1, 3)).shape  # torch.Size([1, 3])
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "linear_any_weight", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model(shape=(3, 3))
