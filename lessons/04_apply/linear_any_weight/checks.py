@@ -1,4 +1,5 @@
 import copy
+from itertools import pairwise
 
 import torch
 from torch import nn
@@ -254,7 +255,7 @@ def _chain(case):
     """Functions in an order and in sizes of the seed, at several depths."""
     kinds = case.shuffled("hidden kinds", [Function_A, Function_B, Function_C, Function_D])
     sizes = case.shape("hidden sizes", dims=5, low=2, high=7)
-    first, second, *rest = (kind(shape=pair) for kind, pair in zip(kinds, zip(sizes, sizes[1:])))
+    first, second, *rest = (kind(shape=pair) for kind, pair in zip(kinds, pairwise(sizes)))
     return nn.Sequential(first, nn.Sequential(second, nn.Sequential(*rest)))
 
 
