@@ -629,8 +629,8 @@ draw_gradient_flow(
 )
 
 # %% [markdown]
-# It learns. Still, the gradients of early layers are the smaller ones: Xavier's rule loses a little at each ReLU. **Beat it.** One
-# line of `my_start` needs another rule, and the table of the four starts says which.
+# It learns: every layer gets about the same share. But the shares are small, because Xavier's rule loses a little of the spread
+# at each ReLU. **Beat it.** One line of `my_start` needs another rule, and the table of the four starts says which.
 
 
 # %%
