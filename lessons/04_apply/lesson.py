@@ -282,7 +282,7 @@ print("input:", x, "| output:", wrong(x), "| W:", wrong.ab.a.W.data)
 # %% [markdown]
 # ### Exercise: every weight is 1
 #
-# easy · 8 min
+# easy · 6 min
 #
 # Write `weight_initialization(module)`: if `module` has a parameter `W`, its value becomes 1, **whatever it was before**.
 # `W` keeps its shape and can still be trained.
@@ -358,7 +358,7 @@ print(shout_of_layer())
 # %% [markdown]
 # ### Exercise: names in the repr
 #
-# medium · 12 min
+# medium · 10 min
 #
 # Make every `Function_*` of `model` show its own name, without quotes.
 #
@@ -453,7 +453,7 @@ seen = rewired(two)
 # %% [markdown]
 # ### Exercise: every function becomes linear
 #
-# hard · 20 min
+# hard · 18 min
 #
 # `W` now has shape (2, 2). Make every `Function_*` linear. Write three functions, apply each of them to `model`, and
 # keep what the last `apply` returns in `returned_module`:
@@ -568,7 +568,7 @@ print("a batch norm with affine=False: weight", plain.weight, "| bias", plain.bi
 # %% [markdown]
 # ### Exercise: a start for every type
 #
-# medium · 15 min
+# medium · 12 min
 #
 # Write `init_by_type(module)`, a function for `apply`: by the module's type, subclasses included, it sets weight and bias if
 # they are there, and leaves every other module as it is.
