@@ -29,11 +29,18 @@ def init_by_type(module):
 
 # %% all_norms
 # misconception: ones for every norm | hint: init_reaches_too_far
-# edits: frozen_layers_are_thawed
--    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-+    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
-@@
--    module.requires_grad_(True)
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
 
 # %% all_ones
 # misconception: every weight 1 | hint: init_all_equal
@@ -59,13 +66,18 @@ def init_by_type(module):
 
 # %% bias_ones
 # misconception: sets biases to 1 | hint: wrong_start
-# edits: frozen_layers_are_thawed
--        if module.weight is not None:
-+        if module.affine:
-@@
--        nn.init.zeros_(module.bias)
--    module.requires_grad_(True)
-+        nn.init.ones_(module.bias)
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.ones_(module.bias)
 
 # %% by_dimensions
 # misconception: takes any weight by its number of dimensions | hint: init_reaches_too_far
@@ -332,8 +344,9 @@ def init_by_type(module):
 # %% base_of_convolutions
 # misconception: takes the common base class, which transposed convolutions share | hint: init_reaches_too_far
 # breaks: and leaves every other module as it is
-# edits: frozen_layers_are_thawed
+# edits: all_norms
 -    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
 +    elif isinstance(module, nn.modules.conv._ConvNd):
 @@
--    module.requires_grad_(True)
+-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
++    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
