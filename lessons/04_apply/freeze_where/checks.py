@@ -159,7 +159,7 @@ class WithAllInside(FreezingCheck):
 
 
 class OthersStay(FreezingCheck):
-    """What is not chosen stays as it is: frozen or not, in training or eval mode."""
+    """What is not chosen stays as it is: its parameters, and its mode."""
 
     blame = {"requires_grad": "freezes_the_unchosen", "training": "freezes_the_unchosen"}
 

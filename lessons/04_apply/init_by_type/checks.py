@@ -79,7 +79,7 @@ def random_weight(xavier):
 
 
 class ByType(ByTypeCheck):
-    """Each layer has the weight and the bias of the table; none gets one it had not."""
+    """Each layer has the weight and bias of the table; none is added."""
 
     blame = {"numbers": "wrong_start", "weights": "init_not_by_table", "gradients": "init_not_trainable"}
 

@@ -74,7 +74,7 @@ class LinearCheck(Check):
 
 
 class LinearWithAnyW(LinearCheck):
-    """Every `Function_*` has a `b` of zeros and returns `X @ W + b`, whatever these hold."""
+    """Every `Function_*` has a `b` of zeros and returns `X @ W + b`."""
 
     square = True
 
@@ -213,7 +213,7 @@ class TwiceIsOnce(LinearCheck):
 
 
 class CopyIsItsOwn(LinearCheck):
-    """A deep copy computes with its own `W` and `b`; the original goes on with its own."""
+    """A deep copy and its original each compute with their own `W` and `b`."""
 
     blame = {"output of the copy": "copy_remembers_original", "output of the original": "copy_remembers_original"}
 

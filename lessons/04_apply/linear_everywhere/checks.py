@@ -45,7 +45,7 @@ class LinearTree(Check):
 
 
 class AllOnes(LinearTree):
-    """`b` is a Parameter of shape (2,) beside each `W`, and all of them are 1."""
+    """Beside each `W` there is a Parameter `b`, and all are 1."""
 
     claims = ("(returned_module is model)",)  # `is` belongs to the language
 
@@ -101,7 +101,7 @@ class AllOnes(LinearTree):
 
 
 class LinearForAnyWeights(LinearTree):
-    """Every `Function_*` returns `X @ W + b`, whatever `W` and `b` hold at that moment."""
+    """Every `Function_*` returns `X @ W + b`, whatever `W` and `b` hold."""
 
     def weights(self, case, tree):
         """Symmetric W, so that X @ W.T is right as well."""

@@ -20,7 +20,7 @@ def clean_classes():
 
 
 class NamesInRepr(Check):
-    """In `model` and in a fresh tree every `Function_*` shows its name, and nothing else changes."""
+    """In `model` and in a fresh tree just the `Function_*` show their names."""
 
     errors = {
         r"TypeError: add_repr\(\) (takes|missing) ": "apply_argument",

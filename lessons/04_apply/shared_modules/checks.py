@@ -107,7 +107,7 @@ class OnceOnEach(HookingCheck):
 
 
 class HookedBefore(HookingCheck):
-    """It works on a model with hooks of others, and again when its own were taken off."""
+    """It works beside hooks of others, and again when its own are gone."""
 
     def probe(self, nb, case):
         model, x = case.build("net", Branches), case.tensor("x", 5, 3)
