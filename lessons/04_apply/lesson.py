@@ -9,23 +9,18 @@
 # %% [markdown]
 # # `apply`: one function for every module
 #
-# In a moment you will meet a net of twenty layers that is put together correctly, trained correctly, and learns nothing at
-# all. The cure is a single line: `net.apply(...)`. It carries one small function to every module of the net, however deep,
-# without a change to the code that defines it. This lesson is about that line, and about what people do with it:
-# choose the numbers that weights begin with, give the parts of a model better names, add parameters from outside, and turn
-# every layer into another one.
+# A net of twenty layers is put together correctly, trained correctly, and learns nothing at all. You will find out why, and
+# cure it with one line: `net.apply(...)`. It carries one small function to every module of a net, however deep, without a
+# change to the code that defines it.
 #
-# - **You will do** this: find out in which order `apply` visits; set the weights of a whole model; write names into its
-#   `repr`; add a bias from outside and make every layer linear; cure the deep net. Further on you hook, freeze and replace
-#   the modules that you choose.
-# - **You will learn** what `apply` does with your function, how to change a `Parameter` safely, how to put a method on one
-#   object, two ways to replace a `forward`, and what happens to a layer that appears in two places.
+# - **You will do** this: find the layers that cannot learn, rename, extend and rewire a small model, and wake the deep net.
+# - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, how to give one object a method
+#   or another `forward`, and what happens to a layer that appears in two places.
 # - **You need** `Parameter` and `named_modules` from lesson 01, forward hooks from lesson 03.
 # - **Time** <!-- time and points -->. A good place for a break is before 'A Parameter from outside'.
-# - **Out of scope** are the theory of random initialisation, loading saved weights, and compiled models.
-#
-# If a check has failed, `hint()` in any cell gives the next step of help. `hint("visit_order")` helps you to begin that
-# exercise, and the id of any other exercise works in the same way.
+# - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("visit_order")`, with an
+#   exercise's id, helps you to begin.
+# - **Out of scope** are loading saved weights, and compiled models.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
@@ -47,8 +42,7 @@ from course.tree import Function_A, Function_B, Function_C, Function_D, Layer_AB
 # %% [markdown]
 # ## A net that does not learn
 #
-# The next cell trains a net on 1,500 handwritten digits and then asks it about 297 others. The net has twenty hidden layers,
-# each followed by a ReLU, and the loop is the one that you have written many times.
+# Twenty hidden layers, each followed by a ReLU, learn to read 1,500 handwritten digits. Then they are asked about 297 others.
 
 # %%
 pictures, labels = digits()
@@ -78,53 +72,53 @@ def train(net, steps=100):
 print(f"read correctly after training: {train(deep_net()):.0%}   (guessing: 10%)")
 
 # %% [markdown]
-# Nothing raised an error, and nothing is wrong with the loop. Now the same net, the same data, the same loop, and one line more:
-# `apply` takes the function `better_start` to every module of the net.
+# Nothing raised an error, and the loop is the one that you have written many times. Where does it stop? A layer learns from its
+# gradient. The function `look` notes how large that is, for one linear layer. **Write the line** that carries it to every
+# module of `net`: `net.apply(look)`. Which layers can learn, and which cannot?
 
-
-# %%
-def better_start(module):
-    if isinstance(module, nn.Linear):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-        nn.init.zeros_(module.bias)
-
-
-net = deep_net()
-net.apply(better_start)
-print(f"read correctly after training: {train(net):.0%}")
-
-# %% [markdown]
-# So the fault was in the numbers that the weights began with, and these numbers were not exotic: they are the ones that
-# `nn.Linear` gives itself. The two pictures show how large a gradient the first backward pass brings to some of the layers, the
-# earliest at the top. Mind the scales, which are not the same. With PyTorch's own start almost nothing arrives at the early
-# layers, and an optimizer has nothing to work with. After `apply` every layer gets its share.
 
 # %%
 def first_gradients(net):
     F.cross_entropy(net(pictures[:64]), labels[:64]).backward()
-    return {f"layer {number}": net[number][0].weight.grad for number in (1, 5, 10, 15, 20)}
+    return net
 
 
-beside(
-    draw_gradient_flow(first_gradients(deep_net()), title="PyTorch's own start"),
-    draw_gradient_flow(first_gradients(deep_net().apply(better_start)), title="after apply"),
-)
+sizes = []
+
+
+def look(module):
+    if isinstance(module, nn.Linear):
+        sizes.append(module.weight.grad.norm().item())
+
+
+net = first_gradients(deep_net())
+# Your line here.
+
+print([f"{size:.0e}" for size in sizes], "<- first layer to last, once your line is there")
 
 # %% [markdown]
-# At the end of the core path you write such a function yourself, for every kind of layer, and see layer by layer why it
-# works. Until then a much smaller model is easier to look at.
+# The same as a picture, of every fifth layer:
+
+
+# %%
+def by_layer(net, whose=""):
+    return {f"{whose}layer {number}": net[number][0].weight.grad for number in (1, 5, 10, 15, 20)}
+
+
+draw_gradient_flow(by_layer(net), title="gradients of the first backward pass")
+
+# %% [markdown]
+# Next to nothing arrives at the early layers: an optimizer has nothing to work with. The fault is in the numbers that the
+# weights began with, and these are the ones that `nn.Linear` gives itself. At the end of the core path you write a better start,
+# and wake this net. Until then a much smaller model is easier to look at.
 #
 # ## The tree
 #
-# A model is a tree of modules, and most of this lesson happens to one small tree. It has two layers, and each layer has two
-# functions. Only the functions hold something: a parameter `W` and a plain attribute `name`.
+# Most of this lesson happens to one small tree. The model has two layers, and each layer has two functions. Only the functions
+# hold something: a parameter `W` and a plain attribute `name`.
 
 # %%
 show_source(Function_A, Layer_AB, Model)
-
-# %% [markdown]
-# `Function_B`, `Function_C` and `Function_D` are like `Function_A`, each with a name and an operation of its own.
-# `Layer_CD` is like `Layer_AB`.
 
 # %%
 show_source(Function_B.forward, Function_C.forward, Function_D.forward, Layer_CD)
@@ -132,29 +126,13 @@ show_source(Function_B.forward, Function_C.forward, Function_D.forward, Layer_CD
 # %% [markdown]
 # ## What apply is for
 #
-# Often you want to do the same small thing to many modules: initialise the linear layers, freeze the batch norms, put a
-# hook on each convolution. Without help you would write a recursive function over `children()` each time.
-# `model.apply(fn)` is that recursion. It calls `fn(module)` for **every** module of the tree, the model itself included,
-# and hands it one argument: the module. A loop over `model.modules()` does nearly the same. The two differ in the order,
-# and in what they do with a layer that appears in two places. You will see both differences.
+# `model.apply(fn)` calls `fn(module)` for **every** module of the tree, at any depth, the model itself included. It spares you a
+# recursive function over `children()`. A loop over `model.modules()` does nearly the same; the two differ in the order,
+# and in what they do with a layer that appears in two places.
 #
-# A common belief is that `apply` sees the direct children only, because its code loops over `children()`. Here the
-# innermost `Linear` is four levels deep:
-
-# %%
-innermost = nn.Linear(2, 3)
-deep = nn.Sequential(nn.Sequential(nn.Sequential(nn.Sequential(innermost))))
-visited = []
-deep.apply(visited.append)
-print("modules in the tree:", len(list(deep.modules())))
-print("visited by apply:   ", len(visited))
-print("the innermost one is among them:", innermost in visited)
-
-# %% [markdown]
-# Three more facts are good to know before you begin. `apply` **ignores what your function returns**: you can change the
-# module that you are given, but you cannot hand back another one in its place. `apply` itself **returns the model on which
-# it was called**, so calls can be chained. And it gives your function **no name**: if you need dotted names, loop over
-# `named_modules()` instead.
+# `apply` **ignores what your function returns**: you can change the module that you are given, but you cannot hand back
+# another one in its place. It **returns the model on which it was called**, so calls can be chained. And it gives your
+# function **no name**: for dotted names, loop over `named_modules()`.
 
 # %%
 net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
@@ -165,28 +143,23 @@ print(net)
 # %% [markdown]
 # ## Choosing modules
 #
-# `apply` does not choose: your function is called for every module, and its first line decides whether there is anything to
-# do. Three tests are common:
+# `apply` does not choose. The first line of your function decides whether there is anything to do:
 #
 # | test | true for | take care |
 # | --- | --- | --- |
 # | `isinstance(module, nn.Linear)` | the class and its subclasses | the most reliable one |
-# | `"Function" in type(module).__name__` | every class whose name says so | also true for a class that only happens to be called like that |
-# | `hasattr(module, "W")` | every module with such an attribute | the attribute may be `None`, or a **child** of that name: `Layer_AB` has a child called `b` |
-#
-# A class name is a weak sign, because some tools of PyTorch give an object a new class. Weight normalisation is one of them:
+# | `"Function" in type(module).__name__` | every class whose name says so | some layers have another name than you expect |
+# | `hasattr(module, "W")` | every module with such an attribute | it may be `None`, or a **child** of that name: `Layer_AB` has a child called `b` |
 
 # %%
-normed = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))
-print("class name:", type(normed).__name__)
-print('its name is "Linear":', type(normed).__name__ == "Linear")
-print("isinstance of nn.Linear:", isinstance(normed, nn.Linear))
+projection = nn.MultiheadAttention(4, 2).out_proj
+print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projection, nn.Linear))
 
 # %% [markdown]
 # ## In which order?
 #
-# The order matters as soon as one module's work depends on another's. You know one order from lesson 01:
-# `modules()`. The numbers in the picture are the order in which the loop in this cell met each module.
+# The order matters as soon as one module's work depends on another's. The numbers in the picture are the order in which
+# `named_modules()` meets the modules.
 
 # %%
 tree = Model()
@@ -196,8 +169,9 @@ beside(
 )
 
 # %% [markdown]
-# Does `apply` go the same way? **Write your guess on paper**, as seven class names, and then let `apply` tell you.
-#
+# Does `apply` go the same way? **Write your guess on paper**, as seven class names. Then let `apply` tell you.
+
+# %% [markdown]
 # ### Exercise: the order of apply
 #
 # easy · 5 min
@@ -232,7 +206,7 @@ check("visit_order")
 # %% [markdown]
 # ## Children before the parent
 #
-# Here is the same tree twice. The numbers come from what really ran: first `named_modules()`, then `apply`.
+# The same tree twice, first `named_modules()`, then `apply`, with the numbers of what really ran:
 
 # %%
 names = {module: name for name, module in tree.named_modules()}
@@ -245,8 +219,8 @@ beside(
 )
 
 # %% [markdown]
-# `apply` is **post-order**: a module comes when all of its children are done, and the model itself comes last. The
-# last lines of its source code show why:
+# `apply` is **post-order**: a module comes when all of its children are done, and the model itself comes last. So a function
+# that adds something up over children can rely on their sums. The last lines of its source code show why:
 
 # %%
 import inspect
@@ -254,28 +228,9 @@ import inspect
 print("".join(inspect.getsourcelines(nn.Module.apply)[0][-4:]))
 
 # %% [markdown]
-# What is that good for? When your function sees a layer, everything inside that layer is finished, so a function that
-# sums something up over its children can rely on their sums. The price is that a child which your function **adds** to its
-# module is not visited any more: that module's children have had their turn.
-
-# %%
-visited = []
-
-
-def add_a_child(module):
-    visited.append(type(module).__name__)
-    if isinstance(module, nn.Sequential):
-        module.append(nn.Tanh())
-
-
-print(nn.Sequential(nn.Linear(2, 2)).apply(add_a_child))
-print("visited:", visited)
-
-# %% [markdown]
 # ## Setting values without autograd
 #
-# The classic use of `apply` is initialisation. First, how does one set a `Parameter` at all? Here are three natural
-# attempts, and what PyTorch says to them:
+# The classic use of `apply` is initialisation. How does one set a `Parameter` at all? Three natural attempts:
 
 # %%
 layer = Function_A()
@@ -294,11 +249,10 @@ attempt("layer.W = torch.ones(1)", lambda: setattr(layer, "W", torch.ones(1)))
 attempt("layer.W = Parameter(torch.tensor([1]))", lambda: setattr(layer, "W", Parameter(torch.tensor([1]))))
 
 # %% [markdown]
-# - `W` is a **leaf that requires a gradient**, and autograd refuses to record that it is overwritten. An initial value
-#   is not part of what the model computes, so tell autograd to look away: `with torch.no_grad():`.
+# - `W` is a **leaf that requires a gradient**, and autograd refuses to record that it is overwritten. An initial value is no part
+#   of what the model computes, so tell autograd to look away: `with torch.no_grad():`.
 # - The name `W` is in the module's register of parameters. Only a `Parameter` (or `None`) may take its place.
-# - `torch.tensor([1])` holds an integer, and integers have no gradients: only floating point and complex numbers do. Write
-#   `1.0`.
+# - `torch.tensor([1])` holds an integer, and integers have no gradients. Write `1.0`.
 #
 # These ways are right. The functions of `torch.nn.init` switch the recording off for you:
 
@@ -314,8 +268,8 @@ layer.W.data.fill_(1.0)  # the same in older code
 print(layer.W, "| still the same object:", layer.W is before)
 
 # %% [markdown]
-# How could you find out whether an initialisation has worked? A tempting test is "with all weights at 1 this model
-# returns its input, because ((x + 1) − 1) · 1 / 1 = x". But that test passes for other weights, too:
+# Has an initialisation worked? "With all weights at 1 this model returns its input, because ((x + 1) − 1) · 1 / 1 = x" is a
+# tempting test. It passes for other weights, too, so look at what you have changed:
 
 # %%
 wrong = Model()
@@ -326,19 +280,18 @@ x = torch.tensor([3.0])
 print("input:", x, "| output:", wrong(x), "| W:", wrong.ab.a.W.data)
 
 # %% [markdown]
-# So look at what you have changed, not at a number that follows from it.
-#
 # ### Exercise: every weight is 1
 #
-# easy · 8 min
+# easy · 6 min
 #
 # Write `weight_initialization(module)`: if `module` has a parameter `W`, its value becomes 1, **whatever it was before**.
-# `W` keeps its shape `(1,)` and can still be trained, independently of the others. What the model computes with `W` stays the
-# same, also when `W` has another value later on.
+# `W` keeps its shape and can still be trained.
 #
-# Apply the function to `model`, and keep what `apply` returns in `returned_module`. Use the module that the function is
-# given: the check applies your function to another tree as well, and to a single `Function_*`. You may rely on this: the trees
-# are made of the classes above, so that every parameter in them is a `W`; none is frozen, and none holds NaN or infinity.
+# Apply the function to `model`, and keep what `apply` returns in `returned_module`. The check applies it to other trees, too.
+#
+# ```python
+# model.cd.d.W  # Parameter containing: tensor([1.], requires_grad=True)
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "init_ones", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -365,9 +318,8 @@ check("init_ones")
 # %% [markdown]
 # ## A text for repr
 #
-# `print(model)` is the first thing that most people do with a model. For each module PyTorch writes the class name, and
-# between the parentheses whatever the method `extra_repr()` returns. `nn.Linear` uses it to show its sizes. Our
-# functions have a name, and do not show it:
+# `print(model)` writes for each module its class name and, between the parentheses, whatever its method `extra_repr()`
+# returns. Our functions have a name, and do not show it:
 
 # %%
 for layer in (nn.Linear(2, 3), Function_A()):
@@ -375,10 +327,9 @@ for layer in (nn.Linear(2, 3), Function_A()):
     print(f"so it is shown as    {layer}")
 
 # %% [markdown]
-# If the class is yours, define `extra_repr` in it. If it is not, `apply` can put a method onto each **object**. That
-# comes with two surprises, and both are Python's. The first: a function that you store on an object is a plain function.
-# Nobody passes `self` to it. The second: the built-in functions `repr()` and `print()` look for `__repr__` on the **class**,
-# never on the object.
+# If the class is not yours, `apply` can put a method onto each **object**. That comes with two surprises, both Python's. To a
+# function that is stored on an object nobody passes `self`. And `repr()` and `print()` look for `__repr__` on the **class**, never
+# on the object.
 
 # %%
 layer = Function_A("amber")
@@ -396,47 +347,28 @@ layer.__repr__ = lambda: "never shown"
 print("a __repr__ on the object:\n   ", layer)
 
 # %% [markdown]
-# So the function needs its `self` fixed beforehand, and that is what `functools.partial` is for. `partial(shout, layer)`
-# is a new function that calls `shout` with `layer` as its first argument, followed by whatever arguments come later.
+# So the function needs its `self` fixed beforehand. `partial(shout, layer)` is a new function that calls `shout` with `layer` as
+# its first argument. A closure can do the same. What it must not do, read a variable that has moved on, you know from lesson 02;
+# here each call of your function has a `module` of its own.
 
 # %%
 shout_of_layer = partial(shout, layer)
 print(shout_of_layer())
 
 # %% [markdown]
-# A function that is defined inside another one, or a `lambda`, can do the same: it can use the variables around it, and is
-# then called a **closure**. But it does not keep the *value* of such a variable. It looks the variable up when it
-# runs. If several closures are made in one loop, they share the loop's variable, and in the end all of them see its last
-# value:
-
-# %%
-by_lambda, by_partial = {}, {}
-for layer in (Function_A("amber"), Function_B("birch"), Function_C("cedar")):
-    by_lambda[layer.name] = lambda: shout(layer)
-    by_partial[layer.name] = partial(shout, layer)
-print("lambda: ", {name: text() for name, text in by_lambda.items()})
-print("partial:", {name: text() for name, text in by_partial.items()})
-
-# %% [markdown]
-# `apply` keeps you out of this trap: each call of your function has a variable `module` of its own. Only a loop inside of
-# your function would lead back into it.
-#
 # ### Exercise: names in the repr
 #
-# medium · 12 min
+# medium · 10 min
 #
-# Make every `Function_*` of `model` show its own name: `Function_A(name=duck)`. What stands there is the name just as it is,
-# with no quotes around it, and no spaces around the sign `=`.
+# Make every `Function_*` of `model` show its own name, without quotes.
 #
 # - `function_repr(self)` returns the text between the parentheses for the object `self`.
-# - `add_repr(module)` lets `module` show that text, if it is a `Function_*`.
+# - `add_repr(module)` lets `module` show that text, if it is a `Function_*`; other modules, and the classes, stay as they are.
 # - Apply `add_repr` to `model`, and keep what `apply` returns in `returned_module`.
 #
-# All other modules keep their repr. So does every `Function_*` outside `model`: do not change the
-# classes. The check applies `add_repr` to other trees as well, with other names, and to a single `Function_*`.
-#
-# You may rely on this: the trees are made of the classes above, and every `Function_*` has a name that is not empty and does
-# not change later on.
+# ```python
+# print(model.ab.a)  # Function_A(name=duck)
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "named_repr", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -472,40 +404,23 @@ check("named_repr")
 # %% [markdown]
 # ## A Parameter from outside
 #
-# Can one add a parameter to a model from outside, without its class knowing? Yes. Assigning a `Parameter` to an
-# attribute registers it, whoever does it and whenever, and `apply` does it for a whole tree. The `forward` of the model
-# does not use the newcomer yet, and an optimizer that was made before does not know it (lesson 01).
+# Assigning a `Parameter` to an attribute registers it, whoever does it and whenever: you have trained one like that in
+# lesson 01. `apply` does it for a whole tree. A plain tensor would be stored as well, but no optimizer, no `state_dict` and no
+# `.to(...)` finds it. The `forward` of the model does not use the newcomer yet.
 #
-# A plain tensor under a new name would be stored as well, but not registered: no optimizer, no `state_dict` and no
-# `.to(...)` finds it. The cell adds one of each to every `Function_A`, then converts the model to double precision.
-
-
-# %%
-def add_two(module):
-    if isinstance(module, Function_A):
-        module.gain = Parameter(torch.ones(1))
-        module.plain = torch.ones(1)
-
-
-grown = Model().apply(add_two).double()
-print("parameters:", [name for name, _ in grown.named_parameters()])
-print("state_dict:", list(grown.state_dict()))
-print("dtypes: gain", grown.ab.a.gain.dtype, "| plain", grown.ab.a.plain.dtype)
-
-# %% [markdown]
 # ## Another forward
 #
-# Now let the newcomer take part. There are two ways to make an existing module compute something else.
+# There are two ways to make an existing module compute something else.
 #
-# **A forward hook that returns a value.** What it returns replaces the output. The old `forward` still runs first,
-# and its result is thrown away. So the input must be one that the old `forward` can work with.
+# **A forward hook that returns a value** replaces the output. The old `forward` still runs first, so the input must be one
+# that it can work with.
 #
-# **A `forward` on the object.** `module.forward = ...` hides the `forward` of the class for this one object. The
-# old one does not run. Hooks still run, because PyTorch calls them around whatever `forward` is. As with
-# `extra_repr`, a function that is stored on an object gets no `self`: use `partial`, or a closure.
+# **A `forward` on the object**, `module.forward = ...`, hides the `forward` of the class. The old one does not run. Hooks still
+# do, because PyTorch calls them around whatever `forward` is. As with `extra_repr`, nobody passes `self`: use `partial`, or a
+# closure.
 #
-# The cell multiplies by a gain, once in each way. To see whether the old `forward` runs, each layer also gets an input
-# that cannot be added to `W`.
+# The cell multiplies by a gain, once in each way. The second input cannot be added to `W`, so it tells who runs the old
+# `forward`.
 
 
 # %%
@@ -527,9 +442,8 @@ print("forward, 3 elements:", rewired(three).tolist())
 attempt("hook, 3 elements:", lambda: hooked(three))
 
 # %% [markdown]
-# Note `args[0]`: a hook gets the positional inputs as a **tuple**. The next cell shows that a hook still runs around a
-# replaced `forward`, and that a `__call__` on the object does nothing. The reason is the same as with `__repr__`: for
-# `layer(x)` Python looks for `__call__` on the class.
+# Note `args[0]`: a hook gets the positional inputs as a **tuple**. A hook still runs around a replaced `forward`, and a
+# `__call__` on the object does nothing: for `layer(x)`, too, Python looks on the class.
 
 # %%
 rewired.__call__ = lambda x: "never called"
@@ -539,30 +453,19 @@ seen = rewired(two)
 # %% [markdown]
 # ### Exercise: every function becomes linear
 #
-# hard · 20 min
+# hard · 18 min
 #
-# `W` now has shape (2, 2). Turn every `Function_*` of `model` into a linear transformation of its input `X`, a
-# tensor of shape (2, 2): the matrix product `X @ W`, with `b` added to each row. Write three functions, and apply each of
-# them to `model`:
+# `W` now has shape (2, 2). Make every `Function_*` linear. Write three functions, apply each of them to `model`, and
+# keep what the last `apply` returns in `returned_module`:
 #
-# - `add_bias(module)` registers a `Parameter` called `b` of shape (2,) on every `Function_*`, each its own, with any values,
-#   and on no other module.
-# - `weight_initialization(module)` sets every element of `W` and of `b` to 1.
-# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, with the values that `W` and `b`
-#   have at the moment of the call.
+# - `add_bias(module)` gives every `Function_*` a `Parameter` of its own called `b`, of shape (2,).
+# - `weight_initialization(module)` sets every element of `W` and `b` to 1.
+# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b` for an `X` of shape (2, 2), also when `W` and `b` have
+#   other values later.
 #
-# Keep what the last `apply` returns in `returned_module`. A hook or a new `forward`: as you like.
-#
-# <details><summary>Fine print</summary>
-#
-# The check applies your functions, in this order, to a fresh tree as well, and writes other values into `W` and `b`, in place,
-# also between `add_bias` and `weight_initialization`.
-# It uses symmetric `W`, so `X @ W.T + b`, which is what `nn.Linear` computes, is right too. If your `model` was made by
-# `Model()`, without a shape, the check gives its `W` the shape (2, 2). `Function_*` means the four classes `Function_A` to
-# `Function_D`. Whether gradients reach `W` and `b`, and what becomes of a `Function_*` outside the trees, is not asked here:
-# that is the matter of 'Linear, for good', further on.
-#
-# </details>
+# ```python
+# model.ab.a(torch.ones(2, 2))  # tensor([[3., 3.], [3., 3.]])
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "linear_everywhere", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model(shape=(2, 2))
@@ -612,10 +515,10 @@ check("linear_everywhere")
 # %% [markdown]
 # ## Different layers, different starts
 #
-# Back to the net that did not learn. Which start values are good depends on the layer. A linear layer or a convolution
-# multiplies the spread of what goes in by a factor that its weights decide. In a deep net these factors are multiplied with
-# each other, so that a factor a little below 1 soon leaves nothing of the spread, and a factor a little above 1 makes it
-# explode. Here are 20 layers, each followed by a ReLU, under four starts. `reset_parameters` is PyTorch's own.
+# Back to the net that does not learn. A linear layer or a convolution multiplies the spread of what goes in by a factor that its
+# weights decide, and in a deep net these factors are multiplied with each other. A factor a little below 1 soon leaves nothing of
+# the spread, a factor a little above 1 makes it explode. Here are 20 layers, each followed by a ReLU, under four starts.
+# Which one would you choose?
 
 
 # %%
@@ -645,14 +548,13 @@ for name, start in starts.items():
     print(f"{name:<19}", *(f"{spread[i]:9.2g}" for i in (0, 4, 9, 19)), f"  {factor:.2f}")
 
 # %% [markdown]
-# With PyTorch's own start each layer lets less than half of the spread through, so that after twenty layers hardly any
-# difference between the inputs is left. Kaiming's rule chooses the weights so that the factor is close to 1 for layers with a
-# ReLU. Xavier's rule does the same for layers without one, if a layer has about as many outputs as inputs. With ReLUs it loses a little at each layer, which is good enough
-# for a few of them, such as the last ones of a net of convolutions.
+# With PyTorch's own start each layer lets less than half of the spread through: after twenty layers hardly any difference
+# between the inputs is left. Kaiming's rule chooses the weights so that the factor is close to 1 for layers with a ReLU. Xavier's
+# rule does that for layers without one, and loses a little at each ReLU.
 #
-# So an initialisation goes by type, and `apply` is made for it. Two things stop most first attempts. The functions that
-# look at the size of a layer need at least two dimensions, and the weight of a batch norm has only one. And a layer may do
-# without a bias: then the attribute is there, and it is `None`.
+# So an initialisation goes by type. Two things stop most first attempts. Rules that look at the size of a layer need two
+# dimensions, and the weight of a batch norm has one. And a layer may do without a bias: then the attribute is there, and it is
+# `None`.
 
 # %%
 norm, linear = nn.BatchNorm2d(4), nn.Linear(3, 2, bias=False)
@@ -664,20 +566,12 @@ plain = nn.BatchNorm2d(4, affine=False)
 print("a batch norm with affine=False: weight", plain.weight, "| bias", plain.bias)
 
 # %% [markdown]
-# Remember 'Choosing modules', too: an object may belong to a subclass of the class that you mean, and a class of another
-# kind may carry its name. The output projection of an attention layer is a `Linear` by descent, not by name:
-
-# %%
-projection = nn.MultiheadAttention(4, 2).out_proj
-print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projection, nn.Linear))
-
-# %% [markdown]
 # ### Exercise: a start for every type
 #
-# medium · 15 min
+# medium · 12 min
 #
-# Write `init_by_type(module)`, a function for `apply`. Each time that it is called, it initialises the module that it is given,
-# and leaves what is inside that module to the other calls:
+# Write `init_by_type(module)`, a function for `apply`: by the module's type, subclasses included, it sets weight and bias if
+# they are there, and leaves every other module as it is.
 #
 # | module | weight | bias |
 # | --- | --- | --- |
@@ -685,17 +579,9 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 # | `nn.Conv1d`, `nn.Conv2d`, `nn.Conv3d` | `nn.init.kaiming_normal_` for ReLU: normal, with a spread of √(2 / fan_in) | 0 |
 # | `nn.BatchNorm1d`, `nn.BatchNorm2d`, `nn.BatchNorm3d` | 1 | 0 |
 #
-# - Subclasses of these classes count.
-# - A weight or a bias that is not there stays away.
-# - The parameters of all other modules (`nn.LayerNorm`, `nn.Embedding`, `nn.ConvTranspose2d`, your own classes) stay as they
-#   are, whatever their class is called.
-# - Frozen layers, and layers in eval mode, are initialised like any other (whether they stay frozen is up to you). Two layers of
-#   the same size start with different numbers.
-# - Every parameter keeps its shape and its dtype, and what could be trained before can be trained afterwards. What it held
-#   before, be it NaN, does not matter.
-#
-# You may rely on this: a batch norm has a weight and a bias or neither, and no weight is computed from something else, as weight
-# normalisation does it.
+# ```python
+# nn.Conv2d(3, 8, 3).apply(init_by_type).weight.std()  # about 0.27, which is √(2 / 27)
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "init_by_type", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -729,26 +615,44 @@ from course import check
 check("init_by_type")
 
 # %% [markdown]
-# Here is the net from the beginning once more, now with your function. Its linear layers start by Xavier's rule, which keeps
-# about 0.7 of the spread at each ReLU. So the net learns, but more slowly than after `better_start`:
+# ## The net wakes up
+#
+# Now carry **your** function into the net from the beginning. The picture puts its first gradients below those of PyTorch's own
+# start, on one axis.
 
 # %%
-net = deep_net().apply(init_by_type)
-print(f"read correctly after training: {train(net):.0%}")
+print(f"read correctly after training: {train(deep_net().apply(init_by_type)):.0%}")
+
+before, after = first_gradients(deep_net()), first_gradients(deep_net().apply(init_by_type))
+draw_gradient_flow(
+    {**by_layer(before, "PyTorch's own, "), **by_layer(after, "yours, ")}, title="gradients of the first backward pass"
+)
+
+# %% [markdown]
+# It learns: every layer gets about the same share. But the shares are small, because Xavier's rule loses a little of the spread
+# at each ReLU. **Beat it.** One line of `my_start` needs another rule, and the table of the four starts says which.
+
+
+# %%
+def my_start(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)  # your turn
+        nn.init.zeros_(module.bias)
+
+
+print(f"read correctly after training: {train(deep_net().apply(my_start)):.0%}")
 
 # %% [markdown]
 # # Further
 #
-# That was the core path: you can carry a function through a whole model, set its values, give its parts new methods and new
-# parameters, and choose a start for each of them. What follows is for models that are less tidy than our tree: a layer
-# appears in two places, an optimizer is already at work, one part of the model has to stay as it is, and another part has to go.
+# What follows is for models that are less tidy than our tree: a layer appears in two places, an optimizer is already at work, one
+# part of the model has to stay as it is, and another part has to go.
 #
 # ## The same layer in two places
 #
-# One layer may appear in the tree twice: two branches use the same encoder, say, and so share its weights. `modules()`
-# shows every object once. `apply` visits a layer once for each **path** that leads to it from the model. If the encoder
-# belongs to two branches, two paths lead to it, and two lead to everything inside it as well. Only doubles within one parent
-# count once, because `children()` leaves them out.
+# Two branches use the same encoder, and so share its weights. `modules()` shows every object once. `apply` visits a layer once
+# for each **path** that leads to it from the model. Only doubles within one parent count once, because `children()` leaves them
+# out.
 
 
 # %% nbgrader={"grade": false, "grade_id": "setup_shared", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -781,9 +685,8 @@ same_parent.apply(visited.append)
 print("visits, if it is twice in one parent:", visited.count(encoder))
 
 # %% [markdown]
-# To set a layer's weights to 1 twice is harmless. To register a hook twice is not: a module keeps no record of which
-# functions it has already, so each call of the layer then runs the hook twice. Here the encoder works twice in one run of the
-# model, once for each branch. That should make two lines in a log.
+# To set a layer's weights to 1 twice is harmless. To register a hook twice is not. Here the encoder works twice in one run of the
+# model, once for each branch, which should make two lines in a log:
 
 # %%
 calls = []
@@ -792,23 +695,22 @@ branches(torch.ones(1, 3))
 print("lines in the log from the encoder:", calls.count(encoder))
 
 # %% [markdown]
-# The same happens to everything that adds up, such as counts, sums and sizes. And the cure must not be a mark that stays on
-# the module, because the next tool would find it and believe that its own work is done.
-#
+# The same happens to everything that adds up, such as counts and sums. The cure must not be a mark that stays on the module: the
+# next tool would find it and believe that its own work is done.
+
+# %% [markdown]
 # ### Exercise: visited twice, hooked once
 #
 # medium · 10 min · further
 #
-# Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, at any depth and
-# the model itself included: exactly once on each, in however many places a module appears. It returns the **list of
-# the handles**, one for each registration, so that the caller can take all the hooks off again.
+# Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included:
+# once on each, in however many places it appears. It returns the list of the handles, and works again on a model that was hooked
+# before. With or without `apply`: as you like.
 #
-# - Hooks that somebody else has registered stay.
-# - A later call with another hook registers that one in the same way, whether the first hook is still there or not. And
-#   when a hook has been taken off by its handles, a later call registers it again. Hooks run in either mode.
-# - A value that `hook` returns replaces the output, as with any forward hook.
-#
-# With or without `apply`: as you like.
+# ```python
+# act = nn.Tanh()
+# len(hook_once(nn.Sequential(act, nn.Sequential(act)), hook))  # 3
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "shared_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -841,11 +743,9 @@ check("shared_modules")
 # %% [markdown]
 # ## Who else holds the parameter?
 #
-# 'Setting values without autograd' wrote into the parameter. A fourth way to set a value makes a **new** Parameter:
-# `layer.W = Parameter(torch.ones(1))`. In `init_ones` it earns full marks, because the model is new and nobody else
-# holds its parameters. Once training has begun, somebody does: the optimizer keeps the objects that it was given, and tensor
-# hooks belong to them. Both stay with a tensor that the model no longer uses. The cell does it in both ways,
-# each time with one optimizer step.
+# There is a fourth way to set a value: a **new** Parameter, `layer.W = Parameter(torch.ones(1))`. In `init_ones` it earns full
+# marks, because nobody else holds the old one. Once training has begun, somebody does: the optimizer and tensor hooks keep the
+# objects that they were given.
 
 
 # %%
@@ -867,9 +767,8 @@ for initialise in (in_place, replaced):
     print(f"{initialise.__name__:<9} W after one step: {layer.W.item()}   calls of its hook: {len(calls)}")
 
 # %% [markdown]
-# `layer.W.data = tensor` lies in between. The Parameter stays the same object, so the optimizer is content. But its
-# memory is now that of `tensor`, just as it comes: nobody compares shape or dtype, and whoever writes into `tensor` later
-# changes the parameter, too.
+# `layer.W.data = tensor` lies in between. The Parameter stays the same object, but its memory is now that of `tensor`, just as it
+# comes: nobody compares shape or dtype, and whoever writes into `tensor` later changes the parameter, too.
 
 # %%
 start = torch.ones(1)
@@ -884,28 +783,24 @@ second.W.data = torch.ones(2, 3, dtype=torch.float64)
 print("second:", tuple(second.W.shape), second.W.dtype)
 
 # %% [markdown]
-# So **write into** the parameter: with `copy_`, `fill_`, `mul_`, or the functions of `nn.init`. `copy_` takes values from any
-# tensor that fits, and keeps the parameter's own memory and dtype. A smaller tensor fits, too, if it can be broadcast: nobody
-# tells you.
-#
+# So **write into** the parameter, with `copy_`, `fill_`, `mul_` or the functions of `nn.init`. `copy_` takes values from any tensor
+# that fits, and keeps the parameter's own memory and dtype.
+
+# %% [markdown]
 # ### Exercise: a new start in mid-training
 #
 # medium · 10 min · further
 #
-# An optimizer, some hooks and perhaps other people hold the parameters of `model`. Write `init_in_place(model, new)`:
-# every parameter `p` of the model, at any depth, takes the **values** of the tensor `new(p)`, which has the shape of `p`. What
-# `p` held before, be it NaN, does not matter, nor how it lies in memory: it may be transposed.
+# An optimizer already holds the parameters of `model`. Write `init_in_place(model, new)`: every parameter `p`, at any depth, takes
+# the values of the tensor `new(p)`, which has its shape.
 #
-# - It stays the same Parameter object, with its dtype, be it bfloat16, with its hooks and its optimizer.
-# - `new` is called once for each parameter, also if two layers share it or if a layer appears in two places, and gets the
-#   parameter itself.
-# - A frozen parameter (`requires_grad=False`) gets new values too, and stays frozen. One that is trained stays so.
-# - What `new` returns may be used again by whoever wrote `new`, for another parameter even: take a copy.
-#   But while your function runs, `new` does not change a tensor that it has returned.
-# - Buffers are not touched.
+# - Each stays the same `Parameter`, with its dtype, trained or frozen as it was.
+# - `new` is called once for each parameter, also where layers are shared.
+# - `new` may return the same tensor several times: no two parameters share memory afterwards.
 #
-# You may rely on this: no two parameters lie in the same memory, none is empty, and `new` returns no tensor that lies in the
-# memory of a parameter.
+# ```python
+# init_in_place(model, torch.ones_like)  # every parameter is full of ones
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "init_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -931,13 +826,11 @@ check("init_in_place")
 # %% [markdown]
 # ## Freezing
 #
-# To fine-tune a model, one trains a part of it and leaves the rest as it is. The rest is **frozen**. Usually a condition
-# says which part that is: all batch norms, or everything in the backbone. So this is work for `apply` again, and it has
-# three parts.
+# To fine-tune a model, one trains a part of it and **freezes** the rest: all batch norms, say, or the whole backbone. That is work
+# for `apply` again, and it has two parts.
 #
-# **The parameters** must not need a gradient any more. A module has a method for it, `requires_grad_(False)`, which reaches
-# all parameters of the module and of everything inside it. Mind the underscore at the end. Without it you set a plain
-# attribute of the module, which PyTorch never reads:
+# **The parameters** must not need a gradient any more. `module.requires_grad_(False)` reaches all parameters of the module and of
+# everything inside it. Mind the underscore at the end. Without it you set a plain attribute, which PyTorch never reads:
 
 # %%
 layer = nn.Sequential(nn.Linear(2, 2))
@@ -955,31 +848,11 @@ net = nn.Sequential(earlier, frozen)
 net(torch.ones(1, 2)).sum().backward()
 print("a gradient in the earlier layer:", earlier.weight.grad is not None)
 print("a gradient in the frozen layer: ", frozen.weight.grad is not None)
-draw_module_tree(net, title="the second layer is frozen")
 
 # %% [markdown]
-# **The old gradient** is the part that most people miss. `requires_grad_(False)` stops new gradients. One that an
-# earlier backward has left in `.grad` stays there, and an optimizer does not ask whether a parameter needs a gradient. It
-# asks whether there is one in `.grad`. So a layer that is frozen in mid-training goes on moving, and all that is needed to
-# stop it is `.grad = None`:
-
-# %%
-for what in ("requires_grad_(False)", "requires_grad_(False), .grad = None"):
-    layer = nn.Linear(1, 1)
-    optimizer = torch.optim.SGD(layer.parameters(), lr=0.5)
-    layer(torch.ones(1, 1)).backward()  # training is under way
-    layer.requires_grad_(False)  # and now the layer is frozen
-    if "None" in what:
-        layer.weight.grad = layer.bias.grad = None
-    before = layer.weight.item()
-    optimizer.step()
-    print(f"{what:<36} the weight has moved by {before - layer.weight.item():.3g}")
-
-# %% [markdown]
-# **The mode** is the third part. A batch norm in training mode moves its running statistics at every call. They are
-# buffers: neither an optimizer nor a gradient is involved. Dropout goes on dropping, too. So what is frozen should be in eval
-# mode. And since `model.train()`, which training loops call at the start of each epoch, sets the whole tree to training mode
-# again, freeze after it, not before.
+# **The mode** is the other part. A batch norm in training mode moves its running statistics at every call: they are buffers, and
+# neither an optimizer nor a gradient is involved. So what is frozen should be in eval mode. `model.train()`, which training
+# loops call at the start of each epoch, sets the whole tree to training mode again: freeze after it, not before.
 
 # %%
 net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).requires_grad_(False)
@@ -996,23 +869,34 @@ for what, set_mode in (
     print(f"{what:<18} the running mean of the frozen batch norm has moved: {moved}")
 
 # %% [markdown]
+# In mid-training there is a trap more. `requires_grad_(False)` stops new gradients, but an old one stays in `.grad`, and an
+# optimizer asks for nothing else. `zero_grad()` before the next step is the cure:
+
+# %%
+for what in ("requires_grad_(False)", "requires_grad_(False), zero_grad()"):
+    layer = nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.5)
+    layer(torch.ones(1, 1)).backward()  # training is under way
+    layer.requires_grad_(False)  # and now the layer is frozen
+    if "zero" in what:
+        optimizer.zero_grad()
+    before = layer.weight.item()
+    optimizer.step()
+    print(f"{what:<34} the weight has moved by {before - layer.weight.item():.3g}")
+
+# %% [markdown]
 # ### Exercise: freeze, and thaw again
 #
 # medium · 15 min · further
 #
-# Write `freeze_where(model, choose, frozen=True)`. For every module of the model, at any depth, for which
-# `choose(module)` is true, or counts as true in an `if`:
+# Write `freeze_where(model, choose, frozen=True)`, which returns the model. Every module for which `choose(module)` is true is
+# frozen, with everything inside it: its parameters need no gradient any more, and it is in eval mode. With `frozen=False` it is
+# thawed: its parameters need a gradient, and it is in training mode. Everything else stays as it is.
 #
-# - all parameters of the module, and of everything inside it, no longer need a gradient,
-# - their `.grad` is None, so that no optimizer moves them any more, also if they were frozen before,
-# - the module, and everything inside it, is in eval mode.
-#
-# With `frozen=False` it is the way back: the parameters need a gradient, and the modules are in training mode. All other
-# parameters and modules stay as they are, **whatever** they are: frozen or not, with or without a gradient, in training or
-# in eval mode. No value changes, and the gradient still reaches whatever is not frozen. The function returns the model.
-#
-# You may rely on this: what `choose` says of a module does not depend on what your function changes. And what becomes of
-# `.grad` where a module is thawed is up to you.
+# ```python
+# net = freeze_where(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)), lambda module: isinstance(module, nn.BatchNorm1d))
+# [module.training for module in net]  # [True, False]
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "freeze_where", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1025,9 +909,6 @@ def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
         if choose(module):
             module.requires_grad_(not frozen)
             module.train(not frozen)
-            for parameter in module.parameters():
-                if frozen:
-                    parameter.grad = None
 
     return model.apply(visit)
     ### END SOLUTION
@@ -1078,13 +959,12 @@ check("freeze_where")
 # %% [markdown]
 # ## Replacing modules
 #
-# `apply` ignores what your function returns, so a module cannot replace itself. Its place is an attribute of its **parent**
-# (lesson 01, 'Replacing a part'). So a function that replaces modules looks at the children of the module that it is given.
+# A module cannot replace itself. Its place is an attribute of its **parent** (lesson 01, 'Replacing a part'), so a function that
+# replaces modules looks at the children of the module that it is given.
 #
-# In practice a replacement is often a **wrapper** that keeps the old module inside: a linear layer followed by dropout,
-# or a frozen layer with a small trainable one beside it, as in LoRA. Then the order of the walk matters. The next loop meets
-# parents first. It wraps the linear layer, walks on into the wrapper, finds the linear layer in there, and wraps it again.
-# Without the count it would never end:
+# Often a replacement is a **wrapper** that keeps the old module inside: a linear layer followed by dropout, or a frozen layer with
+# a small trainable one beside it, as in LoRA. Then the order of the walk matters. This loop meets parents first. It wraps the
+# linear layer, walks on into the wrapper, and wraps it again. Without the count it would never end:
 
 # %%
 net, wrapped = nn.Sequential(nn.Linear(2, 2)), 0
@@ -1096,9 +976,8 @@ for parent in net.modules():
 print(net)
 
 # %% [markdown]
-# `apply` visits children first, so when the parent puts a wrapper in, nobody walks into it any more. That holds as long as
-# only one path leads to the parent. If two paths lead to it, `apply` visits it twice, and the second time it walks into the
-# wrapper that the first visit has put in:
+# `apply` visits children first, so nobody walks into the new wrapper, as long as only one path leads to the parent. If two do,
+# the second visit walks into what the first one has put in:
 
 
 # %%
@@ -1111,19 +990,15 @@ def wrap_children(parent):
 print(TwoBranches().apply(wrap_children).left[0])
 
 # %% [markdown]
-# Two steps are always safe: **first look, then change.** Write down every place while the tree is still as it was, and
-# begin to replace when the list is complete.
+# Two steps are always safe: **first look, then change.** Write down every place while the tree is still as it was.
 #
-# Two more things are easy to overlook. `named_children()` leaves out doubles within one parent, so it hides
-# the second place of a shared module. The dict `_modules` of a module shows every place in that module, and
-# `named_modules(remove_duplicate=False)` shows every module in every place of the model. A place in
-# `_modules` may also hold `None`, if somebody has registered it so. And a new module is in training mode, whatever mode the model
-# is in:
+# Two more things are easy to overlook. `named_children()` hides the second place of a shared module within one parent; the dict
+# `_modules` shows every place in one module, and `named_modules(remove_duplicate=False)` every place in the model. And a new
+# module is in training mode, whatever mode the model is in:
 
 # %%
 act = nn.ReLU()
 net = nn.Sequential(act, nn.Linear(2, 2), act).eval()
-net.register_module("later", None)
 print("named_children():", [name for name, _ in net.named_children()])
 print("_modules:        ", list(net._modules))
 
@@ -1135,19 +1010,14 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 #
 # hard · 20 min · further
 #
-# Write `replace_modules(model, wanted, make)`. It looks at every place in `model`, at any depth. If `wanted(module)` is true,
-# or counts as true in an `if`, for the module in that place, it puts `make(module)` there instead. The function changes `model` itself and returns it.
+# Write `replace_modules(model, wanted, make)`. At every place in `model`, at any depth, where `wanted(module)` is true, it puts
+# `make(module)` instead, and it returns the model. A module that appears in several places gets **one** replacement, for which
+# `make` is called once. What `make` returns is not searched again, even if the old module is inside. A replacement, with all that
+# is in it, is in the mode, training or eval, of the module that it replaces.
 #
-# - `make` is called once for each such module. A module that appears in several places gets **one** replacement, which goes
-#   to all of them: what was shared stays shared.
-# - What `make` returns is not searched for more modules to replace, even if the old module, or another one that would be
-#   wanted, is inside.
-# - A replacement, with everything inside it, is in the mode, training or eval, in which the old module was.
-# - Everything else stays: the same objects, in the same order. A place that holds `None` stays empty, and `wanted` is asked
-#   about modules only.
-#
-# You may rely on this: `wanted` is not true for the model itself, nor for modules inside a wanted one. And `make`
-# never returns an empty container, and leaves the module that it is given in the mode in which it was.
+# ```python
+# replace_modules(nn.Sequential(nn.ReLU()), lambda module: isinstance(module, nn.ReLU), lambda old: nn.Tanh())  # Sequential((0): Tanh())
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "replace_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1186,11 +1056,9 @@ check("replace_modules")
 # %% [markdown]
 # ## A copy that remembers the original
 #
-# Back to 'Another forward': which of its ways still work when the model is copied, for an average of weights, say, or for a
-# second run with other settings? Suppose that a hook, or a `forward` on the object, reads `module` from the function around
-# it, or from a default argument, and not from what it is called with. It works until somebody copies the model. `deepcopy`
-# copies the module, but it does not look into functions: the function in the copy still holds the **old** module. `partial` is
-# safe, because its arguments are copied too.
+# Which ways to another forward still work when somebody copies the model, for an average of weights, say? `deepcopy` copies the
+# module, but it does not look into functions: one that reads `module` from around it still holds the **old** module. The
+# arguments of a `partial` are copied too.
 
 
 # %%
@@ -1219,24 +1087,15 @@ for way in (closing_over, by_argument, by_partial):
 #
 # hard · 20 min · further
 #
-# Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`,
-# `make_linear(module)`. `W` has any shape `(n, m)`, and stays as it is, the same object. After
-# `model.apply(make_linear)` every `Function_*` in `model`
+# Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`, `make_linear(module)`:
+# every `Function_*` gets a `Parameter` called `b`, of zeros, and returns `X @ W + b`, for a `W` of any shape `(n, m)` and any number
+# of rows. **Applied again**, it changes nothing. **Copied** with `copy.deepcopy`, the copy computes with its own `W` and `b`. The
+# classes, and everything outside `model`, stay as they are.
 #
-# - has a `Parameter` called `b`, zeros of shape `(m,)`, and no other new parameter,
-# - returns `X @ W + b` for an `X` of shape `(rows, n)`, with one row or more, in training and in eval mode. The old `forward`
-#   cannot work with that, so it must not run any more.
-# - lets `W`, `b` and `X` get their gradients.
-#
-# And it lasts:
-#
-# - **Applied again**, it changes nothing. A `b` that is there stays, the same object with its values.
-# - **Copied** with `copy.deepcopy`, the copy computes with its own `W` and `b`.
-# - Everything else keeps its own `forward`: a `Function_*` outside `model`, the layers, the model itself. Do not change the
-#   classes.
-#
-# You may rely on this: the trees are made of the classes of this lesson only, though a tree may be a single `Function_*`, and no
-# `Function_*` has a `b` before your function has been there.
+# ```python
+# model = Model(shape=(3, 3)).apply(make_linear).apply(make_linear)
+# copy.deepcopy(model)(torch.ones(1, 3)).shape  # torch.Size([1, 3])
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "linear_any_weight", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model(shape=(3, 3))
@@ -1267,10 +1126,8 @@ check("linear_any_weight")
 # %% [markdown]
 # ## To take to work
 #
-# A census of a model, made with `apply`: how many modules of each class there are, and how many numbers they hold in
-# parameters of their own. It counts a shared module once, but a parameter
-# that two modules share, as tied layers do, twice. Read it before you write an initialisation: it tells you which
-# classes you must not forget.
+# A census, made with `apply`: how many modules of each class a model has, and how many numbers they hold in parameters of
+# their own. It tells you which classes your initialisation must not forget. A shared module counts once, a tied parameter twice.
 
 
 # %%
@@ -1296,19 +1153,16 @@ for name, (modules, elements) in census(nn.TransformerDecoderLayer(d_model=16, n
 # %% [markdown]
 # ## In short
 #
-# - `model.apply(fn)` calls `fn(module)` on every module at any depth: children first, the model itself last. It
-#   ignores what `fn` returns, and returns the model.
-# - Your function chooses: `isinstance` first, a class name only if you must. Remember what may be `None`.
-# - Set values in place, while autograd looks away: `torch.no_grad()` or `torch.nn.init`. A new `Parameter`
-#   leaves the optimizer with the old one.
-# - Start values decide whether a deep net learns at all. Which ones are right depends on the type of the layer.
-# - A method for one object needs its `self` fixed beforehand: `partial`. `__repr__` and `__call__` are looked up on the class.
-# - Parameters can come from outside. A forward hook replaces the output, after the old `forward` has run; a
-#   `forward` on the object replaces the computation.
-# - A layer to which two paths lead is visited twice. What adds up, such as a hook, must be done once.
-# - Freezing takes three things: no need for a gradient, no old gradient in `.grad`, eval mode for the modules.
+# - `model.apply(fn)` calls `fn(module)` on every module: children first, the model last. It ignores what `fn` returns, and
+#   returns the model. `isinstance` chooses.
+# - Set values in place, while autograd looks away. A new `Parameter` leaves the optimizer with the old one.
+# - Start values decide whether a deep net learns at all.
+# - A method for one object needs its `self` fixed beforehand; `__repr__` and `__call__` are looked up on the class.
+# - A forward hook replaces the output, after the old `forward` has run; a `forward` on the object replaces the computation.
+# - A layer to which two paths lead is visited twice.
+# - To freeze takes two things: no need for a gradient, and eval mode.
 # - A module is replaced in its parent. First look, then change.
-# - In a hook, use the module that the hook is given. Then it works in a copy of the model, too.
+# - In a hook, use the module that the hook is given: it works in a copy, too.
 #
 # **Next:** lesson 05 looks inside a model that nobody lets you edit, ResNet-18.
 

@@ -9,24 +9,6 @@ def freeze_where(model, choose, frozen=True):
             parameter.grad = None if frozen else parameter.grad
     return model
 
-# %% forgets_all_gradients_of_the_chosen
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            for parameter in module.parameters():
-                parameter.requires_grad_(not frozen)
-                parameter.grad = None
-            module.train(mode=not frozen)
-
-    model.apply(visit)
-    return model
-
-# %% lambda_apply
-def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
-    if frozen:
-        model.apply(lambda module: choose(module) and module.zero_grad(set_to_none=True))
-    return model.apply(lambda module: choose(module) and module.requires_grad_(not frozen).train(not frozen))
-
 # %% parameter_by_parameter
 def freeze_where(model, choose, frozen=True):
     for module in model.modules():
@@ -70,4 +52,22 @@ def freeze_where(model, choose, frozen=True):
     for name, module in list(model.named_modules()):
         if choose(module):
             (freeze if frozen else thaw)(module)
+    return model
+
+# %% flag_and_mode_only
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% loop_over_modules
+def freeze_where(model, choose, frozen=True):
+    for module in model.modules():
+        if choose(module):
+            for parameter in module.parameters():
+                parameter.requires_grad = not frozen
+            module.train(not frozen)
     return model

@@ -14,22 +14,6 @@ def init_by_type(module):
         nn.init.ones_(module.weight)
         nn.init.zeros_(module.bias)
 
-# %% names_of_all_ancestors
-def init_by_type(module):
-    names = {cls for cls in type(module).__mro__}
-    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
-    if nn.Linear in names:
-        torch.nn.init.xavier_uniform_(weight)
-    elif names & {nn.Conv1d, nn.Conv2d, nn.Conv3d}:
-        torch.nn.init.kaiming_normal_(weight, a=0, mode="fan_in")
-    elif names & {nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d}:
-        if weight is not None:
-            torch.nn.init.constant_(weight, 1)
-    else:
-        return
-    if bias is not None:
-        torch.nn.init.constant_(bias, 0)
-
 # %% new_parameters
 def init_by_type(module):
     convs = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -80,21 +64,6 @@ def init_by_type(module: nn.Module) -> None:
         if isinstance(module, types):
             for name, parameter in module.named_parameters(recurse=False):
                 init(parameter) if name == "weight" else nn.init.zeros_(parameter)
-
-# %% frozen_layers_are_thawed
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
-    module.requires_grad_(True)
 
 # %% single_dispatch
 from functools import singledispatch

@@ -1,8 +1,6 @@
-# nothing to break: You may rely on this: a batch norm has a weight and a bias or neither, and no weight is computed from something else, as weight normalisation does it.
-
 # %% adds_a_bias
 # misconception: gives a bias to layers that have none | hint: absent_bias
-# breaks: A weight or a bias that is not there stays away
+# breaks: it sets weight and bias if they are there
 def init_by_type(module):
     if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
         if isinstance(module, nn.Linear):
@@ -14,16 +12,6 @@ def init_by_type(module):
         if module.affine:
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
-
-# %% adds_a_bias_to_bare_norms
-# misconception: gives weight and bias to batch norms that have none | hint: absent_bias
-# edits: frozen_layers_are_thawed
--        if module.weight is not None:
--            nn.init.ones_(module.weight)
-+        module.weight = Parameter(torch.ones(module.num_features))
-+        module.bias = Parameter(torch.zeros(module.num_features))
-@@
--    module.requires_grad_(True)
 
 # %% all_biases
 # misconception: zeros for every bias below | hint: init_reaches_too_far
@@ -41,11 +29,18 @@ def init_by_type(module):
 
 # %% all_norms
 # misconception: ones for every norm | hint: init_reaches_too_far
-# edits: frozen_layers_are_thawed
--    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-+    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
-@@
--    module.requires_grad_(True)
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
 
 # %% all_ones
 # misconception: every weight 1 | hint: init_all_equal
@@ -57,22 +52,8 @@ def init_by_type(module):
         if module.bias is not None:
             nn.init.zeros_(module.bias)
 
-# %% bias_is_none
-# misconception: expects every layer to have a bias | hint: absent_bias
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-        nn.init.zeros_(module.bias)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-        nn.init.zeros_(module.bias)
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        nn.init.ones_(module.weight)
-        nn.init.zeros_(module.bias)
-
 # %% bias_left
 # misconception: initialises weights only | hint: bias_left_out
-# breaks: it initialises the module that it is given
 def init_by_type(module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
@@ -85,13 +66,18 @@ def init_by_type(module):
 
 # %% bias_ones
 # misconception: sets biases to 1 | hint: wrong_start
-# edits: frozen_layers_are_thawed
--        if module.weight is not None:
-+        if module.affine:
-@@
--        nn.init.zeros_(module.bias)
--    module.requires_grad_(True)
-+        nn.init.ones_(module.bias)
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.ones_(module.bias)
 
 # %% by_dimensions
 # misconception: takes any weight by its number of dimensions | hint: init_reaches_too_far
@@ -109,7 +95,6 @@ def init_by_type(module):
 
 # %% class_name_contains
 # misconception: looks for pieces of the class name | hint: name_is_not_type
-# breaks: whatever their class is called
 def init_by_type(module):
     name = module.__class__.__name__
     if name.find("Conv") != -1:
@@ -155,25 +140,12 @@ def init_by_type(module):
     if module.bias is not None:
         nn.init.zeros_(module.bias)
 
-# %% conv_bias_left
-# misconception: forgets the bias of convolutions | hint: bias_left_out
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-        if module.bias is not None:
-            module.bias.data.zero_()
-    if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
-        module.weight.data.fill_(1)
-        module.bias.data.zero_()
-
 # %% dcgan_numbers
 # misconception: a fixed spread, as in a tutorial | hint: init_not_by_table
 def init_by_type(module):
     if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
         nn.init.normal_(module.weight, 0.0, 0.02)
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
         nn.init.ones_(module.weight)
     else:
         return
@@ -194,7 +166,7 @@ def init_by_type(module):
 
 # %% exact_class
 # misconception: compares classes, so subclasses are left out | hint: name_is_not_type
-# breaks: Subclasses of these classes count
+# breaks: subclasses included
 def init_by_type(module):
     if type(module) is nn.Linear:
         nn.init.xavier_uniform_(module.weight)
@@ -235,7 +207,6 @@ def init_by_type(module):
 
 # %% gradients_off
 # misconception: switches gradients off in order to write | hint: init_not_trainable
-# breaks: what could be trained before can be trained afterwards
 def init_by_type(module):
     kinds = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
     if not isinstance(module, kinds):
@@ -303,25 +274,19 @@ def init_by_type(module):
 
 # %% norms_forgotten
 # misconception: forgets batch norms | hint: init_type_missed
-# edits: adds_a_bias_to_bare_norms
--    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
--        module.weight = Parameter(torch.ones(module.num_features))
--        module.bias = Parameter(torch.zeros(module.num_features))
+# edits: all_norms
+-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
+-        if module.weight is not None:
+-            nn.init.ones_(module.weight)
 
 # %% norms_zero
 # misconception: zeros for weight and bias of batch norms | hint: wrong_start
 # breaks: `nn.BatchNorm1d`, `nn.BatchNorm2d`, `nn.BatchNorm3d` | 1 | 0
-# edits: adds_a_bias_to_bare_norms
--        module.weight = Parameter(torch.ones(module.num_features))
--        module.bias = Parameter(torch.zeros(module.num_features))
+# edits: norms_forgotten
+         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
++    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
 +        if module.affine:
 +            nn.init.zeros_(module.weight)
-
-# %% one_batch_norm
-# misconception: forgets two kinds of batch norm | hint: init_type_missed
-# edits: conv2d_only
--    elif isinstance(module, nn.Conv2d):
-+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
 
 # %% rebinds
 # misconception: rebinds a local name | hint: apply_changes_nothing
@@ -356,7 +321,6 @@ def init_by_type(module):
 
 # %% takes_model
 # misconception: takes the name as well | hint: apply_argument
-# breaks: a function for `apply`
 def init_by_type(name, module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
@@ -379,152 +343,10 @@ def init_by_type(module):
 
 # %% base_of_convolutions
 # misconception: takes the common base class, which transposed convolutions share | hint: init_reaches_too_far
-# breaks: `nn.ConvTranspose2d`, your own classes) stay as they
-# edits: frozen_layers_are_thawed
+# breaks: and leaves every other module as it is
+# edits: all_norms
 -    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
 +    elif isinstance(module, nn.modules.conv._ConvNd):
 @@
--    module.requires_grad_(True)
-
-# %% new_float32_parameters
-# misconception: makes new parameters of the default dtype | hint: init_dtype_lost
-# breaks: Every parameter keeps its shape and its dtype
-# edits: new_parameters
--        module.bias = Parameter(torch.zeros_like(module.bias))
-+        module.bias = Parameter(torch.zeros(module.bias.shape))
-@@
--    weight = torch.ones_like(module.weight).detach()
-+    weight = torch.ones(module.weight.shape)
-
-# %% skips_frozen
-# misconception: leaves frozen layers out | hint: init_frozen_left_out
-# breaks: Frozen layers, and layers in eval mode, are initialised like any other
-# edits: frozen_layers_are_thawed
- def init_by_type(module):
-+    if any(not one.requires_grad for one in module.parameters(recurse=False)):
-+        return
-@@
--    module.requires_grad_(True)
-
-# %% base_of_norms
-# misconception: takes the common base class of batch norms, which others share | hint: init_reaches_too_far
-# edits: all_norms
 -    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
-+    elif isinstance(module, nn.modules.batchnorm._BatchNorm):
-
-# %% seed_inside
-# misconception: sets the seed at each visit, so that layers of one size start alike | hint: init_same_numbers
-# breaks: Two layers of the same size start with different numbers
-# edits: skips_frozen
--    if any(not one.requires_grad for one in module.parameters(recurse=False)):
--        return
-+    torch.manual_seed(0)
-
-# %% fan_in_without_groups
-# misconception: counts all input channels, also with groups | hint: init_ignores_groups
-# edits: all_norms
--        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
--    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
-+        fan_in = module.in_channels * module.weight[0, 0].numel()
-+        nn.init.normal_(module.weight, std=(2 / fan_in) ** 0.5)
 +    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-
-# %% whole_tree
-# misconception: goes through the tree itself, at each call | hint: init_reaches_too_far
-# breaks: leaves what is inside that module to the other calls
-# edits: frozen_layers_are_thawed
--def init_by_type(module):
-+def one_of_them(module):
-@@
--    module.requires_grad_(True)
-+
-+
-+def init_by_type(module):
-+    for part in module.modules():
-+        one_of_them(part)
-
-# %% marked_as_done
-# misconception: leaves a mark, and does nothing the next time | hint: init_only_once
-# breaks: Each time that it is called
-# edits: seed_inside
--    torch.manual_seed(0)
-+    if hasattr(module, "started"):
-+        return
-+    module.started = True
-
-# %% convolutions_in_float32
-# misconception: draws new numbers in the default dtype | hint: init_dtype_lost
-# breaks: Every parameter keeps its shape and its dtype
-# edits: norms_forgotten
--        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-+        module.weight.data = torch.randn(module.weight.shape) * (2 / module.weight[0].numel()) ** 0.5
-+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
-+        nn.init.ones_(module.weight)
-
-# %% norms_in_float32
-# misconception: makes ones and zeros in the default dtype | hint: init_dtype_lost
-# edits: norms_forgotten
- def init_by_type(module):
-+    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-+        if module.affine:
-+            module.weight.data = torch.ones(module.num_features)
-+            module.bias.data = torch.zeros(module.num_features)
-+        return
-
-# %% skips_frozen_norms
-# misconception: takes a frozen batch norm for one that must keep its numbers | hint: init_frozen_left_out
-# edits: norms_forgotten
- def init_by_type(module):
-+    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-+        if module.affine and module.weight.requires_grad:
-+            nn.init.ones_(module.weight)
-+            nn.init.zeros_(module.bias)
-+        return
-
-# %% generator_of_convolutions
-# misconception: a generator of the same seed for each convolution | hint: init_same_numbers
-# edits: convolutions_in_float32
--        module.weight.data = torch.randn(module.weight.shape) * (2 / module.weight[0].numel()) ** 0.5
-+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=torch.Generator().manual_seed(0))
-
-# %% all_parameters_below
-# misconception: a layer has no modules inside, so all of its parameters are its own | hint: init_reaches_too_far
-# breaks: leaves what is inside that module to the other calls
-def init_by_type(module):
-    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        for name, parameter in module.named_parameters():
-            if name.endswith("bias"):
-                nn.init.zeros_(parameter)
-            elif isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(parameter)
-            else:
-                nn.init.kaiming_normal_(parameter, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
-        nn.init.ones_(module.weight)
-        nn.init.zeros_(module.bias)
-
-# %% only_in_training_mode
-# misconception: leaves batch norms in eval mode as they are | hint: init_frozen_left_out
-# breaks: Frozen layers, and layers in eval mode, are initialised like any other
-# edits: norms_forgotten
-         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine and module.training:
-+        nn.init.ones_(module.weight)
-
-# %% statistics_for_affine
-# misconception: takes a batch norm without running statistics for one without weight and bias | hint: init_frozen_left_out
-# edits: only_in_training_mode
--    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine and module.training:
-+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-+        if not module.affine or not module.track_running_stats:
-+            return
-
-# %% bias_times_zero
-# misconception: multiplies the bias by 0, which leaves NaN as it is | hint: depends_on_old_value
-# breaks: What it held before, be it NaN, does not matter
-# edits: convolutions_in_float32
--        module.weight.data = torch.randn(module.weight.shape) * (2 / module.weight[0].numel()) ** 0.5
-+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-@@
--        nn.init.zeros_(module.bias)
-+        module.bias.data *= 0

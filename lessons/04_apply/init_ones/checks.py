@@ -3,7 +3,7 @@ import torch
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.truths import ANYTHING
-from course.tree import Function_A, Layer_CD, Model
+from course.tree import Function_A, Function_B, Function_C, Function_D, Model
 from torch import nn
 
 
@@ -18,7 +18,7 @@ class InitCheck(Check):
 
 
 class EveryWIsOne(InitCheck):
-    """In `model`, and in a `fresh` tree, every parameter is called `W` and is 1; `returned_module` is `model`."""
+    """In `model` and in a fresh tree every `W` is 1; `returned_module` is `model`."""
 
     claims = ("(returned_module is model)",)  # `is` belongs to the language
 
@@ -46,7 +46,6 @@ class EveryWIsOne(InitCheck):
         shape = when(lambda weights: any(weight.shape != (1,) for weight in weights))
         equal = when(lambda weights: len({weight.data for weight in weights}) == 1 and weights[0].tensor() != 1)
         none = when(lambda weights: len(weights) == 4 and not any(weight.tensor() for weight in weights))
-        random = when(lambda weights: len({weight.data for weight in weights}) == 4)
         return {
             "apply_uses_global_model": {"fresh": old, "model": ones},
             "apply_changes_nothing": {"fresh": old},
@@ -58,7 +57,6 @@ class EveryWIsOne(InitCheck):
             "apply_misses_some": {"fresh": {name: AnyOf(ones[name], old[name]) for name in ones}},
             "another_constant": {"fresh": none},
             "equal_but_not_one": {"fresh": equal},
-            "wrong_start": {"fresh": random},
         }
 
 
@@ -74,7 +72,7 @@ class WhateverItWas(InitCheck):
 
     def probe(self, nb, case):
         fresh = case.build("fresh", Model)
-        for parameter, old in zip(fresh.parameters(), case.shuffled("old", [0.0, -3.5, 4e9, -0.25])):
+        for parameter, old in zip(fresh.parameters(), case.shuffled("old", [0.0, -3.5, 40.0, -0.25])):
             nn.init.constant_(parameter, old)
         fresh.apply(nb.function("weight_initialization"))
         brought = {"fresh": {name: one.detach().clone() for name, one in fresh.named_parameters()}}
@@ -99,7 +97,7 @@ class WhateverItWas(InitCheck):
 
 
 class StillLearns(InitCheck):
-    """After the initialisation every `W` gets its gradient, and a step of SGD moves each `W` along its own."""
+    """Afterwards every `W` gets its gradient, and a step of SGD moves it."""
 
     blame = {
         "requires_grad": "init_not_trainable",
@@ -140,24 +138,46 @@ check("init_ones", EveryWIsOne, WhateverItWas, StillLearns)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
+def _another_tree(case):
+    """Functions in an order of the seed, at another depth."""
+    first, *rest = (kind() for kind in case.shuffled("hidden kinds", [Function_A, Function_B, Function_C, Function_D, Function_C]))
+    cut = case.integer("hidden cut", 1, 3)
+    return nn.Sequential(first, nn.Sequential(nn.Sequential(*rest[:cut]), *rest[cut:]))
+
+
 class TimesANumber(Check):
-    """In one more tree each `W` begins with 1, can be changed, and gets its gradient."""
+    """In `model` and in one more tree each `W` begins with 1, can be changed, and gets its gradient."""
 
     def probe(self, nb, case):
-        layer = case.build("hidden layer", Layer_CD)
-        layer.apply(nb.function("weight_initialization"))
-        with torch.no_grad():
-            for name, one in layer.named_parameters():
-                one.mul_(case.tensor(f"hidden {name}", 1, positive=True))
-        output = layer(case.tensor("hidden x", 2, 3))
+        tree = case.build("hidden tree", _another_tree, case)
+        tree.apply(nb.function("weight_initialization"))
+        self.change(tree, case)
+        output = tree(case.tensor("hidden x", 2, 3))
         output.backward(case.tensor("hidden upstream", 2, 3))
-        return {"output": output, "W.grad": {name: one.grad for name, one in layer.named_parameters()}}
+        model, before = nb.module("model"), [one.detach().clone() for one in nb.module("model").parameters()]
+        try:
+            self.change(model, case)
+            returned = nb.module("returned_module")(case.tensor("hidden x", 2, 3)).detach()
+        finally:
+            for one, old in zip(model.parameters(), before):
+                one.data = old
+        return {"output": output, "W.grad": [one.grad for one in tree.parameters()], "output of returned_module": returned}
+
+    def change(self, tree, case):
+        with torch.no_grad():
+            for number, one in enumerate(tree.parameters()):
+                one.mul_(case.tensor(f"hidden W {number}", 1, positive=True))
 
     def truth(self, case):
-        c, d = (case.tensor(f"hidden {name}", 1, positive=True, requires_grad=True) for name in ("c.W", "d.W"))
-        output = case.tensor("hidden x", 2, 3) * c / d
-        gradients = torch.autograd.grad(output, (c, d), case.tensor("hidden upstream", 2, 3))
-        return Close({"output": output, "W.grad": dict(zip(("c.W", "d.W"), gradients))}, rtol=1e-4, atol=1e-4)
+        tree, model = _another_tree(case), Model()
+        for each in (tree, model):
+            with torch.no_grad():
+                for number, one in enumerate(each.parameters()):
+                    one.copy_(case.tensor(f"hidden W {number}", 1, positive=True))
+        x = case.tensor("hidden x", 2, 3)
+        output = tree(x)
+        gradients = list(torch.autograd.grad(output, list(tree.parameters()), case.tensor("hidden upstream", 2, 3)))
+        return Close({"output": output, "W.grad": gradients, "output of returned_module": model(x)}, rtol=1e-4, atol=1e-4)
 
 
 check("init_ones", TimesANumber)

@@ -1,15 +1,3 @@
-# %% all_below
-model = Model()
-
-
-def weight_initialization(module):
-    with torch.no_grad():
-        [p.fill_(1) for p in module.parameters()]
-
-
-returned_module = model
-returned_module.apply(weight_initialization)
-
 # %% class_with_value
 class Fill:
     def __init__(self, value):
@@ -71,31 +59,6 @@ def weight_initialization(module):
     match module:
         case Function_A() | Function_B() | Function_C() | Function_D():
             nn.init.ones_(module.W)
-
-
-returned_module = model.apply(weight_initialization)
-
-# %% partial_returns_module
-model = Model()
-
-
-def fill(value, module):
-    if isinstance(getattr(module, "W", None), Parameter):
-        module.W.data = torch.full_like(module.W.data, value)
-    return module
-
-
-weight_initialization = partial(fill, 1.0)
-returned_module = model.apply(weight_initialization)
-
-# %% state_dict
-model = Model()
-
-
-def weight_initialization(module):
-    for name, value in module.state_dict().items():
-        if name.split(".")[-1] == "W":
-            value.mul_(0).add_(1)
 
 
 returned_module = model.apply(weight_initialization)

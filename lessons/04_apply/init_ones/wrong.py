@@ -1,5 +1,3 @@
-# nothing to break: You may rely on this: the trees are made of the classes above, so that every parameter in them is a `W`; none is frozen, and none holds NaN or infinity.
-
 # %% applied_to_a_copy
 # misconception: applies it to another model | hint: not_applied
 model = Model()
@@ -38,17 +36,6 @@ returned_module = model.apply(weight_initialization)
 -    if "Function" in module_name:
 +    if module.__class__.__name__ == "Function":
 
-# %% forward_returns_input
-# misconception: makes the output right by another forward | hint: apply_changes_nothing
-model = Model()
-
-
-def weight_initialization(module):
-    module.forward = lambda x: x
-
-
-returned_module = model.apply(weight_initialization)
-
 # %% frozen
 # misconception: replaces the Parameter by one that cannot be trained | hint: init_not_trainable
 # edits: divides_by_itself
@@ -63,7 +50,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% global_model
 # misconception: uses the notebook's model, not the module it is given | hint: apply_uses_global_model
-# breaks: Use the module that the function is given
+# breaks: The check applies it to other trees, too
 model = Model()
 
 
@@ -126,7 +113,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% one_memory_for_all
 # misconception: hands one tensor to the .data of all | hint: memory_shared
-# breaks: can still be trained, independently of the others
+# breaks: can still be trained
 # edits: divides_by_itself
  model = Model()
 +one = torch.ones(1)
@@ -145,7 +132,6 @@ returned_module = model.apply(weight_initialization)
 
 # %% ones_and_identity
 # misconception: initialises, and cuts W out of the computation | hint: not_in_the_output
-# breaks: What the model computes with `W` stays the same
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
 +        module.W.data.fill_(1)
@@ -179,12 +165,6 @@ returned_module = model.apply(weight_initialization)
 +        return Parameter(torch.ones(1))
 +    return module
 
-# %% rounds
-# misconception: rounds weights that happen to lie near 1 | hint: depends_on_old_value
-# edits: divides_by_itself
--        module.W.data /= module.W.data
-+        module.W.data.round_().clamp_(1, 1.4)
-
 # %% same_output
 # misconception: any equal value lets the model return its input | hint: equal_but_not_one
 # edits: divides_by_itself
@@ -193,17 +173,10 @@ returned_module = model.apply(weight_initialization)
 
 # %% scalar_shape
 # misconception: a scalar instead of one element | hint: init_shape
-# breaks: `W` keeps its shape `(1,)`
+# breaks: `W` keeps its shape
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
 +        module.W = Parameter(torch.tensor(1.0))
-
-# %% unregistered_tensor
-# misconception: replaces the Parameter by an attribute that is not registered | hint: tensor_for_parameter
-# edits: divides_by_itself
--        module.W.data /= module.W.data
-+        del module.W
-+        module.W = torch.ones(1, requires_grad=True)
 
 # %% zeros
 # misconception: another value | hint: another_constant
@@ -213,7 +186,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% children_of_the_module
 # misconception: sets the W of the children of the module that it is given | hint: only_the_children
-# breaks: and to a single `Function_*`
+# breaks: if `module` has a parameter `W`
 model = Model()
 
 
@@ -225,40 +198,8 @@ def weight_initialization(module):
 
 returned_module = model.apply(weight_initialization)
 
-# %% pinned_by_a_hook
-# misconception: sets W back to 1 at every call | hint: not_in_the_output
-# breaks: also when `W` has another value later on
-model = Model()
-
-
-def back_to_one(module, args):
-    nn.init.ones_(module.W)
-
-
-def weight_initialization(module):
-    if hasattr(module, "W"):
-        nn.init.ones_(module.W)
-        module.register_forward_pre_hook(back_to_one)
-
-
-returned_module = model.apply(weight_initialization)
-
-# %% adds_the_difference
-# misconception: adds what is missing, which is rounded away where the old value is large | hint: depends_on_old_value
-# breaks: whatever it was before
-# edits: divides_by_itself
--        module.W.data /= module.W.data
-+        with torch.no_grad():
-+            module.W += 1 - module.W
-
 # %% the_module_itself
 # misconception: hands the module to nn.init, not its parameter | hint: module_for_parameter
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
 +        nn.init.ones_(module)
-
-# %% random_around_one
-# misconception: random numbers around 1 | hint: wrong_start
-# edits: divides_by_itself
--        module.W.data /= module.W.data
-+        nn.init.normal_(module.W, mean=1.0)

@@ -1,12 +1,14 @@
 from contextlib import contextmanager
 
 import torch
+from torch import nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches, is_same
-from course.truths import ANYTHING
-from course.tree import Model
-from nbproof.values.compare import Close
+from nbproof.values.compare import AnyOf, Close, is_same
+from course.truths import ANYTHING, such_that
+from course.tree import Function_A, Function_B, Function_C, Function_D, Layer_AB, Layer_CD, Model
+
+PARTS = ("ab.a", "ab.b", "cd.c", "cd.d")
 
 
 @contextmanager
@@ -34,58 +36,38 @@ class LinearTree(Check):
         r"AttributeError: 'Function_[A-D]' object has no attribute '(data|fill_|copy_)'": "child_of_that_name",
         r"AttributeError: '(Layer_\w+|Model)' object has no attribute '(W|b)'": "not_every_module_has_it",
     }
-    parts = ("ab.a", "ab.b", "cd.c", "cd.d")
 
     def fresh(self, nb, case, *steps):
         tree = case.build("fresh", Model, shape=(2, 2))
         for step in steps:
             tree.apply(nb.function(step))
-            if step == "add_bias":
-                self.write_into(tree, case)
         return tree
-
-    def write_into(self, tree, case):
-        """Any values, a zero among them, which are those of the seed and not those that somebody chose for `b`."""
-        with torch.no_grad():
-            for name, one in tree.named_parameters():
-                one.copy_(case.tensor(f"before {name}", *one.shape))
-                one[-1] = 0
-
-    def outputs(self, tree, X):
-        return {name: tree.get_submodule(name)(X) for name in self.parts}
 
 
 class AllOnes(LinearTree):
-    """In `model`, and in a `fresh` tree, `b` is a Parameter of shape (2,) beside each `W`, and all of them are 1."""
+    """Beside each `W` there is a Parameter `b`, and all are 1."""
 
     claims = ("(returned_module is model)",)  # `is` belongs to the language
 
     def kind(self, module):
-        if "W" not in module._parameters:
-            return "another module stands there"
         for kind, register in (("a Parameter", module._parameters), ("a buffer", module._buffers)):
             if "b" in register:
                 return kind
         return "a plain attribute" if hasattr(module, "b") else "not there"
 
     def probe(self, nb, case):
-        fresh = self.fresh(nb, case, "add_bias", "weight_initialization")
-        model = nb.module("model")
+        fresh, model = self.fresh(nb, case, "add_bias", "weight_initialization"), nb.module("model")
+        values = {"fresh": {name: one.detach().clone() for name, one in fresh.named_parameters()}}
         with square(model):
-            values = {tree: self.values(one) for tree, one in (("fresh", fresh), ("model", model))}
+            values["model"] = {name: one.detach().clone() for name, one in model.named_parameters()}
         return {
             "b": {"fresh.ab.a": self.kind(fresh.ab.a), "model.ab.a": self.kind(model.ab.a)},
             "values": values,
             "(returned_module is model)": nb.returned_module is model,
         }
 
-    def values(self, tree):
-        return {name: one.detach().clone() for name, one in tree.named_parameters()}
-
     def truth(self, case):
-        ones = {f"{part}.W": torch.ones(2, 2) for part in self.parts} | {
-            f"{part}.b": torch.ones(2) for part in self.parts
-        }
+        ones = {f"{part}.{name}": torch.ones(*size) for part in PARTS for name, size in (("W", (2, 2)), ("b", (2,)))}
         return {
             "b": {"fresh.ab.a": "a Parameter", "model.ab.a": "a Parameter"},
             "values": {"fresh": ones, "model": ones},
@@ -93,132 +75,46 @@ class AllOnes(LinearTree):
         }
 
     def mistakes(self, case):
-        right = self.truth(case)
-        old = case.tensor("before ab.a.W", 2, 2)
-        old[-1] = 0
-        trees = ("fresh", "model")
+        right = self.truth(case)["values"]
+        ones = right["fresh"]
 
-        def when(test):
-            return Matches(lambda got: None if test(got) else "no", "")
+        def values(test):
+            return {"values": such_that(lambda got: test(got["fresh"]))}
 
-        def is_one(record):
-            return bool((record.tensor() == 1).all())
-
-        def only_b_wrong(got):
-            parts = [(got[tree].get(f"{part}.W"), got[tree].get(f"{part}.b")) for tree in trees for part in self.parts]
-            return all(W and b and is_one(W) for W, b in parts) and not all(is_one(b) for _, b in parts)
-
-        def any_shape(got):
-            return any(b.shape != (2,) for tree in trees for name, b in got[tree].items() if name.endswith(".b"))
-
-        def only_model_wrong(got):
-            same_shapes = all(got["model"][name].shape == one.shape for name, one in got["fresh"].items())
-            return same_shapes and is_same(got["fresh"], right["values"]["fresh"])
-
-        def shared(got):
-            return any(len(got[tree]) < 2 * len(self.parts) for tree in trees)
-
-        def other_modules(got):
-            return any(name.rpartition(".")[0] not in self.parts for tree in trees for name in got[tree])
+        def of_kind(kind):
+            return {"b": such_that(lambda got: kind in got.values())}
 
         return {
             "apply_uses_global_model": {"b": {"fresh.ab.a": "not there", "model.ab.a": "a Parameter"}},
-            "module_replaced": {"b": when(lambda got: "another module stands there" in got.values())},
-            "bias_missing": {"b": when(lambda got: "not there" in got.values())},
-            "tensor_for_parameter": {"b": when(lambda got: "a plain attribute" in got.values())},
-            "buffer_for_parameter": {"b": when(lambda got: "a buffer" in got.values())},
-            "touches_other_modules": {"values": when(other_modules)},
-            "shared_parameter": {"values": when(shared)},
-            "linear_bias_shape": {"values": when(any_shape)},
-            "apply_changes_nothing": {
-                "values": when(lambda got: is_same(got["fresh"]["ab.a.W"], old))
+            "bias_missing": of_kind("not there"),
+            "tensor_for_parameter": of_kind("a plain attribute"),
+            "buffer_for_parameter": of_kind("a buffer"),
+            "touches_other_modules": values(lambda got: set(got) - set(ones)),
+            "shared_parameter": values(lambda got: len(got) < len(ones)),
+            "linear_bias_shape": values(lambda got: got["ab.a.b"].shape != (2,)),
+            "bias_not_one": {
+                "values": such_that(lambda got: all(is_same(got[tree][f"{part}.W"], torch.ones(2, 2)) for tree in got for part in PARTS))
             },
-            "depends_on_old_value": {
-                "values": when(lambda got: not all(one.tensor().isfinite().all() for one in got["fresh"].values()))
-            },
-            "bias_not_one": {"values": when(only_b_wrong)},
-            "wrong_return": {"values": right["values"], "(returned_module is model)": False},
-            "not_applied": {"values": when(only_model_wrong)},
+            "wrong_return": {"values": right, "(returned_module is model)": False},
+            "not_applied": {"values": {"fresh": ones, "model": ANYTHING}},
         }
 
 
-class LinearAtOnes(LinearTree):
-    """In `model`, and in a `fresh` tree, every `Function_*` returns `X @ W + b`, and the whole tree runs one after another."""
-
-    def probe(self, nb, case):
-        fresh = self.fresh(nb, case, "add_bias", "weight_initialization", "linear_transformation")
-        model, X = nb.module("model"), case.tensor("X", 2, 2)
-        with square(model):
-            outputs, whole = {"fresh": self.outputs(fresh, X), "model": self.outputs(model, X)}, model(X)
-        return {
-            "output": outputs,
-            "model(X)": whole,
-            "forward hooks on fresh.ab.a": len(fresh.ab.a._forward_hooks),
-            "__call__ set on fresh.ab.a": "__call__" in vars(fresh.ab.a),
-        }
-
-    def truth(self, case):
-        X, W, b = case.tensor("X", 2, 2), torch.ones(2, 2), torch.ones(2)
-        whole = X
-        for _ in self.parts:
-            whole = whole @ W + b
-        each = dict.fromkeys(self.parts, X @ W + b)
-        return {
-            "output": {"fresh": each, "model": each},
-            "model(X)": whole,
-            "forward hooks on fresh.ab.a": ANYTHING,
-            "__call__ set on fresh.ab.a": ANYTHING,
-        }
-
-    def mistakes(self, case):
-        X, W, b = case.tensor("X", 2, 2), torch.ones(2, 2), torch.ones(2)
-        right = dict.fromkeys(self.parts, X @ W + b)
-
-        def before(X):
-            return dict(zip(self.parts, (X + W, X - W, X * W, X / W)))
-
-        hooked = Matches(lambda got: None if got else "none", "")
-
-        def fresh(brought):
-            return {"output": {"fresh": brought, "model": ANYTHING}}
-
-        def each(values):
-            return fresh(dict(zip(self.parts, values)))
-
-        old = before(X)
-        return {
-            "linear_hook_returns_nothing": {**fresh(old), "forward hooks on fresh.ab.a": hooked},
-            "dunder_on_instance": {**fresh(old), "__call__ set on fresh.ab.a": True},
-            "old_forward_runs": fresh(old),
-            "not_applied": {"output": {"fresh": right, "model": old}},
-            "uses_old_output": fresh({part: AnyOf(old[part] @ W + b, old[part] + b) for part in self.parts}),
-            "elementwise_product": each([X * W + b] * 4),
-            "forgets_bias": each([X @ W] * 4),
-            "wrong_side": each([W @ X + b] * 4),
-            "pre_hook_keeps_forward": fresh(before(X @ W + b)),
-            "apply_misses_some": fresh({part: AnyOf(X @ W + b, old[part]) for part in self.parts}),
-        }
-
-
-class AnyWeights(LinearTree):
-    """`X @ W + b` holds for any symmetric `W` and any `b`, which may change after the functions were applied."""
+class LinearForAnyWeights(LinearTree):
+    """Every `Function_*` returns `X @ W + b`, whatever `W` and `b` hold."""
 
     def weights(self, case, tree):
-        def symmetric(name):
-            half = case.tensor(name, 2, 2) / 2
-            half[1, 1] = 0  # who gets X back from what the old forward made of it divides by this
-            return half + half.T
-
-        return {part: (symmetric(f"{tree} {part} W"), case.tensor(f"{tree} {part} b", 2)) for part in self.parts}
+        """Symmetric W, so that X @ W.T is right as well."""
+        halves = {part: case.tensor(f"{tree} {part} W", 2, 2, positive=True) for part in PARTS}
+        return {part: (half + half.T, case.tensor(f"{tree} {part} b", 2)) for part, half in halves.items()}
 
     def brought(self, tree, weights, X):
         before = {name: one.detach().clone() for name, one in tree.named_parameters()}
         try:
             for part, (W, b) in weights.items():
-                module = tree.get_submodule(part)
-                module.W.data.copy_(W)
-                module.b.data.copy_(b)
-            return {**self.outputs(tree, X), "the whole": tree(X)}
+                tree.get_submodule(part).W.data.copy_(W)
+                tree.get_submodule(part).b.data.copy_(b)
+            return {**{part: tree.get_submodule(part)(X) for part in PARTS}, "the whole": tree(X)}
         finally:
             for name, one in tree.named_parameters():
                 one.data.copy_(before[name])
@@ -227,84 +123,108 @@ class AnyWeights(LinearTree):
         fresh = self.fresh(nb, case, "add_bias", "weight_initialization", "linear_transformation")
         X = case.tensor("X", 2, 2)
         with square(nb.module("model")) as model:
-            return {
-                "output in model": self.brought(model, self.weights(case, "model"), X),
-                "output in fresh": self.brought(fresh, self.weights(case, "fresh"), X),
-            }
+            in_model = self.brought(model, self.weights(case, "model"), X)
+        return {
+            "output in fresh": self.brought(fresh, self.weights(case, "fresh"), X),
+            "output in model": in_model,
+            "forward hooks on fresh.ab.a": len(fresh.ab.a._forward_hooks),
+            "__call__ set on fresh.ab.a": "__call__" in vars(fresh.ab.a),
+        }
 
-    def computed(self, case, tree, formula):
+    def computed(self, case, tree):
         X = whole = case.tensor("X", 2, 2)
         outputs = {}
         for part, (W, b) in self.weights(case, tree).items():
-            outputs[part] = formula(X, W, b)
-            whole = formula(whole, W, b)
+            outputs[part] = X @ W + b
+            whole = whole @ W + b
         return {**outputs, "the whole": Close(whole, rtol=1e-4, atol=1e-4)}
 
     def truth(self, case):
         return {
-            f"output in {tree}": self.computed(case, tree, lambda X, W, b: X @ W + b) for tree in ("model", "fresh")
+            "output in fresh": self.computed(case, "fresh"),
+            "output in model": self.computed(case, "model"),
+            "forward hooks on fresh.ab.a": ANYTHING,
+            "__call__ set on fresh.ab.a": ANYTHING,
         }
 
     def mistakes(self, case):
-        (last_W, last_b), ones = self.weights(case, "fresh")["cd.d"], torch.ones(2, 2)
-        stale = (lambda X, W, b: X @ ones + 1, lambda X, W, b: X @ ones + b, lambda X, W, b: X @ W + 1)
-        one_number = (
-            lambda X, W, b: X.sum(1, keepdim=True) * W.mean() + b,
-            lambda X, W, b: X.sum(1, keepdim=True) * W[0, 0] + b,
-            lambda X, W, b: X.sum(1, keepdim=True) * W[0] + b,
-            lambda X, W, b: X @ W + b.mean(),
-            lambda X, W, b: X @ W + b[0],
-        )
-        right = self.truth(case)["output in model"]
+        X, ones = case.tensor("X", 2, 2), torch.ones(2, 2)
+        last_W, last_b = self.weights(case, "fresh")["cd.d"]
+        steps = dict(zip(PARTS, (torch.add, torch.sub, torch.mul, torch.div)))
 
-        def not_finite(got):
-            """Something was divided by the zero in W; where no division is needed, all is right."""
-            return is_same(got["ab.a"], right["ab.a"]) and not got["cd.c"].tensor().isfinite().all()
+        def each(formula, tree="fresh"):
+            made = {part: formula(steps[part], W, b) for part, (W, b) in self.weights(case, tree).items()}
+            return {f"output in {tree}": {**made, "the whole": ANYTHING}}
 
-        b_of_last = self.weights(case, "model")["cd.d"][1]
-        last = self.computed(case, "fresh", lambda X, W, b: X @ last_W + last_b)
+        old = each(lambda step, W, b: step(X, W))
         return {
-            "apply_late_binding": {"output in fresh": last},
-            "memory_shared": {"output in model": self.computed(case, "model", lambda X, W, b: X @ W + b_of_last)},
-            "bias_on_columns": {"output in model": self.computed(case, "model", lambda X, W, b: X @ W + b[:, None])},
-            "stale_weights": {"output in model": AnyOf(*(self.computed(case, "model", one) for one in stale))},
-            "right_for_equal_weights": {
-                "output in model": AnyOf(*(self.computed(case, "model", f) for f in one_number))
-            },
-            "needs_the_old_output": {"output in model": Matches(lambda got: None if not_finite(got) else "no", "")},
-            "shares_between_trees": {"output in model": right, "output in fresh": ANYTHING},
+            "linear_hook_returns_nothing": {**old, "forward hooks on fresh.ab.a": such_that(bool)},
+            "dunder_on_instance": {**old, "__call__ set on fresh.ab.a": True},
+            "old_forward_runs": old,
+            "not_applied": {"output in fresh": self.computed(case, "fresh"), "output in model": ANYTHING},
+            "uses_old_output": each(lambda step, W, b: AnyOf(step(X, W) @ W + b, step(X, W) + b)),
+            "elementwise_product": each(lambda step, W, b: X * W + b),
+            "forgets_bias": each(lambda step, W, b: X @ W),
+            "wrong_side": each(lambda step, W, b: W @ X + b),
+            "pre_hook_keeps_forward": each(lambda step, W, b: step(X @ W + b, W)),
+            "apply_misses_some": each(lambda step, W, b: AnyOf(X @ W + b, step(X, W))),
+            "apply_late_binding": each(lambda step, W, b: X @ last_W + last_b),
+            "bias_on_columns": each(lambda step, W, b: X @ W + b[:, None]),
+            "stale_weights": each(lambda step, W, b: AnyOf(X @ ones + 1, X @ ones + b, X @ W + 1)),
         }
 
 
-check("linear_everywhere", AllOnes, LinearAtOnes, AnyWeights)
+check("linear_everywhere", AllOnes, LinearForAnyWeights)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-def _symmetric(case, part):
-    half = case.tensor(f"hidden W of {part}", 2, 2, positive=True)
-    return half + half.T
+def _another_tree(case):
+    """Layers and functions in an order of the seed."""
+    kinds = [Layer_AB, Layer_CD, Function_A, Function_B, Function_C, Function_D]
+    first, *rest = (kind(shape=(2, 2)) for kind in case.shuffled("hidden kinds", kinds)[: case.integer("hidden length", 4, 6)])
+    return nn.Sequential(first, nn.Sequential(*rest))
 
 
 class TimesNumbers(Check):
-    """In one more tree, too, every `Function_*` computes with its own `W` and `b`, which begin with 1."""
+    """In one more tree and in `model` every `Function_*` computes with its own `W` and `b`, which begin with 1."""
+
+    def change(self, tree, case, kept):
+        """Every parameter times numbers of the seed; in `kept` what it was."""
+        with torch.no_grad():
+            for name, one in tree.named_parameters():
+                kept.append((one, one.detach().clone()))
+                one.mul_(self.factor(case, name))
+
+    def factor(self, case, name):
+        half = case.tensor(f"hidden {name}", *((2, 2) if name.endswith("W") else (2,)), positive=True)
+        return half + half.T if name.endswith("W") else half
 
     def probe(self, nb, case):
-        tree = case.build("hidden tree", Model, shape=(2, 2))
+        tree, kept = case.build("hidden tree", _another_tree, case), []
         for name in ("add_bias", "weight_initialization", "linear_transformation"):
             tree.apply(nb.function(name))
-        with torch.no_grad():
-            for part in ("ab.a", "ab.b", "cd.c", "cd.d"):
-                tree.get_submodule(part).W.mul_(_symmetric(case, part))
-                tree.get_submodule(part).b.mul_(case.tensor(f"hidden b of {part}", 2, positive=True))
+        self.change(tree, case, [])
         X = case.tensor("hidden X", 2, 2, positive=True)
-        return {"output": tree(X), "output of tree.ab": tree.ab(X)}
+        with square(nb.module("model")) as model:
+            self.change(model, case, kept)
+            try:
+                returned = nb.module("returned_module")(X)
+            finally:
+                for one, old in kept:
+                    one.data = old
+        return {"output": tree(X), "b": [one for name, one in tree.named_parameters() if name.endswith("b")], "output of returned_module": returned}
 
     def truth(self, case):
-        X, outputs = case.tensor("hidden X", 2, 2, positive=True), []
-        for part in ("ab.a", "ab.b", "cd.c", "cd.d"):
-            X = X @ _symmetric(case, part) + case.tensor(f"hidden b of {part}", 2, positive=True)
-            outputs.append(X)
-        return Close({"output": outputs[3], "output of tree.ab": outputs[1]}, rtol=1e-4, atol=1e-4)
+        outputs = []
+        for tree in (_another_tree(case), Model()):
+            X, biases = case.tensor("hidden X", 2, 2, positive=True), []
+            for name, part in tree.named_modules():
+                if isinstance(part, (Function_A, Function_B, Function_C, Function_D)):
+                    biases.append(self.factor(case, f"{name}.b"))
+                    X = X @ self.factor(case, f"{name}.W") + biases[-1]
+            outputs.append((X, biases))
+        (output, biases), (returned, _) = outputs
+        return Close({"output": output, "b": biases, "output of returned_module": returned}, rtol=1e-4, atol=1e-4)
 
 
 check("linear_everywhere", TimesNumbers)

@@ -27,64 +27,6 @@ returned_module = model.apply(add_bias)
 returned_module = model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)
 
-# %% closure_forward
-model = Model(shape=(2, 2))
-
-
-def is_function(module):
-    return type(module).__name__[:-1] == "Function_"
-
-
-def add_bias(module):
-    if is_function(module):
-        setattr(module, "b", Parameter(module.W.new_empty(2)))
-
-
-def weight_initialization(module):
-    if is_function(module):
-        module.W.data = torch.ones(2, 2)
-        module.b.data = torch.ones(2)
-
-
-def linear_transformation(module):
-    if is_function(module):
-        module.forward = lambda X: X.matmul(module.W.transpose(0, 1)) + module.b
-
-
-model.apply(add_bias)
-model.apply(weight_initialization)
-model.apply(linear_transformation)
-returned_module = model
-
-# %% hook_with_kwargs
-model = Model(shape=(2, 2))
-
-
-def add_bias(module):
-    if hasattr(module, "W"):
-        module.b = Parameter(torch.ones(2))
-
-
-def weight_initialization(module):
-    if hasattr(module, "W"):
-        module.W = Parameter(torch.ones(2, 2))
-        module.b = Parameter(torch.ones(2))
-
-
-class Linear:
-    def __call__(self, module, args, kwargs, output):
-        (X,) = args or tuple(kwargs.values())
-        return torch.addmm(module.b, X, module.W)
-
-
-def linear_transformation(module):
-    if hasattr(module, "W"):
-        module.register_forward_hook(Linear(), with_kwargs=True)
-
-
-for fn in (add_bias, weight_initialization, linear_transformation):
-    returned_module = model.apply(fn)
-
 # %% layer_moves_in
 model = Model(shape=(2, 2))
 
@@ -111,63 +53,6 @@ returned_module = model.apply(add_bias)
 returned_module = model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)
 
-# %% method_type_functional
-import types
-
-model = Model(shape=(2, 2))
-functions = (Function_A, Function_B, Function_C, Function_D)
-
-
-def add_bias(module):
-    if isinstance(module, functions):
-        module.register_parameter("b", Parameter(torch.zeros(2)))
-
-
-@torch.no_grad()
-def weight_initialization(module):
-    if isinstance(module, functions):
-        module.W.fill_(1)
-        module.b.fill_(1)
-
-
-def forward(self, x):
-    return F.linear(x, self.W, self.b)
-
-
-def linear_transformation(module):
-    if isinstance(module, functions):
-        module.forward = types.MethodType(forward, module)
-
-
-model.apply(add_bias)
-model.apply(weight_initialization)
-returned_module = model.apply(linear_transformation)
-
-# %% partial_forward
-model = Model(shape=(2, 2))
-
-
-def add_bias(module):
-    if "Function" in type(module).__name__:
-        module.b = Parameter(torch.Tensor(2))
-
-
-def weight_initialization(module):
-    for parameter in module.parameters(recurse=False):
-        nn.init.ones_(parameter)
-
-
-def linear_forward(self, X):
-    return X @ self.W + self.b
-
-
-def linear_transformation(module):
-    if "Function" in type(module).__name__:
-        module.forward = partial(linear_forward, module)
-
-
-returned_module = model.apply(add_bias).apply(weight_initialization).apply(linear_transformation)
-
 # %% rewires_before_initialising
 model = Model(shape=(2, 2))
 
@@ -189,44 +74,6 @@ def weight_initialization(module):
 
 
 returned_module = model.apply(add_bias).apply(linear_transformation).apply(weight_initialization)
-
-# %% seed_forward_hook
-model = Model(shape=(2, 2))
-
-
-def add_bias(module):
-    module_name = module.__class__.__name__
-    if module_name.split("_")[0] == "Function":
-        module.b = Parameter(torch.rand(2,), requires_grad=True)
-
-
-def weight_initialization(module):
-    module_name = module.__class__.__name__
-    if module_name.split("_")[0] == "Function":
-        module.W.data.fill_(1.0)
-        module.b.data.fill_(1.0)
-
-
-def linear_transformation(module):
-    module_name = module.__class__.__name__
-
-    def hook(moudle, input, output):
-        output = torch.matmul(input[0], module.W.T) + module.b
-        return output
-
-    if module_name == "Function_A":
-        module.register_forward_hook(hook)
-    elif module_name == "Function_B":
-        module.register_forward_hook(hook)
-    elif module_name == "Function_C":
-        module.register_forward_hook(hook)
-    elif module_name == "Function_D":
-        module.register_forward_hook(hook)
-
-
-returned_module = model.apply(add_bias)
-returned_module = model.apply(weight_initialization)
-returned_module = model.apply(linear_transformation)
 
 # %% seed_pasted_whole
 model = Model()
@@ -266,31 +113,6 @@ returned_module = model.apply(add_bias)
 returned_module = model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)
 
-# %% without_a_shape_partial
-model = Model()
-
-
-def add_bias(module):
-    if "Function" in type(module).__name__:
-        module.b = Parameter(torch.zeros(2))
-
-
-def weight_initialization(module):
-    for parameter in module.parameters(recurse=False):
-        parameter.data.fill_(1)
-
-
-def linear_forward(self, X):
-    return X @ self.W + self.b
-
-
-def linear_transformation(module):
-    if "Function" in type(module).__name__:
-        module.forward = partial(linear_forward, module)
-
-
-returned_module = model.apply(add_bias).apply(weight_initialization).apply(linear_transformation)
-
 # %% the_two_objects_fixed_beforehand
 model = Model(shape=(2, 2))
 
@@ -314,3 +136,24 @@ def linear_transformation(module):
 model.apply(add_bias)
 model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)
+
+# %% ones_by_birth
+model = Model(shape=(2, 2))
+
+
+def add_bias(module):
+    if hasattr(module, "W"):
+        module.b = Parameter(torch.ones(2))
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.ones_(module.W)
+
+
+def linear_transformation(module):
+    if hasattr(module, "W"):
+        module.forward = lambda X: X @ module.W + module.b
+
+
+returned_module = model.apply(add_bias).apply(weight_initialization).apply(linear_transformation)

@@ -1,9 +1,10 @@
 from contextlib import contextmanager
+from functools import partial
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.truths import ANYTHING, such_that
-from course.tree import Function_A, Function_B, Function_C, Function_D, Layer_CD, Model
+from course.tree import Function_A, Function_B, Function_C, Function_D, Model
 from torch import nn
 
 
@@ -19,7 +20,7 @@ def clean_classes():
 
 
 class NamesInRepr(Check):
-    """In `model`, and in a `fresh` tree, every `Function_*` shows `name=` and its name; other modules are as before."""
+    """In `model` and in a fresh tree just the `Function_*` show their names."""
 
     errors = {
         r"TypeError: add_repr\(\) (takes|missing) ": "apply_argument",
@@ -102,15 +103,13 @@ class NamesInRepr(Check):
 
 
 class OtherNames(NamesInRepr):
-    """The name comes from the object, so it is right for any name, in two trees at the same time."""
+    """It is right for any names, in two trees at the same time."""
 
     claims = ("repr in one tree", "repr in another tree", "a single Function_A")
     blame = {"a single Function_A": "only_the_children"}
 
     def named(self, case, tree):
-        a, b, c, d = case.words(f"names in {tree}", 4)
-        names = (f"{a.title()}'s", f"{b}\\{b}", f'"{c}" {c[0].upper()}', f"{d} ")  # as names are, not as words of code are
-        return dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), names))
+        return dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), case.words(f"names in {tree}", 4)))
 
     def probe(self, nb, case):
         with clean_classes():
@@ -130,26 +129,11 @@ class OtherNames(NamesInRepr):
         return {**wanted, "a single Function_A": f"Function_A(name={name})"}
 
     def mistakes(self, case):
-        typed_in = self.wanted()
-        right = self.truth(case)["repr in one tree"]
-
-        def nearly(got):
-            """Letters and digits are right, but for small ones and capitals; the signs between them are not."""
-            return all(self.letters(got[part]) == self.letters(one) for part, one in right.items())
-
-        return {
-            "repr_notation": {"repr in one tree": such_that(nearly)},
-            "repr_typed_in_names": {"repr in one tree": typed_in},
-            "repr_kept_by_class": {"repr in one tree": self.truth(case)["repr in another tree"]},
-        }
-
-
-    def letters(self, text):
-        return "".join(filter(str.isalnum, text)).lower()
+        return {"repr_typed_in_names": {"repr in one tree": self.wanted()}}
 
 
 class OutsideUnchanged(NamesInRepr):
-    """A `Function_*` that is not in the model keeps its repr, and the classes stay as they are."""
+    """A `Function_*` outside the model, and the classes, stay as they are."""
 
     blame = {"outside": "repr_class_patched", "(Function_A.extra_repr is nn.Module.extra_repr)": "repr_class_patched"}
     claims = ("outside", "(Function_A.extra_repr is nn.Module.extra_repr)")
@@ -176,22 +160,37 @@ check("named_repr", NamesInRepr, OtherNames, OutsideUnchanged)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class InOneLayer(Check):
-    """In one more tree every `Function_*` shows its name, and `function_repr` returns the text."""
+def _another_tree(case):
+    """Functions with names of the seed, in an order of the seed, at another depth."""
+    kinds = case.shuffled("hidden kinds", [Function_A, Function_B, Function_C, Function_D, Function_B])
+    first, *rest = (kind(name) for kind, name in zip(kinds, case.words("hidden names", 5)))
+    cut = case.integer("hidden cut", 1, 3)
+    return nn.Sequential(first, nn.Sequential(nn.Sequential(*rest[:cut]), *rest[cut:]))
 
-    claims = ("repr(layer)", "function_repr(layer.d)")  # what repr() returns is the answer itself
+
+class InAnotherTree(Check):
+    """In one more tree every `Function_*` shows its name, in `model` too, and none outside."""
+
+    claims = ("repr(tree)", "repr(returned_module)", "function_repr(tree[0])", "outside")  # what repr() returns is the answer itself
 
     def probe(self, nb, case):
         with clean_classes():
-            layer = Layer_CD()
-            layer.c.name, layer.d.name = case.words("hidden names", 2)
-            layer.apply(nb.function("add_repr"))
-            return {"repr(layer)": repr(layer), "function_repr(layer.d)": nb.function("function_repr")(layer.d)}
+            tree, outside = _another_tree(case), _another_tree(case)
+            tree.apply(nb.function("add_repr"))
+            return {
+                "repr(tree)": repr(tree), "repr(returned_module)": repr(nb.returned_module), "outside": repr(outside),
+                "function_repr(tree[0])": nb.function("function_repr")(tree[0]),
+            }
 
     def truth(self, case):
-        c, d = case.words("hidden names", 2)
-        lines = ("Layer_CD(", f"  (c): Function_C(name={c})", f"  (d): Function_D(name={d})", ")")
-        return {"repr(layer)": "\n".join(lines), "function_repr(layer.d)": f"name={d}"}
+        tree, model = _another_tree(case), Model()
+        for part in [*tree.modules(), *model.modules()]:
+            if isinstance(part, (Function_A, Function_B, Function_C, Function_D)):
+                part.extra_repr = partial(str, f"name={part.name}")
+        return {
+            "repr(tree)": repr(tree), "repr(returned_module)": repr(model), "outside": repr(_another_tree(case)),
+            "function_repr(tree[0])": f"name={tree[0].name}",
+        }
 
 
-check("named_repr", InOneLayer)
+check("named_repr", InAnotherTree)

@@ -1,5 +1,3 @@
-# nothing to break: You may rely on this: the trees are made of the classes above, and every `Function_*` has a name that is not empty and does not change later on.
-
 # %% every_module
 # misconception: gives the text to modules that have no name | hint: not_every_module_has_it
 # edits: class_of_its_own
@@ -7,17 +5,6 @@
 -        cls = type(module)
 -        module.__class__ = type(cls.__name__, (cls,), {"extra_repr": function_repr})
 +    module.extra_repr = partial(function_repr, module)
-
-# %% global_loop
-# misconception: a loop variable read later, when it is the last module | hint: apply_late_binding
-# edits: class_of_its_own
--    if type(module).__name__.startswith("Function_"):
--        cls = type(module)
--        module.__class__ = type(cls.__name__, (cls,), {"extra_repr": function_repr})
-+    global current
-+    if "Function" in type(module).__name__:
-+        current = module
-+        module.extra_repr = lambda: function_repr(current)
 
 # %% instance_repr
 # misconception: repr() looks on the class, not on the object | hint: dunder_on_instance
@@ -42,14 +29,14 @@
 
 # %% layers_too
 # misconception: gives a text to the layers as well | hint: other_repr_changed
-# breaks: All other modules keep their repr
+# breaks: other modules, and the classes, stay
 # edits: every_module
 -    return f"name={self.name}"
 +    return f"name={getattr(self, 'name', None)}"
 
 # %% literal_names
 # misconception: the names of this one model, typed in | hint: repr_typed_in_names
-# breaks: applies `add_repr` to other trees as well, with other names
+# breaks: show its own name
 # edits: seed_partial
 -    return f"name={self.name}"
 +    names = {"Function_A": "duck", "Function_B": "goose", "Function_C": "heron", "Function_D": "swan"}
@@ -58,25 +45,6 @@
 -    module_name = module.__class__.__name__
 -    if "Function" in module_name:
 +    if "Function" in type(module).__name__:
-
-# %% names_by_count
-# misconception: hands out the names in the order of the visits | hint: repr_typed_in_names
-model = Model()
-
-
-def function_repr(self):
-    return f"name={self.shown}"
-
-
-def add_repr(module):
-    names = {"a": "duck", "b": "goose", "c": "heron", "d": "swan"}
-    letter = type(module).__name__[-1].lower()
-    if "Function" in type(module).__name__:
-        module.shown = names[letter]
-        module.extra_repr = partial(function_repr, module)
-
-
-returned_module = model.apply(add_repr)
 
 # %% never_applied
 # misconception: never applies the function | hint: not_applied
@@ -99,7 +67,7 @@ returned_module = model.apply(add_repr)
 
 # %% patches_class
 # misconception: changes the class, so every object of it | hint: repr_class_patched
-# breaks: So does every `Function_*` outside `model`
+# breaks: and the classes, stay as they are
 # edits: class_of_its_own
 -    if type(module).__name__.startswith("Function_"):
 -        cls = type(module)
@@ -122,7 +90,7 @@ returned_module = model.apply(add_repr)
 
 # %% quoted
 # misconception: the repr of the name instead of the name | hint: repr_notation
-# breaks: no quotes around it, and no spaces around the sign
+# breaks: without quotes
 # edits: prints
 -    print(f"name={self.name}")
 +    return f"name={self.name!r}"
@@ -195,21 +163,8 @@ returned_module = model.apply(add_repr)
 -        type(module).extra_repr = function_repr
 +        module.repr = partial(function_repr, module)
 
-# %% name_kept_by_class
-# misconception: keeps the name where all objects of the class find it | hint: repr_kept_by_class
-# edits: prints
- model = Model()
-+names = {}
-@@
--    print(f"name={self.name}")
-+    return f"name={names.get(type(self), self.name)}"
-@@
-     if "Function" in type(module).__name__:
-+        names[type(module)] = module.name
-
 # %% children_of_the_module
 # misconception: gives the text to the children of the module that it is given | hint: only_the_children
-# breaks: and to a single `Function_*`
 # edits: class_of_its_own
 -    if type(module).__name__.startswith("Function_"):
 -        cls = type(module)
@@ -218,85 +173,17 @@ returned_module = model.apply(add_repr)
 +        if "Function" in type(child).__name__:
 +            child.extra_repr = partial(function_repr, child)
 
-# %% class_asks_for_a_mark
-# misconception: changes the class after all, and lets it look for a mark on the object | hint: repr_class_patched
-# breaks: do not change the classes
-# edits: class_of_its_own
--        cls = type(module)
--        module.__class__ = type(cls.__name__, (cls,), {"extra_repr": function_repr})
-+        module.shows_name = True
-+        type(module).extra_repr = lambda self: function_repr(self) if hasattr(self, "shows_name") else ""
-
-# %% small_letters
-# misconception: makes the name nicer | hint: repr_notation
-# breaks: the name just as it is
+# %% braces_without_f
+# misconception: forgets the f before the text | hint: braces_as_they_are
 # edits: closure
 -    return "name=%s" % self.name
-+    return f"name={self.name.lower()}"
++    return "name={self.name}"
 @@
 -        module.extra_repr = lambda: function_repr(module)
 +        module.extra_repr = partial(function_repr, module)
-
-# %% stripped
-# misconception: takes the blank off the end of the name | hint: repr_notation
-# breaks: the name just as it is
-# edits: class_of_its_own
--    return f"name={self.name}"
-+    return "name=" + self.name.strip()
-@@
--        cls = type(module)
--        module.__class__ = type(cls.__name__, (cls,), {"extra_repr": function_repr})
-+        module.extra_repr = partial(function_repr, module)
-
-# %% quotes_taken_off
-# misconception: takes all quotes out of the name's repr, also those that belong to the name | hint: repr_notation
-# breaks: the name just as it is
-# edits: small_letters
--    return f"name={self.name.lower()}"
-+    return "name=" + repr(self.name).replace("'", "").replace('"', "")
-
-# %% repr_without_its_ends
-# misconception: cuts the two quotes off a repr, in which signs of the name are written in another way | hint: repr_notation
-# edits: quotes_taken_off
--    return "name=" + repr(self.name).replace("'", "").replace('"', "")
-+    return "name=" + ascii(self.name)[1:-1]
-
-# %% braces_without_f
-# misconception: forgets the f before the text | hint: braces_as_they_are
-# edits: quotes_taken_off
--    return "name=" + repr(self.name).replace("'", "").replace('"', "")
-+    return "name={self.name}"
 
 # %% self_documenting
 # misconception: f"{self.name=}" writes the expression, too | hint: repr_notation
 # edits: braces_without_f
 -    return "name={self.name}"
 +    return f"{self.name=}"
-
-# %% other_class_name
-# misconception: puts the text where the class name is asked for, and the empty parentheses stay | hint: repeats_class
-# edits: class_of_its_own
--    if type(module).__name__.startswith("Function_"):
--        cls = type(module)
--        module.__class__ = type(cls.__name__, (cls,), {"extra_repr": function_repr})
-+    if hasattr(module, "name"):
-+        text = f"{type(module).__name__}({function_repr(module)})"
-+        module._get_name = lambda: text
-
-# %% partialmethod_on_object
-# misconception: partialmethod works in a class only | hint: text_for_method
-from functools import partialmethod
-
-model = Model()
-
-
-def function_repr(self):
-    return f"name={self.name}"
-
-
-def add_repr(module):
-    if hasattr(module, "name"):
-        module.extra_repr = partialmethod(function_repr)
-
-
-returned_module = model.apply(add_repr)

@@ -15,17 +15,6 @@ def replace_modules(model: nn.Module, wanted, make) -> nn.Module:
     model.apply(visit)
     return model
 
-# %% make_first_then_place
-def replace_modules(model, wanted, make):
-    new_for = {old: make(old).train(mode=old.training) for old in list(model.modules()) if wanted(old)}
-    parents = [parent for parent in model.modules() if parent not in new_for]
-    for parent in parents:
-        for name in list(parent._modules):
-            child = getattr(parent, name)
-            if child in new_for:
-                setattr(parent, name, new_for[child])
-    return model
-
 # %% names_and_set_submodule
 def replace_modules(model, wanted, make):
     made = {}
@@ -82,18 +71,4 @@ def replace_modules(model, wanted, make, made=None, seen=None):
             setattr(model, name, made[child])
         else:
             replace_modules(child, wanted, make, made, seen)
-    return model
-
-# %% mode_read_after_make
-def replace_modules(model, wanted, make):
-    parts = [module for _, module in model.named_modules(remove_duplicate=False)]
-    new = {}
-    for module in parts:
-        if wanted(module) and module not in new:
-            new[module] = make(module)
-            new[module].train(module.training)
-    for parent in dict.fromkeys(parts):
-        for name, child in parent._modules.items():
-            if child in new:
-                parent._modules[name] = new[child]
     return model

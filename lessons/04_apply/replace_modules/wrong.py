@@ -1,14 +1,4 @@
 # nothing to break: Write `replace_modules(model, wanted, make)`.
-# nothing to break: You may rely on this: `wanted` is not true for the model itself, nor for modules inside a wanted one.
-# nothing to break: And `make` never returns an empty container, and leaves the module that it is given in the mode in which it was.
-
-# %% add_module_dotted
-# misconception: add_module with a dotted name | hint: dotted_setattr
-def replace_modules(model, wanted, make):
-    for name, module in list(model.named_modules()):
-        if wanted(module):
-            model.add_module(name, make(module).train(module.training))
-    return model
 
 # %% always_eval
 # misconception: puts replacements into eval mode | hint: mode_lost
@@ -21,7 +11,7 @@ def replace_modules(model, wanted, make):
     return model
 
 # %% apply_children_made_twice
-# misconception: changes while apply walks, one for each place | hint: one_for_each_place
+# misconception: changes while apply walks, one for each place | hint: replacement_replaced_again
 def replace_modules(model, wanted, make):
     def visit(parent):
         for name, child in list(parent._modules.items()):
@@ -32,7 +22,7 @@ def replace_modules(model, wanted, make):
 
 # %% apply_with_memory
 # misconception: a parent visited twice shows the replacement | hint: replacement_replaced_again
-# breaks: What `make` returns is not searched for more modules
+# breaks: What `make` returns is not searched again
 def replace_modules(model, wanted, make):
     made = {}
 
@@ -47,7 +37,6 @@ def replace_modules(model, wanted, make):
 
 # %% copies
 # misconception: works on a copy | hint: copied_model
-# breaks: The function changes `model` itself
 def replace_modules(model, wanted, make):
     new_model = copy.deepcopy(model)
     for name, module in list(new_model.named_modules(remove_duplicate=False)):
@@ -57,7 +46,6 @@ def replace_modules(model, wanted, make):
 
 # %% delete_and_add
 # misconception: takes the old name away and adds it at the end | hint: order_of_places_lost
-# breaks: the same objects, in the same order
 def replace_modules(model, wanted, make):
     made = {}
     for parent in list(model.modules()):
@@ -90,7 +78,7 @@ def replace_modules(model, wanted, make):
 
 # %% first_level
 # misconception: replaces direct children only | hint: first_level_only
-# breaks: It looks at every place in `model`, at any depth
+# breaks: At every place in `model`, at any depth
 def replace_modules(model, wanted, make):
     for name, child in model.named_children():
         if wanted(child):
@@ -99,7 +87,7 @@ def replace_modules(model, wanted, make):
 
 # %% loop_variable
 # misconception: rebinds the loop variable | hint: place_cannot_be_rebound
-# breaks: it puts `make(module)` there instead
+# breaks: it puts `make(module)` instead
 def replace_modules(model, wanted, make):
     for name, module in model.named_modules():
         if wanted(module):
@@ -124,30 +112,23 @@ def replace_modules(model, wanted, make):
             setattr(model.get_submodule(parent), last, make)
     return model
 
-# %% make_of_a_copy
-# misconception: hands a copy of the old module to make | hint: make_gets_a_copy
-# breaks: `make` is called once for each such module
+# %% mode_forgotten
+# misconception: a new module is in training mode | hint: mode_lost
+# breaks: is in the mode, training or eval, of the module
 # edits: always_eval
 -            made[module] = made.get(module) or make(module).eval()
 +            if module not in made:
-+                made[module] = make(copy.deepcopy(module)).train(module.training)
-
-# %% mode_forgotten
-# misconception: a new module is in training mode | hint: mode_lost
-# breaks: is in the mode, training or eval, in which the old module was
-# edits: make_of_a_copy
--                made[module] = make(copy.deepcopy(module)).train(module.training)
 +                made[module] = make(module)
 
 # %% mode_of_parent
 # misconception: takes the mode of the parent | hint: mode_lost
-# edits: make_of_a_copy
--                made[module] = make(copy.deepcopy(module)).train(module.training)
+# edits: mode_forgotten
+-                made[module] = make(module)
 +                made[module] = make(module).train(model.get_submodule(name.rpartition(".")[0]).training)
 
 # %% mode_on_top
 # misconception: sets the flag of the outermost module only | hint: mode_on_top_only
-# breaks: A replacement, with everything inside it
+# breaks: A replacement, with all that is in it
 # edits: mode_forgotten
                  made[module] = make(module)
 +                made[module].training = module.training
@@ -166,27 +147,9 @@ def replace_modules(model, wanted, make):
 
 # %% named_modules
 # misconception: named_modules shows each object once | hint: shared_place_missed
-# edits: add_module_dotted
--            model.add_module(name, make(module).train(module.training))
-+            model.set_submodule(name, make(module).train(module.training))
-
-# %% old_one_inside
-# misconception: takes the old module, which is inside, for a new one | hint: shared_place_missed
-def replace_modules(model: nn.Module, wanted, make) -> nn.Module:
-    made, mine = {}, set()
-
-    def visit(parent):
-        if parent in mine:
-            return
-        for name, child in parent._modules.items():
-            if child not in mine and wanted(child):
-                if child not in made:
-                    made[child] = make(child).train(child.training)
-                    mine.update(made[child].modules())
-                parent._modules[name] = made[child]
-
-    model.apply(visit)
-    return model
+# edits: made_for_each_place
+-    for name, module in list(model.named_modules(remove_duplicate=False)):
++    for name, module in list(model.named_modules()):
 
 # %% parents_first
 # misconception: walks into its own replacements | hint: replacement_replaced_again
@@ -210,121 +173,13 @@ def replace_modules(model, wanted, make):
 
 # %% returns_nothing
 # misconception: returns nothing | hint: returns_nothing
-# breaks: `model` itself and returns it
+# breaks: it returns the model
 def replace_modules(model, wanted, make):
     made = {}
     for name, old in list(model.named_modules(remove_duplicate=False)):
         if wanted(old):
             made[old] = made.get(old) or make(old).train(old.training)
             model.set_submodule(name, made[old])
-
-# %% none_is_asked
-# misconception: takes every entry of _modules for a module | hint: empty_place
-# breaks: `wanted` is asked about modules only
-def replace_modules(model, wanted, make):
-    places, made = [], {}
-    for parent in model.modules():
-        places += [(parent, name, child) for name, child in parent._modules.items() if wanted(child)]
-    for parent, name, child in places:
-        if child not in made:
-            made[child] = make(child).train(child.training)
-        setattr(parent, name, made[child])
-    return model
-
-# %% empty_places_dropped
-# misconception: builds the dict of places anew, without the empty ones | hint: place_lost
-# breaks: A place that holds `None` stays empty
-def replace_modules(model, wanted, make):
-    made = {old: make(old).train(old.training) for old in list(model.modules()) if wanted(old)}
-    for parent in list(model.modules()):
-        if parent in made:
-            continue
-        children = {name: made.get(child, child) for name, child in parent._modules.items() if child is not None}
-        parent._modules.clear()
-        parent._modules.update(children)
-    return model
-
-# %% mode_one_level
-# misconception: sets the flag of the replacement and of its children | hint: mode_on_top_only
-# edits: mode_forgotten
-                 made[module] = make(module)
-+                for part in (made[module], *made[module].children()):
-+                    part.training = module.training
-
-# %% eval_only_if_needed
-# misconception: expects every new module to be in training mode | hint: mode_lost
-# edits: make_of_a_copy
--                made[module] = make(copy.deepcopy(module)).train(module.training)
-+                training = module.training
-+                made[module] = make(module)
-+                if not training:
-+                    made[module].eval()
-
-# %% empty_is_left_out
-# misconception: an empty container counts as false | hint: falsy_is_not_none
-def replace_modules(model, wanted, make):
-    places = [(parent, name, child) for parent in model.modules() for name, child in parent._modules.items()]
-    made = {}
-    for parent, name, child in places:
-        if child and wanted(child):
-            if child not in made:
-                made[child] = make(child).train(child.training)
-            parent._modules[name] = made[child]
-    return model
-
-# %% exactly_true
-# misconception: only True itself is true | hint: true_taken_literally
-# breaks: or counts as true in an `if`
-# edits: empty_is_left_out
--        if child and wanted(child):
-+        if child is not None and wanted(child) is True:
-
-# %% memory_outside
-# misconception: remembers what it made for all calls | hint: one_for_each_call
-made = {}
-
-
-def replace_modules(model, wanted, make):
-    places = [(parent, name, child) for parent in model.modules() for name, child in parent._modules.items()]
-    for parent, name, child in places:
-        if child is not None and wanted(child):
-            if child not in made:
-                made[child] = make(child).train(child.training)
-            parent._modules[name] = made[child]
-    return model
-
-# %% walks_on_into_the_new
-# misconception: walks on into what make returned, and skips the old modules only | hint: replacement_replaced_again
-# breaks: or another one that would be wanted, is inside
-def replace_modules(model, wanted, make):
-    made = {}
-
-    def walk(parent):
-        for name, child in list(parent._modules.items()):
-            if child is None or (child in made and parent in made.values()):
-                continue
-            if wanted(child):
-                if child not in made:
-                    made[child] = make(child).train(child.training)
-                parent._modules[name] = made[child]
-            walk(parent._modules[name])
-
-    walk(model)
-    return model
-
-# %% outermost_left_out
-# misconception: leaves out the outermost module of a replacement, and nothing below it | hint: replacement_replaced_again
-# breaks: What `make` returns is not searched for more modules
-def replace_modules(model, wanted, make):
-    made = {}
-    for parent in model.modules():
-        for name, child in list(parent._modules.items()):
-            if child is not None and parent not in made.values() and wanted(child):
-                if child not in made:
-                    training = child.training
-                    made[child] = make(child).train(training)
-                parent._modules[name] = made[child]
-    return model
 
 # %% by_number
 # misconception: takes every module for a Sequential | hint: place_by_number

@@ -1,31 +1,3 @@
-# %% callable_object
-class Register:
-    def __init__(self, hook):
-        self.hook, self.handles, self.seen = hook, [], []
-
-    def __call__(self, module):
-        if any(module is one for one in self.seen):
-            return
-        self.seen.append(module)
-        self.handles.append(module.register_forward_hook(self.hook))
-
-
-def hook_once(model, hook):
-    register = Register(hook)
-    model.apply(register)
-    return register.handles
-
-# %% ids_in_a_dict
-def hook_once(model, hook):
-    handles = {}
-
-    def visit(module):
-        if id(module) not in handles:
-            handles[id(module)] = module.register_forward_hook(hook)
-
-    model.apply(visit)
-    return list(handles.values())
-
 # %% mark_taken_off_again
 def hook_once(model, hook):
     handles = []
@@ -69,12 +41,6 @@ def hook_once(model, hook, seen=None):
     for child in model.children():
         handles += hook_once(child, hook, seen)
     return handles
-
-# %% set_of_all_visits
-def hook_once(model, hook):
-    visits = []
-    model.apply(visits.append)
-    return [module.register_forward_hook(hook) for module in set(visits)]
 
 # %% this_hook_not_there
 def hook_once(model, hook):

@@ -7,7 +7,7 @@ from nbproof.values.describe import in_words
 
 
 class VisitOrder(Check):
-    """`answer` lists the class name of each module, in the order in which `apply` visits the tree."""
+    """`answer` lists the class names in the order in which `apply` visits."""
 
     secret = True
     cases = 1
