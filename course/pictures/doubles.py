@@ -31,10 +31,10 @@ def double_of(model: nn.Module) -> nn.Module:
         double = copy.deepcopy(model)
     except Exception:
         # Part by part: a model that keeps a tensor of its last graph, say, cannot be copied as a whole.
-        modules = [*model.modules()]
-        memo: dict[int, Any] = {id(module): type(module).__new__(type(module)) for module in modules}
-        for module in modules:
-            memo[id(module)].__dict__.update({key: _copy_of(value, memo) for key, value in vars(module).items()})
+        parts = [*model.modules()]
+        memo: dict[int, Any] = {id(part): type(part).__new__(type(part)) for part in parts}
+        for part in parts:
+            memo[id(part)].__dict__.update({key: _copy_of(value, memo) for key, value in vars(part).items()})
         double = memo[id(model)]
     for module in double.modules():
         _drop_hooks(module)

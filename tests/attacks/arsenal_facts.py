@@ -290,7 +290,7 @@ ATTACKS = [
         for lesson, exercise, mutant in (
             ("03_module_hooks", "hook_lifecycle", "no_finally"),
             ("04_apply", "shared_modules", "last_handle"),
-            ("04_apply", "linear_any_weight", "harmless_hook_each_time"),
+            ("04_apply", "linear_any_weight", "hook_each_time"),
             (_FEATURES, "untouched_model", "hooks_stay"),
             (_FEATURES, "reused_modules", "hooks_stay"),
             (_FEATURES, "tuple_outputs", "hooks_stay"),
@@ -317,7 +317,7 @@ ATTACKS = [
     _lying(_TENSORS, "saved_tensors", "runs_twice", "ran_once"),
     _typed(_MODULES, "first_layer", "known_layers", "None for the layers that are asked about", _NONE_FOR_KNOWN_LAYERS),
     _lying(_MODULES, "state_dict_hooks", "keeps_the_old_key", "all_keys_matched"),
-    _lying("04_apply", "linear_any_weight", "bias_for_layers_too", "names_of_functions_only"),
+    _lying("04_apply", "linear_any_weight", "b_of_anything", "names_of_functions_only"),
     _lying(_CAPSTONES, "gradient_flow_debugger", "mends_gradients", "not_finite"),
     _lying(_CAPSTONES, "optimizer_in_backward", "zeroed_not_freed", "no_gradient_in_memory"),
     _lying(_CAPSTONES, "per_sample_gradients", "attributes_on_layers", "no_attributes_left"),

@@ -110,7 +110,7 @@ def test_a_teacher_marks_what_was_written(teacher: Instructor) -> None:
     assert set(page.locator("summary").evaluate_all("all => all.map(one => getComputedStyle(one).display)")) == {
         "list-item"
     }
-    assert page.locator("summary").count() > 1
+    assert page.locator("summary").count()
     hidden = hidden_lines(LESSON)
     assert len(hidden) > 5
     shown = {line.strip() for line in text.splitlines()}
