@@ -178,18 +178,14 @@ except TypeError as error:
 # ### Exercise: What goes in, what comes out
 # easy · 6 min
 #
-# Collect what `add` works with, from outside. Whenever somebody calls `add(x1, x2)`, three new entries come to the end
-# of the list `answer`: `x1`, `x2` and the output, in this order, each of them as a tensor. The cell begins a forward
-# pre-hook for the inputs and a forward hook for the output. Both hooks only watch: `add(x1, x2)` still returns what it
-# returned before.
+# Collect what `add` works with, from outside: whenever somebody calls `add(x1, x2)`, three tensors come to the end of the
+# list `answer`, namely `x1`, `x2` and the output, in this order. Both hooks only watch. Take what you store from the hooks'
+# arguments: the check gives `add` other forwards, too.
 #
-# <details><summary>Fine print</summary>
-#
-# The check calls `add` with tensors of its own, and for a while gives it another `forward`. So take what you store from
-# the hooks' arguments. Each call counts, in any mode, and under `no_grad()` as well, and what is in the list already
-# stays.
-#
-# </details>
+# ```python
+# add(torch.tensor([1.0]), torch.tensor([2.0]))
+# answer  # [tensor([1.]), tensor([2.]), tensor([3.])]
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "forward_answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 add = Add()
