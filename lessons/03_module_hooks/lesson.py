@@ -367,17 +367,15 @@ print("autograd:", (x1.grad, x2.grad))
 # ### Exercise: Gradients at both ends
 # medium · 8 min
 #
-# Collect the gradients of `model` in backward, with the full backward hook `module_hook`. Whenever a backward pass goes
-# through `model(x1, x2)`, three new entries come to the end of the list `answer`: the gradient that this pass brings
-# back through `model` for `x1`, the one for `x2` and the one for the output, in this order, each of them as a tensor. The
-# hook only watches: no gradient changes, neither those of the inputs nor that of `W`.
+# Collect the gradients of `model`: whenever a backward pass goes through `model(x1, x2)`, the full backward hook
+# `module_hook` adds three tensors to the list `answer`, namely the gradient that this pass brings back through `model` for
+# `x1`, the one for `x2`, and the one for the output, in this order. The hook only watches.
 #
-# <details><summary>Fine print</summary>
-#
-# Both inputs require a gradient. The check uses tensors of its own, and for a while gives `model` another `forward`.
-# Each pass counts, whatever numbers it brings, and what is in the list already stays.
-#
-# </details>
+# ```python
+# # x1 = [2.], x2 = [3.], W = [5.]
+# model(x1, x2).backward()
+# answer  # [tensor([15.]), tensor([10.]), tensor([1.])]
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "backward_answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
