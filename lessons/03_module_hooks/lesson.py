@@ -442,9 +442,14 @@ try_backward_hook("another shape", lambda module, grad_input, grad_output: (torc
 # medium · 10 min
 #
 # Write the full backward hook `module_hook` and register it on `model`. In each backward pass it divides both input
-# gradients by the sum of the two, element by element. So with the gradients `g1` and `g2` of two inputs of equal shape,
-# `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`: together they are 1 wherever the sum is not 0,
-# be it as small as `1e-12`. The gradient of `W` stays as it was.
+# gradients by their sum, element by element: of the gradients `g1` and `g2`, `x1.grad` becomes `g1 / (g1 + g2)` and
+# `x2.grad` becomes `g2 / (g1 + g2)`. The gradient of `W` stays as it was.
+#
+# ```python
+# # x1 = [2.], x2 = [3.], W = [5.]
+# model(x1, x2).backward()
+# x1.grad, x2.grad  # tensor([0.6000]), tensor([0.4000])
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "unit_grad_sum", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -617,12 +622,10 @@ except RuntimeError as error:
 # ### Exercise: An autopsy
 # medium · 10 min
 #
-# Two models get the same inputs: `x1 = [2.]`, `x2 = [3.]`, `W = 5`. Register a deprecated backward hook on one and a
-# full backward hook on the other. Forward and backward run once for each, and both hooks put the `grad_input` that they
-# get into `answer`. At the end `answer` holds two entries: first what the deprecated hook showed, then the true
-# gradients of the inputs. Each entry is a tuple (or list) of two tensors.
-#
-# The cell runs both models for you, and silences the warning that you have just seen.
+# Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full
+# backward hook on the other. It puts the `grad_input` that it gets into `answer`, so that at the end two entries are there,
+# each a tuple or list of two tensors: first what the deprecated hook showed, then the true gradients of the inputs. The cell
+# runs both models for you.
 
 # %% nbgrader={"grade": false, "grade_id": "legacy_autopsy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 answer = []
