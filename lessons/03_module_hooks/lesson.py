@@ -809,18 +809,16 @@ except RuntimeError as error:
 # ### Exercise: Hooks that never stay behind
 # medium · 12 min
 #
-# Write the context manager `hooked(modules, hook)`. The cell begins a generator function. A class of this name is as
-# good, and it may register as soon as it is called. `with hooked(modules, hook):` puts the forward hook `hook` on each
-# module in the list `modules`, for the block only:
+# Write the context manager `hooked(modules, hook)`, a generator function or a class. Inside `with hooked(modules, hook):`
+# each module in the list `modules` has the forward hook `hook`. After the block these hooks are gone in any case, also after
+# an error or `KeyboardInterrupt`, the stop button, which comes out of the block. Hooks of others stay, even those of the same
+# function.
 #
-# - Inside the block each of them calls `hook`, and what `hook` returns counts. After the block these hooks are gone **in
-#   any case**: also after an error, and after `KeyboardInterrupt`, which is what the stop button raises. The error
-#   itself comes out of the block.
-# - No hook stays behind where a module stands twice in the list, nor where the caller changes the list in the block.
-# - It removes its **own** hooks and nothing else. Others may have hooks on the same modules, even the same function,
-#   and may register more of them while the block runs.
-# - If an entry of `modules` turns out not to be a module, an error comes out before the block begins, and the hooks
-#   that are already registered come off again.
+# ```python
+# with hooked([net[0], net[2]], hook):
+#     net(x)  # hook runs twice
+# net(x)  # hook does not run
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "hook_lifecycle", "locked": false, "schema_version": 3, "solution": true, "task": false}
