@@ -928,14 +928,17 @@ print(adder(torch.tensor([1.0])), adder(torch.tensor([1.0]), x2=torch.tensor([2.
 # ### Exercise: Turn one input down
 # medium · 10 min · further
 #
-# You want to know how much a model depends on its second input, so you turn that input down, from outside. Write
-# `rescale_argument(module, factor)`. It takes a module whose forward has two arguments, `x1` and `x2`, as `Add` and
-# `Model` have, and registers a hook. From then on the module works with `factor * x2`, **however the caller passes**
-# `x2`: by place as in `module(x1, x2)`, or by name as in `module(x1, x2=x2)` or `module(x2=x2, x1=x1)`.
+# How much does a model depend on its second input? Write `rescale_argument(module, factor)`, for a module whose forward
+# takes `x1` and `x2`, as that of `Add` does. From now on it works with `factor * x2`, whether the caller passes `x2` by place
+# or by name. The caller's own tensors stay as they are, and gradients flow back to them through the factor. Return the
+# handle.
 #
-# `x1` arrives as it is. The caller's own tensors stay as they are, and gradients flow back to them through the factor.
-# Other modules notice nothing. Hooks of others stay, and what the caller passes by place they find by place. Return the
-# handle, so that the caller can turn the input up again. Called twice, it turns the input down twice.
+# ```python
+# handle = rescale_argument(add, 0.5)
+# add(torch.tensor([1.0]), x2=torch.tensor([2.0]))  # tensor([2.])
+# handle.remove()
+# add(torch.tensor([1.0]), x2=torch.tensor([2.0]))  # tensor([3.])
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "rescale_argument", "locked": false, "schema_version": 3, "solution": true, "task": false}
