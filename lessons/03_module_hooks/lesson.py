@@ -996,19 +996,20 @@ try_backward_hook(
 # ### Exercise: Who still learns?
 # medium · 14 min · further
 #
-# You want to train only a part of a network, and steer it from outside, with one hook for each wish:
+# Train only a part of a network, with one hook for each wish:
 #
-# - `stop_in_front(module)`: the module itself still learns as before, but the earlier layers get gradients of **zero**
-#   through it.
+# - `stop_in_front(module)`: the module itself learns as before, but the earlier layers get gradients of zero through it.
 # - `stop_from_here(module)`: the module's own parameters get gradients of zero as well, all of them.
 #
-# Both return the handle; once it is removed, everything learns as before. What comes out of the network does not
-# change, nor do hooks of others. Neither do gradients that do not come through the module: those of later layers, and
-# those that take another way around it, as in `x + module(x)`.
+# Both return the handle; once it is removed, everything learns as before. Gradients that take another way around the module,
+# as in `x + module(x)`, stay.
 #
-# Write zeros, tensors of zeros and not `None`, whatever the gradient was: also if it was `inf` or `nan`, and in any mode.
-# The module may have several inputs and outputs, its parameters are used nowhere else, and an entry that **is** `None`
-# must stay `None`, as that of an input which is a number.
+# ```python
+# net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+# handle = stop_in_front(net[1])
+# net(x).sum().backward()
+# net[0].weight.grad  # zeros, and net[1].weight.grad as without the hook
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "backward_pre_or_post", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1231,22 +1232,16 @@ except RuntimeError as error:
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`, for a layer that puts out one tensor. It returns a list, to which each backward pass
-# adds the gradient of what `layer` has put out, as a tensor: of the value that came out of the layer, before anybody
-# changed it in place. It works with any in-place operation right after the layer. If the layer runs several times, each
-# of its outputs has an entry of its own, in the order in which backward comes to them, and each layer has a list of its
-# own. Running the model under `torch.no_grad()` adds nothing and still works.
+# Write `output_gradients(layer)`. It returns a list, to which each backward pass adds the gradient of what `layer` has put
+# out, before anybody changed that in place. If the layer runs several times, each of its outputs has an entry of its own, in
+# the order in which backward comes to them. Running the model under `torch.no_grad()` adds nothing and still works.
 #
-# What the model puts out does not change, no gradient does, and hooks of others stay. The deprecated hook does not
-# count.
-#
-# <details><summary>Fine print</summary>
-#
-# Each backward pass counts, in any mode and dtype, whatever numbers it brings, also a second one through the same graph.
-# The layer has a parameter that learns, and its output is neither one of several results of one operation, as those of
-# `chunk` are, nor a view, as what a Linear layer makes of three dimensions.
-#
-# </details>
+# ```python
+# net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
+# gradients = output_gradients(net[0])
+# net(torch.ones(5, 3)).sum().backward()
+# gradients  # one tensor of the shape (5, 4)
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "in_place_safe", "locked": false, "schema_version": 3, "solution": true, "task": false}
