@@ -1309,20 +1309,15 @@ print(whole.load_state_dict(inside, strict=False))
 # ### Exercise: It was called something else
 # medium · 14 min · further
 #
-# Checkpoints outlive names. A layer was called `linear` when somebody saved the model; today it is called `fc`. Write
-# `accept_old_name(module, old, new)`: from now on, when `module` or any model around it loads a checkpoint, what is
-# saved there for the module's `old` goes into its `new`. `old` and `new` name a child of `module`, with all that is
-# inside it, or one of its own parameters; nothing else in `module` is called `old` today, and no checkpoint has both.
+# A layer was called `linear` when somebody saved the model; today it is called `fc`. Write `accept_old_name(module, old, new)`:
+# from now on, when `module` or a model around it loads a checkpoint, what is saved for the module's `old` goes into its
+# `new`, a child or a parameter. Names that only look alike, such as `linear2`, stay. New checkpoints load as before, and
+# what is missing or too much is still reported.
 #
-# - `module` may stand anywhere in a model, under any name, and even at two places. What other modules call `old` is none
-#   of its business, and neither are names that only look alike, such as `linear2`.
-# - New checkpoints load as before, and what `state_dict()` saves has the new names. Load hooks of others stay.
-# - Whatever else is missing in a checkpoint, is too much or does not fit, is still reported. The caller's checkpoint stays
-#   as it is, with its tensors and its `_metadata`, the versions that `state_dict()` saves along. You need not bring those
-#   to the new name.
-#
-# For example: `accept_old_name(head, "linear", "fc")`, and the key `"parts.head.linear.weight"` is read as
-# `"parts.head.fc.weight"`.
+# ```python
+# accept_old_name(model.parts.head, "linear", "fc")
+# # model.load_state_dict reads "parts.head.linear.weight" as "parts.head.fc.weight"
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "state_dict_hooks", "locked": false, "schema_version": 3, "solution": true, "task": false}
