@@ -124,12 +124,12 @@ class TwoCallsOfAnotherForward(Check):
         seen, add, gain = [], nb.module("add"), case.tensor("hidden gain", 3)
         was_training = add.training
         x1, x2 = case.tensor("hidden x1", 2, 3, requires_grad=True), case.tensor("hidden x2", 3)
-        with add.register_forward_hook(lambda module, args, output: seen.append(output.detach() * gain)):
-            with other_forward(add, lambda self, x1, x2: x1**2 * x2 - x2):
-                output = add(x1, x2)
-                with torch.no_grad():
-                    add.eval()(x2, case.tensor("hidden y", 3))
-                add.train(was_training)
+        handle = add.register_forward_hook(lambda module, args, output: seen.append(output.detach() * gain))
+        with handle, other_forward(add, lambda self, x1, x2: x1**2 * x2 - x2):
+            output = add(x1, x2)
+            with torch.no_grad():
+                add.eval()(x2, case.tensor("hidden y", 3))
+            add.train(was_training)
         if output.requires_grad:
             output.backward(case.tensor("hidden upstream", 2, 3))
         return {"answer": nb.list("answer"), "hook of others: output * gain": seen, "x1.grad": x1.grad}

@@ -183,7 +183,7 @@ class OnlyItsOwn(Check):
 
     def mistakes(self, case):
         first, second, _ = three_modules(case)
-        x, ours, theirs = (case.tensor(name, 3) for name in ("x", "ours", "theirs"))
+        x, ours = case.tensor("x", 3), case.tensor("ours", 3)
         right, after, last = self.truth(case), "afterwards: first(x)", "afterwards: second(x)"
         return {
             "hooked_shared_handles": {after: right[after], last: right[last]},

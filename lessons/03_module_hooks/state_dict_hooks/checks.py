@@ -262,7 +262,7 @@ class OldThenBroken(Check):
         return found
 
     def truth(self, case):
-        old, new, old_parameter, parameter, stranger = case.words("hidden names", 5)
+        new, stranger = (case.words("hidden names", 5)[number] for number in (1, 4))
         model, _, prefix = self.build(case)
         today = {
             moment: {
