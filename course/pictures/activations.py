@@ -44,10 +44,10 @@ class _Layer:
         if not self.zeros:
             return f"{self.name}: nothing recorded"
         low, high = map(number, self.ends)
-        last = f" at first, {self.zeros[-1]:.0%} at last" if len(self.zeros) > 1 else ""
+        last = f" at first, {_share(self.zeros[-1])} at last" if len(self.zeros) > 1 else ""
         broken = f", NaN or inf from step {self.broken}" if self.broken else ""
         steps = amount(len(self.zeros), "step")
-        return f"{self.name}: {steps}, values from {low} to {high}, zeros {self.zeros[0]:.0%}{last}{broken}"
+        return f"{self.name}: {steps}, values from {low} to {high}, zeros {_share(self.zeros[0])}{last}{broken}"
 
 
 @in_own_style
@@ -92,6 +92,12 @@ def _summed_up(name: str, steps: Iterable[torch.Tensor]) -> _Layer:
     return _Layer(name, values, zeros, broken)
 
 
+def _share(share: float) -> str:
+    """A share in per cent; 100 % and 0 % say that it is just that."""
+    whole = f"{share:.0%}"
+    return whole if share in (0, 1) or whole not in ("0%", "100%") else f"{share:.2%}"
+
+
 def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> None:
     picture.write(left, bottom + 2.12, cut(layer.name, 26), fontsize=9.5, weight="bold")
     steps = len(layer.zeros)
@@ -104,7 +110,7 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     counts = [torch.histc(one, _BINS, low, high) for one in layer.values]
     share = torch.stack([one / one.sum().clamp(min=1) for one in counts], dim=1).add(1e-4).log10()
     place = {"origin": "lower", "aspect": "auto", "extent": (0.5, steps + 0.5, low, high)}
-    above.imshow(share.numpy(), cmap="YlGnBu", vmin=-4, vmax=0, interpolation="nearest", **place)
+    above.imshow(share.numpy(), cmap="YlGnBu", vmin=-3, vmax=0, interpolation="nearest", **place)
     if low < 0 < high:
         above.axhline(0, color=ORANGE, linewidth=0.9, linestyle=(0, (4, 2)))
     above.set_yticks([low, high], [number(low), number(high)])
@@ -122,7 +128,7 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     below.set_yticks([0, 1], ["0 %", "100 %"])
     below.set_xticks([1, steps][:steps], ["step 1", str(steps)][:steps])
     words = {**small, "ha": "right", "color": INK, "transform": below.transAxes}
-    below.text(0.98, 0.8 if last < 0.6 else 0.2, f"zeros {last:.0%}", **words)
+    below.text(0.98, 0.8 if last < 0.6 else 0.2, f"zeros {_share(last)}", **words)
     for axes in (above, below):
         axes.tick_params(labelsize=7.5, colors=INK, length=2, pad=2)
         axes.spines[:].set(edgecolor=QUIET, linewidth=0.7)

@@ -9,21 +9,14 @@
 # %% [markdown]
 # # Hooks on modules
 #
-# A network trains for a while, the loss stays at 2.30, apart from one dip, and nothing tells you why. You cannot put a
-# `print` into its code, because the code is not yours. In this lesson you look inside it all the same.
+# A network learns to read digits. Then its loss jumps up to where guessing is, and stays there. From outside, without a line
+# of its code, you will find out which layer died, and when.
 #
-# - **You will do** this: collect what goes into a module and what comes out, change it on the way, do the same with
-#   gradients, find out what is wrong with a hook that many old tutorials still use, and write a context manager that
-#   leaves no hook behind. Whoever wants to go further also writes a recorder of every hook in a model, and a reader
-#   for old checkpoints.
-# - **You will learn** which hook gets what, what it may return, in which order hooks run in nested modules, how to
-#   take them off again, and where they fail.
-# - **You need** lesson 01 (what a module is made of) and lesson 02 (hooks on tensors).
+# - **You will do** just that, and collect and change what flows through modules. **You will learn** which hook gets what.
+# - **You need** lessons 01 and 02.
 # - **Time** <!-- time and points -->.
-# - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("add_five")`, with an
-#   exercise's id, helps you to begin.
-# - **Out of scope** the hooks for all modules at once (`register_module_forward_hook` and its sisters),
-#   `torch.compile`, and feature extraction from big models, which is the subject of lesson 05.
+# - **Stuck?** `hint()` after a failed check, `hint("add_five")` to begin.
+# - **Out of scope** hooks for all modules at once, and `torch.compile`.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import contextlib
@@ -40,156 +33,78 @@ from course.models import Add, Model
 from course.sources import show_source
 
 # %% [markdown]
-# ## Why hook a module
-#
-# Here is such a training run. The network is an `nn.Sequential`, a class of PyTorch's own, so there is no `forward` of
-# yours into which a `print` could go. It learns to read handwritten digits, or rather, it should:
+# ## A net that dies
 
 # %%
-from course.data import digits
-
-pictures, labels = digits()  # 1,797 handwritten digits, 8 x 8 pixels each
+from course.data import digit_batches
 
 
 def digit_net():
     torch.manual_seed(0)
     return nn.Sequential(
         nn.Flatten(),
-        nn.Linear(64, 32), nn.ReLU(),
-        nn.Linear(32, 32), nn.ReLU(),
-        nn.Linear(32, 10),
+        nn.Linear(64, 64), nn.ReLU(),
+        nn.Linear(64, 64), nn.ReLU(),
+        nn.Linear(64, 10),
     )
 
 
-def train(net, lr, steps=100):
-    """Gradient descent on all digits at once. Returns the losses and the share of digits that are read correctly."""
+def train(net):
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
     losses = []
-    for _ in range(steps):
+    for pictures, labels in digit_batches():  # a hundred batches of handwritten digits
         loss = F.cross_entropy(net(pictures), labels)
-        net.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        with torch.no_grad():
-            for parameter in net.parameters():
-                parameter -= lr * parameter.grad
+        optimizer.step()
         losses.append(loss.item())
-    return losses, (net(pictures).argmax(dim=1) == labels).float().mean().item()
+    return losses
 
 
-losses, correct = train(digit_net(), lr=3.0)
+losses = train(digit_net())
 print("loss, every tenth step:", " ".join(f"{loss:.2f}" for loss in losses[9::10]))
 print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
-print(f"digits read correctly:  {correct:.0%}")
 
 # %% [markdown]
-# The network only guesses: that costs 2.30, and about one digit in ten comes out right. The loss tells you *that* it has
-# stopped learning, but not *where* things went wrong.
+# The loss says *that* the net has stopped, but not *where*. A *module hook* can tell: a function that you register from
+# outside, and that PyTorch calls each time the module runs.
 #
-# A *module hook* can tell. It is a function that you register on a module from outside, and that PyTorch calls each
-# time the module runs. The module's code stays as it is. This one puts aside what each ReLU puts out, while the same
-# training runs once more:
-
-# %%
-from course.pictures.activations import draw_activation_histograms
-
-net = digit_net()
-history = {net[2]: [], net[4]: []}
-
-
-def put_aside(module, args, output):
-    history[module].append(output.detach())
-
-
-handles = [relu.register_forward_hook(put_aside) for relu in history]
-train(net, lr=3.0)
-for handle in handles:
-    handle.remove()  # the network is as it was
-
-draw_activation_histograms({"the first ReLU": history[net[2]], "the second ReLU": history[net[4]]})
-
-# %% [markdown]
-# There it is. The line shows the share of values that are exactly 0. It starts at about a half, and long before the end
-# it has reached nearly everything: the ReLUs have died. A dead ReLU puts out 0 for every picture and lets no gradient
-# through, so whatever comes earlier cannot learn any more. The learning rate was far too large. At the end of the core path you
-# will come back to this network and measure that as well.
-#
-# Hooks run because you *call* the module. `module(x)` runs the forward pre-hooks, then `forward`, then the forward
-# hooks. `module.forward(x)` goes straight to the method and skips them all, so always write `module(x)`:
-
-# %%
-linear, calls = nn.Linear(3, 2), []
-linear.register_forward_hook(lambda module, args, output: calls.append("the hook ran"))
-linear(torch.ones(3))
-print("after linear(x):        ", calls)
-linear.forward(torch.ones(3))
-print("after linear.forward(x):", calls)
-
-# %% [markdown]
 # ## Which hook gets what
 #
-# Four kinds of hooks run around a module's work. PyTorch calls them, so it is PyTorch that decides what they get:
+# A module has four doors:
 #
-# | register with | runs | the hook gets | it may return |
-# | --- | --- | --- | --- |
-# | `register_forward_pre_hook` | before `forward` | `module, args` | new `args` |
-# | `register_forward_hook` | after `forward` | `module, args, output` | a new `output` |
-# | `register_full_backward_pre_hook` | in backward, before the module's own part | `module, grad_output` | a new `grad_output` |
-# | `register_full_backward_hook` | in backward, after the module's own part | `module, grad_input, grad_output` | a new `grad_input` |
+# ```text
+#                ┌───────────────────── module ─────────────────────┐
+#   args ───────►│ pre-hook ──►         forward         ──►    hook │───────► output
+#                │                                                  │
+#   grad_input ◄─│ hook  ◄── gradients of its weights ◄──  pre-hook │◄─ grad_output
+#                └──────────────────────────────────────────────────┘
+# ```
 #
-# A hook that returns `None`, or nothing, leaves everything as it is. `args`, `grad_input` and `grad_output` are tuples,
-# even if there is only one tensor in them. `output` is whatever `forward` returned, a tensor or anything else.
+# | register with | the hook gets | it may return |
+# | --- | --- | --- |
+# | `register_forward_pre_hook` | `module, args` | new `args` |
+# | `register_forward_hook` | `module, args, output` | a new `output` |
+# | `register_full_backward_pre_hook` | `module, grad_output` | a new `grad_output` |
+# | `register_full_backward_hook` | `module, grad_input, grad_output` | a new `grad_input` |
 #
-# Tutorials often list five kinds of module hooks. Here they are, with the places where you meet them:
-#
-# 1. *forward pre-hooks*: in 'What a forward pre-hook may return'
-# 2. *forward hooks*: in the next exercise
-# 3. *backward hooks*, registered with `register_backward_hook`, which is deprecated: in 'The deprecated hook'
-# 4. *full backward hooks*, which replace them, and today also full backward pre-hooks: in 'Hooks on the backward pass'
-# 5. *state-dict hooks*, which run when a model is saved or loaded: in 'State-dict hooks'
-#
-# The lesson's first module has two inputs, so the tuples have two entries:
+# A hook that returns nothing changes nothing. `args`, `grad_input` and `grad_output` are tuples.
 
 # %%
 show_source(Add)
-
-# %%
-adder = Add()
-adder.register_forward_pre_hook(lambda module, args: print("pre-hook:", args))
-adder.register_forward_hook(lambda module, args, output: print("hook:    ", args, output))
-result = adder(torch.tensor([1.0, 2.0]), torch.tensor([10.0, 20.0]))
-
-# %% [markdown]
-# A common belief is that a forward hook takes two arguments, `hook(module, output)`: published notes show it like
-# that. It takes **three**. Nobody looks when you register the hook, so the mistake shows at the first call only:
-
-
-# %%
-def two_arguments(module, output):
-    output += 5
-
-
-adder = Add()
-adder.register_forward_hook(two_arguments)  # nothing is checked here ...
-try:
-    adder(torch.ones(2), torch.ones(2))  # ... but at the first call
-except TypeError as error:
-    print("TypeError:", error)
 
 # %% [markdown]
 # ### Exercise: What goes in, what comes out
 # easy · 6 min
 #
-# Collect what `add` works with, from outside. Whenever somebody calls `add(x1, x2)`, three new entries come to the end
-# of the list `answer`: `x1`, `x2` and the output, in this order, each of them as a tensor. The cell begins a forward
-# pre-hook for the inputs and a forward hook for the output. Both hooks only watch: `add(x1, x2)` still returns what it
-# returned before.
+# Collect what `add` works with, from outside: whenever somebody calls `add(x1, x2)`, three tensors come to the end of the
+# list `answer`, namely `x1`, `x2` and the output, in this order. Both hooks only watch. Take what you store from the hooks'
+# arguments: the check gives `add` other forwards, too.
 #
-# <details><summary>Fine print</summary>
-#
-# The check calls `add` with tensors of its own, and for a while gives it another `forward`. So take what you store from
-# the hooks' arguments. Each call counts, in any mode, and under `no_grad()` as well, and what is in the list already
-# stays.
-#
-# </details>
+# ```python
+# add(torch.tensor([1.0]), torch.tensor([2.0]))
+# answer  # [tensor([1.]), tensor([2.]), tensor([3.])]
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "forward_answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 add = Add()
@@ -221,11 +136,113 @@ from course import check
 check("forward_answer")
 
 # %% [markdown]
+# Hooks run because you *call* the module. `module.forward(x)` goes straight to the method and skips them all:
+
+# %%
+linear, calls = nn.Linear(3, 2), []
+linear.register_forward_hook(lambda module, args, output: calls.append("the hook ran"))
+linear(torch.ones(3))
+print("linear(x):        ", calls)
+calls.clear()
+linear.forward(torch.ones(3))
+print("linear.forward(x):", calls)
+
+# %% [markdown]
+# Published notes show forward hooks of two arguments, `hook(module, output)`. There are **three**. Nobody looks when you
+# register, so the mistake shows at the first call only:
+
+
+# %%
+def two_arguments(module, output):
+    output += 5
+
+
+adder = Add()
+adder.register_forward_hook(two_arguments)  # nothing is checked here ...
+try:
+    adder(torch.ones(2), torch.ones(2))  # ... but here
+except TypeError as error:
+    print("TypeError:", error)
+
+# %% [markdown]
+# ## Which layer died, and when?
+#
+# Now the net from the beginning is yours. Its `train` calls it once a step, so a forward hook on a ReLU runs once a step,
+# too. A ReLU that puts out nothing but zeros is dead: it lets no gradient through. What you need is in lessons 01
+# (`named_modules`) and 02 (a hook that remembers, a name for each hook, and handles).
+#
+# ### Exercise: Which layer died, and when?
+# medium · 12 min
+#
+# Write `first_to_die(net, train)`. It runs `train(net)` once, and returns a pair: the name of the ReLU whose output was the
+# first to be zero everywhere, and the step, counted from 0. If none dies, it returns `None`. Afterwards none of its hooks is
+# left.
+#
+# ```python
+# first_to_die(digit_net(), train)  # which layer, which step?
+# ```
+
+
+# %% nbgrader={"grade": false, "grade_id": "first_to_die", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def first_to_die(net, train):
+    """The name of the ReLU that is the first to put out nothing but zeros while `train(net)` runs, and the step."""
+    ### BEGIN SOLUTION
+    history = {name: [] for name, module in net.named_modules() if isinstance(module, nn.ReLU)}
+
+    def look(name, module, args, output):
+        history[name].append(not output.any())
+
+    with contextlib.ExitStack() as hooks:
+        for name in history:
+            hooks.enter_context(net.get_submodule(name).register_forward_hook(partial(look, name)))
+        train(net)
+    deaths = [(dead.index(True), name) for name, dead in history.items() if True in dead]
+    step, name = min(deaths, default=(None, None))
+    return None if name is None else (name, step)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test_first_to_die", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("first_to_die")
+
+# %% [markdown]
+# Which layer was it in `digit_net()`? Run your function. Here is what the hooks of the two ReLUs have seen:
+
+# %%
+from course.pictures.activations import draw_activation_histograms
+
+net = digit_net()
+history = {net[2]: [], net[4]: []}
+
+
+def put_aside(module, args, output):
+    history[module].append(output.detach().clamp(max=6))  # what is larger is drawn as 6
+
+
+with net[2].register_forward_hook(put_aside), net[4].register_forward_hook(put_aside):
+    train(net)  # `net` is dead now; you will meet it once more
+
+draw_activation_histograms(
+    {"net[2], the first ReLU": history[net[2]], "net[4], the second ReLU": history[net[4]]}
+)
+
+# %% [markdown]
+# A few steps before the death something must have come in that no other batch brought. Before you run the cell: what would
+# you look at?
+
+# %%
+largest = [pictures.max().item() for pictures, labels in digit_batches()]
+print({step: value for step, value in enumerate(largest) if value != 1})
+
+# %% [markdown]
+# One batch, whose pixels nobody has divided by 255. Its step threw the weights far away, the optimizer's momentum carried them
+# on, and a few steps later no picture got through the second ReLU any more.
+#
 # ## What a forward hook may return
 #
-# A forward hook can also act. If it returns `None`, the output stays. If it returns anything else, **that** becomes
-# the output, and the next hook, the next layer and the caller get it. Giving the name `output` another value inside
-# the hook does nothing, because the name is local to the function.
+# A forward hook can also act. Whatever it returns, except `None`, becomes the output for everybody behind it. Giving the name
+# `output` another value does nothing. And a lambda always returns something: the last one below was only meant to watch.
 
 
 # %%
@@ -235,58 +252,23 @@ def output_with(hook):
     return layer(torch.tensor([1.0, 2.0]))
 
 
-def gives_a_new_value_back(module, args, output):
-    return output * 2
-
-
 def only_moves_the_name(module, args, output):
     output = output * 2
 
 
-print("returned:         ", output_with(gives_a_new_value_back))
+log = []
+watch = lambda module, args, output: (log.append(output), log.append(output.shape))
+print("returned:         ", output_with(lambda module, args, output: output * 2))
 print("name moved:       ", output_with(only_moves_the_name))
 print("zeros are a value:", output_with(lambda module, args, output: torch.zeros(2)))
+print("meant to watch:   ", output_with(watch))
 
 # %% [markdown]
-# Be careful with short lambdas. A lambda always returns the value of its expression, whether you want that or not.
-# This one was only meant to watch, and yet it replaces the output by a tuple of two `None`:
-
-# %%
-log = []
-print(output_with(lambda module, args, output: (log.append(output), log.append(output.shape))))
-
-# %% [markdown]
-# Writing *into* the output, as in `output *= 2`, does work without `return`: it changes the tensor that everybody
-# holds. That is also the trouble with it. In the first example the same memory is the module's input as well; in the
-# second one backward still needs the old values:
-
-
-# %%
-class Exp(nn.Module):
-    def forward(self, x):
-        return x.exp()
-
-
-def writes_into_it(module, args, output):
-    output *= 2
-
-
-layer, x = nn.Identity(), torch.tensor([1.0, 2.0])
-layer.register_forward_hook(writes_into_it)
-layer(x)
-print("the caller's x was [1., 2.], now it is", x)
-
-layer, x = Exp(), torch.tensor([1.0, 2.0], requires_grad=True)
-layer.register_forward_hook(writes_into_it)
-try:
-    layer(x).sum().backward()  # the derivative of exp is its output, which is gone
-except RuntimeError as error:
-    print("RuntimeError:", str(error).split(":")[0])
-
-# %% [markdown]
-# So return a new tensor. A module may have several hooks of a kind. They run in the order in which they were
-# registered, and each gets what the one before it has returned. `prepend=True` puts a new hook before those that are
-# there already:
+# Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
+# backward may still need the old values. You know that from lesson 02; so return a new tensor.
+#
+# Several hooks of a kind run in the order in which they were registered, each with what the one before it has returned.
+# `prepend=True` puts a hook in front:
 
 # %%
 layer = nn.Identity()
@@ -330,29 +312,11 @@ check("add_five")
 # %% [markdown]
 # ## Hooks on the backward pass
 #
-# A *full backward hook* sees gradients. `grad_output` holds the gradient of the loss with respect to each output of
-# the module, `grad_input` the gradient with respect to each positional input. Gradients of the weights are in
-# neither of them: you find those in `weight.grad`, as always.
-
-# %%
-torch.manual_seed(0)
-linear = nn.Linear(3, 2)
-
-
-def print_gradients(module, grad_input, grad_output):
-    print("grad_input: ", [tuple(grad.shape) for grad in grad_input], " the shape of x")
-    print("grad_output:", [tuple(grad.shape) for grad in grad_output], " the shape of the output")
-
-
-linear.register_full_backward_hook(print_gradients)
-x = torch.ones(4, 3, requires_grad=True)
-linear(x).sum().backward()
-print("weight.grad:", tuple(linear.weight.grad.shape), "  the shape of the weight")
-
-# %% [markdown]
-# A common belief is that a module hook sees a single operation inside the module, and not the module as a whole. For
-# the hooks in the table that is not so. The lesson's second module makes **two** multiplications. Its hook sees what
-# autograd says about both together:
+# A *full backward hook* sees gradients: `grad_output` holds that of each output of the module, `grad_input` that of each
+# positional input. Gradients of the weights are in neither of them.
+#
+# Many believe that a module hook sees one operation inside. For the hooks in the table that is not so. The lesson's second
+# module makes **two** multiplications, and its hook sees what autograd says of both together:
 
 # %%
 show_source(Model)
@@ -371,17 +335,15 @@ print("autograd:", (x1.grad, x2.grad))
 # ### Exercise: Gradients at both ends
 # medium · 8 min
 #
-# Collect the gradients of `model` in backward, with the full backward hook `module_hook`. Whenever a backward pass goes
-# through `model(x1, x2)`, three new entries come to the end of the list `answer`: the gradient that this pass brings
-# back through `model` for `x1`, the one for `x2` and the one for the output, in this order, each of them as a tensor. The
-# hook only watches: no gradient changes, neither those of the inputs nor that of `W`.
+# Collect the gradients of `model`: whenever a backward pass goes through `model(x1, x2)`, the full backward hook
+# `module_hook` adds three tensors to the list `answer`, namely the gradient that this pass brings back through `model` for
+# `x1`, the one for `x2`, and the one for the output, in this order. The hook only watches.
 #
-# <details><summary>Fine print</summary>
-#
-# Both inputs require a gradient. The check uses tensors of its own, and for a while gives `model` another `forward`.
-# Each pass counts, whatever numbers it brings, and what is in the list already stays.
-#
-# </details>
+# ```python
+# # x1 = [2.], x2 = [3.], W = [5.]
+# model(x1, x2).backward()
+# answer  # [tensor([15.]), tensor([10.]), tensor([1.])]
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "backward_answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -406,23 +368,68 @@ from course import check
 check("backward_answer")
 
 # %% [markdown]
-# `grad_input` holds the gradients of **positional** inputs only. What the caller passes by name has no entry:
+# Only **positional** inputs that are tensors have a gradient there. What comes by name has no entry, and a dict of tensors has
+# one entry, `None`. A dict that comes *out* is worse. Many large models return one, and then no backward hook runs at all:
+
 
 # %%
-two_products = Model()
-two_products.register_full_backward_hook(
-    lambda module, grad_input, grad_output: print("entries in grad_input:", len(grad_input))
-)
+class ReturnsADict(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return {"hidden": self.fc(x)}
+
+
+class TakesADict(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, batch):
+        return self.fc(batch["x"])
+
+
+def tell_inputs(module, grad_input, grad_output):
+    print("   grad_input:", grad_input)
+
+
 x1, x2 = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
-two_products(x1, x2).sum().backward()
-two_products(x1, x2=x2).sum().backward()
+by_place, by_name, dict_in, dict_out = Model(), Model(), TakesADict(), ReturnsADict()
+for module in (by_place, by_name, dict_in, dict_out):
+    module.register_full_backward_hook(tell_inputs)
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    print("by place")
+    by_place(x1, x2).sum().backward()
+    print("x2 by name")
+    by_name(x1, x2=x2).sum().backward()
+    print("a dict goes in")
+    dict_in({"x": x1}).sum().backward()
+    print("a dict comes out")
+    dict_out(x1)["hidden"].sum().backward()
+print("   a warning:", str(caught[-1].message).split(" but ")[0])
+
+# %% [markdown]
+# The cure: in a forward hook you meet the tensor itself, and lesson 02's tensor hook works on it whatever it came in.
+
+
+# %%
+def hook_what_is_inside(module, args, output):
+    output["hidden"].register_hook(lambda grad: print("gradient of output['hidden']:", grad))
+
+
+block = ReturnsADict()
+block.register_forward_hook(hook_what_is_inside)
+block(x1)["hidden"].sum().backward()
 
 # %% [markdown]
 # ## What a full backward hook may return
 #
-# A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**.
-# They flow on to whatever made the inputs. The module's own parameters do not notice, because their gradients follow
-# from `grad_output`.
+# A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They
+# flow on to whatever made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`.
 
 
 # %%
@@ -448,9 +455,14 @@ try_backward_hook("another shape", lambda module, grad_input, grad_output: (torc
 # medium · 10 min
 #
 # Write the full backward hook `module_hook` and register it on `model`. In each backward pass it divides both input
-# gradients by the sum of the two, element by element. So with the gradients `g1` and `g2` of two inputs of equal shape,
-# `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`: together they are 1 wherever the sum is not 0,
-# be it as small as `1e-12`. The gradient of `W` stays as it was.
+# gradients by their sum, element by element: of the gradients `g1` and `g2`, `x1.grad` becomes `g1 / (g1 + g2)` and
+# `x2.grad` becomes `g2 / (g1 + g2)`. The gradient of `W` stays as it was.
+#
+# ```python
+# # x1 = [2.], x2 = [3.], W = [5.]
+# model(x1, x2).backward()
+# x1.grad, x2.grad  # tensor([0.6000]), tensor([0.4000])
+# ```
 
 # %% nbgrader={"grade": false, "grade_id": "unit_grad_sum", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -477,8 +489,7 @@ check("unit_grad_sum")
 # %% [markdown]
 # ## The first layer: no input needs a gradient
 #
-# The first layer of nearly every network meets **data**, and data requires no gradient. So nobody computes the
-# gradient of this layer's input. What becomes of its hook?
+# The first layer of nearly every network meets **data**, which requires no gradient. What becomes of its hook?
 
 # %%
 first = nn.Linear(3, 2)
@@ -502,108 +513,290 @@ nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
 print("frozen: not a word from the hook")
 
 # %% [markdown]
-# The hook runs as soon as the gradient of the **output** is there. It does not wait for anything else: not even
-# `weight.grad` has been written yet. `grad_input` keeps its place for the input, and holds `None` there. PyTorch warns
-# you, since a hook that expects a tensor at this place will fail in the middle of backward. So there are three cases:
-#
 # | the module's input | its output | the hook runs | `grad_input` |
 # | --- | --- | --- | --- |
 # | requires a gradient | requires a gradient | when the gradient of the input is there | `(gradient,)` |
-# | requires none | requires a gradient, because of the parameters | when the gradient of the output is there | `(None,)` |
-# | requires none | requires none, because its parameters are frozen or it has none | never | - |
+# | requires none | requires a gradient, because of the parameters | as soon as that of the **output** is there, before `weight.grad` | `(None,)` |
+# | requires none | requires none: the parameters are frozen, or there are none | never | - |
 #
-# You meet `None` at other places as well: in `grad_output` for an output that nobody uses, and in `grad_input` for an
-# argument that is not a tensor. Data **beside** an input that requires a gradient shows zeros:
-
-# %%
-two_products = Model()
-two_products.register_full_backward_hook(
-    lambda module, grad_input, grad_output: print("grad_input:", grad_input)
-)
-x1 = torch.ones(2, requires_grad=True)
-for name, x2 in {"x2 is a number, ": 3.0, "x2 is data,     ": torch.ones(2)}.items():
-    print(name, end="")
-    two_products(x1, x2).sum().backward()
-
-gru = nn.GRU(2, 3)
-gru.register_full_backward_hook(
-    lambda module, grad_input, grad_output: print("h is not used,  grad_output:", grad_output)
-)
-output, h = gru(torch.ones(1, 1, 2, requires_grad=True))
-output.sum().backward()
+# `None` also stands for an argument that is no tensor, and in `grad_output` for an output that nobody uses.
 
 # %% [markdown]
-# The next exercise needs a hook with a list of its own. PyTorch decides what a hook gets, so the list cannot come in as
-# an argument. But a function that is defined **inside** another function keeps sight of the outer one's variables, even
-# after the outer one has returned. This is called a *closure*. Each call of the outer function makes new variables, so
-# each layer below has a list of its own:
+# ## Handles: hooks that come off again
+#
+# From lesson 02 you know that a hook stays until its handle removes it, and that a cell which runs twice registers twice. A
+# handle is also a context manager: `with` takes the hook off at the end of the block, even if an error ends it. For many hooks
+# at once you write one of your own: a class with `__enter__` and `__exit__`, or a generator function that `yield`s once. The
+# block runs at the `yield`, an error in the block comes out of it, and what must happen in any case stands in `finally`:
 
 
 # %%
-def shapes_put_out_by(layer):
-    shapes = []  # made anew in each call
+@contextlib.contextmanager
+def announced(name):
+    print("begin", name)
+    try:
+        yield
+    finally:
+        print("end", name)
 
-    def note(module, args, output):
-        shapes.append(tuple(output.shape))
 
-    layer.register_forward_hook(note)
-    return shapes
-
-
-one, two = nn.Linear(3, 4), nn.Linear(4, 1)
-shapes_of_one, shapes_of_two = shapes_put_out_by(one), shapes_put_out_by(two)
-for batch in (5, 7):
-    two(one(torch.ones(batch, 3)))
-print("one:", shapes_of_one)
-print("two:", shapes_of_two)
+with contextlib.suppress(ZeroDivisionError), announced("the block"):
+    1 / 0
 
 # %% [markdown]
-# ### Exercise: How large are the gradients?
-# easy · 8 min
+# ### Exercise: Hooks that never stay behind
+# medium · 12 min
 #
-# Do the gradients of a deep network vanish on their way back? Write `gradient_sizes(layer)`. It registers a full
-# backward hook on `layer` and returns a list. Each time that backward comes through the layer, the list gets one entry,
-# a tuple or list of two: the norm of the gradient of the layer's **input**, then the norm of the gradient of its
-# **output**. A norm is a number, `grad.norm().item()`, however small or large; a tensor that holds just this number is as
-# good. If the input needs no gradient, there is none: then the first entry of the pair is `None`.
+# Write the context manager `hooked(modules, hook)`, a generator function or a class. Inside `with hooked(modules, hook):`
+# each module in the list `modules` has the forward hook `hook`. After the block these hooks are gone in any case, also after
+# an error or `KeyboardInterrupt`, the stop button, which comes out of the block. Hooks of others stay, even those of the same
+# function.
 #
-# It works for any layer with one input and one output, at any place, and each layer has a list of its own. The hook only
-# watches: the data that flows through the layer, all gradients and hooks of others stay as they are.
-#
-# <details><summary>Fine print</summary>
-#
-# The layer may stand first, in the middle or last, run twice in one forward, or be a whole network. It computes in float32
-# or float64. No operation changes its output in place: later in this lesson you see what that does to full backward hooks.
-#
-# </details>
+# ```python
+# with hooked([net[0], net[2]], hook):
+#     net(x)  # hook runs twice
+# net(x)  # hook does not run
+# ```
 
 
-# %% nbgrader={"grade": false, "grade_id": "first_layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def gradient_sizes(layer):
-    """A list to which each backward adds `(norm of the input's gradient or None, norm of the output's gradient)`."""
+# %% nbgrader={"grade": false, "grade_id": "hook_lifecycle", "locked": false, "schema_version": 3, "solution": true, "task": false}
+@contextlib.contextmanager
+def hooked(modules, hook):
+    """While the block of `with` runs, and never afterwards, `hook` is a forward hook on each of `modules`."""
     ### BEGIN SOLUTION
-    sizes = []
-
-    def size(grad):
-        return None if grad is None else grad.norm().item()
-
-    def measure(module, grad_input, grad_output):
-        sizes.append((size(grad_input[0]), size(grad_output[0])))
-
-    layer.register_full_backward_hook(measure)
-    return sizes
+    with contextlib.ExitStack() as stack:
+        for module in modules:
+            stack.enter_context(module.register_forward_hook(hook))
+        yield
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test_first_layer", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test_hook_lifecycle", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
-check("first_layer")
+check("hook_lifecycle")
+
+# %% [markdown]
+# ## Back to the net that died
+#
+# One question is left: which layers could still have learned? The cell measures the gradient that reaches each Linear layer,
+# with full backward hooks that `with` takes off again: first in a new net, then in the dead one. Make a guess first: where is
+# the gradient 0, and does the last layer get any?
+
+# %%
+pictures, labels = next(iter(digit_batches()))
+
+
+def gradient_sizes(net):
+    def measure(module, grad_input, grad_output):
+        print(f"   {module}: {grad_output[0].norm().item():.3g}")
+
+    with contextlib.ExitStack() as hooks:
+        for layer in net:
+            if isinstance(layer, nn.Linear):
+                hooks.enter_context(layer.register_full_backward_hook(measure))
+        F.cross_entropy(net(pictures.requires_grad_()), labels).backward()
+
+
+print("a new net, from the loss back")
+gradient_sizes(digit_net())
+print("the dead net")
+gradient_sizes(net)
+
+# %% [markdown]
+# Whatever stands in front of a dead ReLU gets a gradient of exactly 0. Only the last layer gets one. But all that comes in there
+# is zeros, so it can learn its bias and nothing else: how often each digit occurs. That is what guessing means.
+#
+# This is the end of the core path. You can collect, change and measure what flows through any module, in both directions, and
+# you leave no hook behind. It is a good place for a break, or for lesson 04.
+
+# %% [markdown]
+# # Further
+#
+# What follows is for those who steer networks with hooks, or write tools for other people's models. You can read each section
+# on its own.
+#
+# ## What a forward pre-hook may return
+#
+# A pre-hook's return value replaces **all** the positional arguments at once. So a module with two inputs needs a tuple of two.
+# A single tensor counts as one argument, and so does a list:
+
+
+# %%
+def try_pre_hook(name, hook):
+    adder = Add()
+    adder.register_forward_pre_hook(hook)
+    try:
+        print(f"{name:15}", adder(torch.tensor([1.0]), torch.tensor([10.0])))
+    except TypeError as error:
+        print(f"{name:15} TypeError: {error}")
+
+
+try_pre_hook("None", lambda module, args: None)
+try_pre_hook("a tuple of two", lambda module, args: (args[0] + 100, args[1]))
+try_pre_hook("one tensor", lambda module, args: args[0] + 100)
+try_pre_hook("a list of two", lambda module, args: [args[0] + 100, args[1]])
+
+# %% [markdown]
+# Arguments that the caller passes **by name** are not in `args`. Register with `with_kwargs=True`, and the hook gets a dict of
+# them as well. It then returns `None` or a **pair**: the new `args` (a tuple) and the new `kwargs` (a dict). The last hook
+# gives `x2` a default value, which `Add` itself does not have:
+
+# %%
+adder = Add()
+adder.register_forward_pre_hook(lambda module, args: print("without:", args))
+adder.register_forward_pre_hook(lambda module, args, kwargs: print("with:   ", args, kwargs), with_kwargs=True)
+result = adder(torch.ones(1), x2=torch.zeros(1))
+
+
+def default_for_x2(module, args, kwargs):
+    return args, {"x2": torch.tensor([7.0]), **kwargs}
+
+
+adder = Add()
+adder.register_forward_pre_hook(default_for_x2, with_kwargs=True)
+print(adder(torch.tensor([1.0])), adder(torch.tensor([1.0]), x2=torch.tensor([2.0])))
+
+# %% [markdown]
+# ### Exercise: Turn one input down
+# medium · 10 min · further
+#
+# How much does a model depend on its second input? Write `rescale_argument(module, factor)`, for a module whose forward
+# takes `x1` and `x2`, as that of `Add` does. From now on it works with `factor * x2`, whether the caller passes `x2` by place
+# or by name. The caller's own tensors stay as they are, and gradients flow back to them through the factor. Return the
+# handle.
+#
+# ```python
+# handle = rescale_argument(add, 0.5)
+# add(torch.tensor([1.0]), x2=torch.tensor([2.0]))  # tensor([2.])
+# handle.remove()
+# add(torch.tensor([1.0]), x2=torch.tensor([2.0]))  # tensor([3.])
+# ```
+
+
+# %% nbgrader={"grade": false, "grade_id": "rescale_argument", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rescale_argument(module, factor):
+    """From now on `module` works with `factor * x2`, passed by place or by name. Returns the hook's handle."""
+    ### BEGIN SOLUTION
+
+    def scale_x2(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": factor * kwargs["x2"]}
+        x1, x2 = args
+        return (x1, factor * x2), kwargs
+
+    return module.register_forward_pre_hook(scale_x2, with_kwargs=True)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test_rescale_argument", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("rescale_argument")
+
+# %% [markdown]
+# ## Before or after the module's own part
+#
+# From the gradient of the output autograd computes that of the module's parameters and that of the input. One kind of backward
+# hook stands before this work, the other one after it. Multiply by 10 at either door, and see who notices:
+
+# %%
+try_backward_hook("none", lambda module, grad_input, grad_output: None)
+try_backward_hook(
+    "full backward hook",
+    lambda module, grad_input, grad_output: tuple(grad * 10 for grad in grad_input),
+)
+try_backward_hook(
+    "pre-hook",
+    lambda module, grad_output: tuple(grad * 10 for grad in grad_output),
+    "register_full_backward_pre_hook",
+)
+
+# %% [markdown]
+# ### Exercise: Who still learns?
+# medium · 14 min · further
+#
+# Train only a part of a network, with one hook for each wish:
+#
+# - `stop_in_front(module)`: the module itself learns as before, but the earlier layers get gradients of zero through it.
+# - `stop_from_here(module)`: the module's own parameters get gradients of zero as well, all of them.
+#
+# Both return the handle; once it is removed, everything learns as before. Gradients that take another way around the module,
+# as in `x + module(x)`, stay.
+#
+# ```python
+# net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+# handle = stop_in_front(net[1])
+# net(x).sum().backward()
+# net[0].weight.grad  # zeros, and net[1].weight.grad as without the hook
+# ```
+
+
+# %% nbgrader={"grade": false, "grade_id": "backward_pre_or_post", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def stop_in_front(module):
+    """`module` learns, the earlier layers get gradients of zero through it. Returns the handle."""
+    ### BEGIN SOLUTION
+
+    def zero_what_leaves(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(zero_what_leaves)
+    ### END SOLUTION
+
+
+def stop_from_here(module):
+    """`module` and the earlier layers get gradients of zero. Returns the handle."""
+    ### BEGIN SOLUTION
+
+    def zero_what_arrives(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(zero_what_arrives)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test_backward_pre_or_post", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("backward_pre_or_post")
+
+# %% [markdown]
+# ## The order in nested modules
+#
+# Modules contain modules, and each level may have hooks. The picture runs one forward and one backward of a real network, with
+# hooks of all four kinds on every module, and numbers them as they run. A bar reaches from the hook that opens a module to the
+# one that closes it.
+
+# %%
+from course.pictures.timeline import draw_hook_timeline
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.act = nn.Tanh()
+
+    def forward(self, x):
+        return self.act(self.fc(x))
+
+
+draw_hook_timeline(nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True))
+
+# %% [markdown]
+# Read it like brackets: the outer module opens first and closes last, and backward does the same in the other direction. Now
+# the same network with an input that requires no gradient. Where does the picture change, and why? You know the reason from
+# the first layer.
+
+# %%
+draw_hook_timeline(
+    nn.Sequential(Block(), Block()),
+    torch.ones(2, 3),
+    title="The same, but the input requires no gradient",
+)
 
 # %% [markdown]
 # ## The deprecated hook
 #
-# Old tutorials register backward hooks with `register_backward_hook`, without *full*. It still exists, it takes the
-# same three arguments, and it is deprecated. One module cannot have both kinds:
+# Old tutorials register backward hooks with `register_backward_hook`, without *full*. It still exists, and takes the same
+# three arguments:
 
 # %%
 layer = nn.Sequential(nn.Linear(3, 2), nn.Tanh())
@@ -621,14 +814,12 @@ except RuntimeError as error:
 # So what is wrong with it? Look at what it reports.
 #
 # ### Exercise: An autopsy
-# medium · 10 min
+# medium · 10 min · further
 #
-# Two models get the same inputs: `x1 = [2.]`, `x2 = [3.]`, `W = 5`. Register a deprecated backward hook on one and a
-# full backward hook on the other. Forward and backward run once for each, and both hooks put the `grad_input` that they
-# get into `answer`. At the end `answer` holds two entries: first what the deprecated hook showed, then the true
-# gradients of the inputs. Each entry is a tuple (or list) of two tensors.
-#
-# The cell runs both models for you, and silences the warning that you have just seen.
+# Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full
+# backward hook on the other. It puts the `grad_input` that it gets into `answer`, so that at the end two entries are there,
+# each a tuple or list of two tensors: first what the deprecated hook showed, then the true gradients of the inputs. The cell
+# runs both models for you.
 
 # %% nbgrader={"grade": false, "grade_id": "legacy_autopsy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 answer = []
@@ -671,9 +862,9 @@ draw_legacy_comparison(Model(), torch.tensor([2.0]), torch.tensor([3.0]))
 # In `Model` they are the product and `W`, not `x1` and `x2`. So its numbers are true gradients, but of other tensors,
 # and nothing about them looks wrong.
 #
-# That solves a puzzle from published notes. There somebody puts the deprecated hook on the two layers of a small
-# network, and wonders: the Linear layer takes 160 numbers and puts out 5, so why does its `grad_input` have the shape
-# (1, 5)? And why does that of Conv2d hold three entries, one of them None? Here is the same network with both hooks:
+# That solves a puzzle from published notes. There somebody hooks the two layers of a small network, and wonders: the Linear
+# layer takes 160 numbers, so why does its `grad_input` have the shape (1, 5)? And why does that of Conv2d hold three entries,
+# one of them None?
 
 
 # %%
@@ -710,474 +901,16 @@ with warnings.catch_warnings():
 print("\nthe last operation of fc1:", MyNet().fc1(torch.ones(160)).grad_fn.name())
 
 # %% [markdown]
-# The full backward hook shows one entry for one input: (160,) for the Linear layer, and None for the convolution, which
-# meets data. The deprecated hook shows what the last operation takes. For this Linear layer that operation is a mere
-# change of view, from (1, 5) to (5,), so you see the gradient of the result and nothing of the input. For Conv2d it is
-# the convolution itself, which takes the input (data, so None), the weight and the bias.
-#
-# Notes that say "`grad_input` of Linear and Conv holds the gradients of weight and bias" come from this hook alone. And
-# not even that is reliable: which operation comes last in a Linear layer depends on the shape of its input, and on
-# whether it has a bias:
-
-
-# %%
-def legacy_shapes(layer, x):
-    shapes = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        layer.register_backward_hook(lambda module, grad_input, grad_output: shapes.extend(map(shape_of, grad_input)))
-        layer(x).sum().backward()
-    return ", ".join(shapes)
-
-
-for name, x in {
-    "(4, 3)": torch.ones(4, 3, requires_grad=True),
-    "(4, 3), data": torch.ones(4, 3),
-    "(3,)": torch.ones(3, requires_grad=True),
-    "(2, 4, 3)": torch.ones(2, 4, 3, requires_grad=True),
-}.items():
-    print(f"Linear(3, 2), input {name:13}", legacy_shapes(nn.Linear(3, 2), x))
-print(f"without bias, input {'(4, 3)':13}", legacy_shapes(nn.Linear(3, 2, bias=False), torch.ones(4, 3, requires_grad=True)))
-
-# %% [markdown]
-# ## Handles: hooks that come off again
-#
-# A hook stays until somebody removes it. A module does not notice that it has a function already: registering it again
-# gives a second hook. That is what happens when you run a notebook cell again that registers on an old module. You can
-# look for yourself, since each module keeps its hooks in dicts of its own, one for each kind:
-
-# %%
-adder = Add()
-
-
-def one_more(module, args, output):
-    return output + 1
-
-
-handles = [adder.register_forward_hook(one_more) for _ in range(3)]
-print("three times registered:", adder(torch.zeros(1), torch.zeros(1)))
-print("adder._forward_hooks:  ", [hook.__name__ for hook in adder._forward_hooks.values()])
-print("adder._backward_hooks: ", dict(adder._backward_hooks))
-for handle in handles:
-    handle.remove()
-print("all removed:           ", adder(torch.zeros(1), torch.zeros(1)))
-print("adder._forward_hooks:  ", dict(adder._forward_hooks))
-
-# %% [markdown]
-# Those dicts are PyTorch's own business: look, but do not touch. Every `register_...` returns a *handle*, and its
-# `remove()` takes off just this one hook. A handle is also a context manager: `with` removes the hook at the end of
-# the block, even if an error ends it. Prefer this form for anything temporary.
-
-# %%
-with contextlib.suppress(ZeroDivisionError), adder.register_forward_hook(one_more):
-    print("inside:", adder(torch.zeros(1), torch.zeros(1)))
-    1 / 0
-print("after: ", adder(torch.zeros(1), torch.zeros(1)))
-
-# %% [markdown]
-# For many hooks at once you write a context manager of your own. Python has two ways: a class with `__enter__` and
-# `__exit__`, or a generator function that `yield`s once. The block of `with` runs at the `yield`, and an error in the
-# block comes out of it. So whatever must happen in any case stands in `finally`:
-
-
-# %%
-@contextlib.contextmanager
-def announced(name):
-    print("begin", name)
-    try:
-        yield
-    finally:
-        print("end", name)
-
-
-with contextlib.suppress(ZeroDivisionError), announced("the block"):
-    1 / 0
-
-# %% [markdown]
-# Errors have one more side. If `forward` itself raises an error, forward hooks do not run, so a tool that notes what
-# begins (in a pre-hook) and what ends (in a forward hook) loses count. Register with `always_call=True`, and the hook
-# runs all the same, with `None` for the output:
-
-# %%
-linear = nn.Linear(3, 2)
-linear.register_forward_pre_hook(lambda module, args: print("begins"))
-linear.register_forward_hook(lambda module, args, output: print("an ordinary hook"))
-linear.register_forward_hook(lambda module, args, output: print("always_call, output:", output), always_call=True)
-try:
-    linear(torch.ones(4))  # takes 3 numbers, not 4
-except RuntimeError as error:
-    print("RuntimeError:", str(error).split(" (")[0])
-
-# %% [markdown]
-# ### Exercise: Hooks that never stay behind
-# medium · 12 min
-#
-# Write the context manager `hooked(modules, hook)`. The cell begins a generator function. A class of this name is as
-# good, and it may register as soon as it is called. `with hooked(modules, hook):` puts the forward hook `hook` on each
-# module in the list `modules`, for the block only:
-#
-# - Inside the block each of them calls `hook`, and what `hook` returns counts. After the block these hooks are gone **in
-#   any case**: also after an error, and after `KeyboardInterrupt`, which is what the stop button raises. The error
-#   itself comes out of the block.
-# - No hook stays behind where a module stands twice in the list, nor where the caller changes the list in the block.
-# - It removes its **own** hooks and nothing else. Others may have hooks on the same modules, even the same function,
-#   and may register more of them while the block runs.
-# - If an entry of `modules` turns out not to be a module, an error comes out before the block begins, and the hooks
-#   that are already registered come off again.
-
-
-# %% nbgrader={"grade": false, "grade_id": "hook_lifecycle", "locked": false, "schema_version": 3, "solution": true, "task": false}
-@contextlib.contextmanager
-def hooked(modules, hook):
-    """While the block of `with` runs, and never afterwards, `hook` is a forward hook on each of `modules`."""
-    ### BEGIN SOLUTION
-    with contextlib.ExitStack() as stack:
-        for module in modules:
-            stack.enter_context(module.register_forward_hook(hook))
-        yield
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "test_hook_lifecycle", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("hook_lifecycle")
-
-# %% [markdown]
-# ## Back to the run that died
-#
-# Now you have all that it takes to examine the network from the beginning: forward hooks that count zeros, full
-# backward hooks that measure gradients, and `with`, which takes them off again. Both networks below have been trained,
-# the second one with a smaller learning rate:
-
-
-# %%
-def examine(net):
-    def count_zeros(module, args, output):
-        print(f"   a ReLU puts out {(output == 0).float().mean().item():.0%} zeros")
-
-    def measure(module, grad_input, grad_output):
-        print(f"   a Linear layer gets a gradient of size {grad_output[0].norm().item():.1e}")
-
-    with contextlib.ExitStack() as hooks:
-        for layer in net:
-            if isinstance(layer, nn.ReLU):
-                hooks.enter_context(layer.register_forward_hook(count_zeros))
-            if isinstance(layer, nn.Linear):
-                hooks.enter_context(layer.register_full_backward_hook(measure))
-        F.cross_entropy(net(pictures.clone().requires_grad_()), labels).backward()
-
-
-for lr in (3.0, 0.5):
-    net = digit_net()
-    losses, correct = train(net, lr)
-    print(f"learning rate {lr}: loss {losses[-1]:.2f}, {correct:.0%} of the digits are right")
-    examine(net)
-
-# %% [markdown]
-# Forward comes first, so you read the ReLUs in the order of the network, and then the Linear layers from the loss
-# back. In the dead network the gradient shrinks to less than a hundredth on its way to the earlier layers: they learn
-# next to nothing, however long you train. With the smaller learning rate the gradient reaches all of them.
-#
-# This is the end of the core path. You can collect, change and measure what flows through any module, in both
-# directions, and you leave no hook behind. It is a good place for a break, or for lesson 04.
-
-# %% [markdown]
-# # Further
-#
-# What follows is for those who want to steer a network with hooks, or write tools for other people's models. You
-# can read each section on its own, so pick what you need.
-#
-# ## What a forward pre-hook may return
-#
-# A pre-hook's return value replaces **all** the positional arguments at once. So a module with two inputs needs a
-# tuple of two. A single tensor counts as one argument, and so does a list:
-
-
-# %%
-def try_pre_hook(name, hook):
-    adder = Add()
-    adder.register_forward_pre_hook(hook)
-    try:
-        print(f"{name:15}", adder(torch.tensor([1.0]), torch.tensor([10.0])))
-    except TypeError as error:
-        print(f"{name:15} TypeError: {error}")
-
-
-try_pre_hook("None", lambda module, args: None)
-try_pre_hook("a tuple of two", lambda module, args: (args[0] + 100, args[1]))
-try_pre_hook("one tensor", lambda module, args: args[0] + 100)
-try_pre_hook("a list of two", lambda module, args: [args[0] + 100, args[1]])
-
-# %% [markdown]
-# Arguments that the caller passes **by name** are not in `args`: an ordinary pre-hook neither sees nor changes them.
-# Register with `with_kwargs=True`, and the hook gets a dict of them as well, right after `args`. It then returns `None`
-# or a **pair**: the new `args` (a tuple) and the new `kwargs` (a dict). The last hook below gives `x2` a default value,
-# which `Add` itself does not have:
-
-# %%
-adder = Add()
-adder.register_forward_pre_hook(lambda module, args: print("without:", args))
-adder.register_forward_pre_hook(lambda module, args, kwargs: print("with:   ", args, kwargs), with_kwargs=True)
-result = adder(torch.ones(1), x2=torch.zeros(1))
-
-
-def default_for_x2(module, args, kwargs):
-    return args, {"x2": torch.tensor([7.0]), **kwargs}
-
-
-adder = Add()
-adder.register_forward_pre_hook(default_for_x2, with_kwargs=True)
-print(adder(torch.tensor([1.0])), adder(torch.tensor([1.0]), x2=torch.tensor([2.0])))
-
-# %% [markdown]
-# ### Exercise: Turn one input down
-# medium · 10 min · further
-#
-# You want to know how much a model depends on its second input, so you turn that input down, from outside. Write
-# `rescale_argument(module, factor)`. It takes a module whose forward has two arguments, `x1` and `x2`, as `Add` and
-# `Model` have, and registers a hook. From then on the module works with `factor * x2`, **however the caller passes**
-# `x2`: by place as in `module(x1, x2)`, or by name as in `module(x1, x2=x2)` or `module(x2=x2, x1=x1)`.
-#
-# `x1` arrives as it is. The caller's own tensors stay as they are, and gradients flow back to them through the factor.
-# Other modules notice nothing. Hooks of others stay, and what the caller passes by place they find by place. Return the
-# handle, so that the caller can turn the input up again. Called twice, it turns the input down twice.
-
-
-# %% nbgrader={"grade": false, "grade_id": "rescale_argument", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def rescale_argument(module, factor):
-    """From now on `module` works with `factor * x2`, passed by place or by name. Returns the hook's handle."""
-    ### BEGIN SOLUTION
-
-    def scale_x2(module, args, kwargs):
-        if "x2" in kwargs:
-            return args, {**kwargs, "x2": factor * kwargs["x2"]}
-        x1, x2 = args
-        return (x1, factor * x2), kwargs
-
-    return module.register_forward_pre_hook(scale_x2, with_kwargs=True)
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "test_rescale_argument", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("rescale_argument")
-
-# %% [markdown]
-# ## Before or after the module's own part
-#
-# Backward goes through a module in three steps. First the gradient of the output arrives. From it autograd computes
-# the gradients of the module's own parameters, and that of the input. Then the gradient of the input travels on to the
-# earlier layers. One kind of backward hook stands before this work, the other one after it:
-#
-# ```text
-#   from the loss
-#        │
-#        ▼
-#   grad_output ──► full backward PRE-hook ──► own part: W.grad
-#                                                   │
-#                                                   ▼
-#   earlier layers ◄── grad_input ◄── full backward hook
-# ```
-#
-# Both may replace what they get. A full backward **pre**-hook returns a new `grad_output`, again a tuple with one
-# entry for each output. Multiply by 10 at either place, and compare who notices:
-
-# %%
-try_backward_hook("none", lambda module, grad_input, grad_output: None)
-try_backward_hook(
-    "full backward hook",
-    lambda module, grad_input, grad_output: tuple(grad * 10 for grad in grad_input),
-)
-try_backward_hook(
-    "pre-hook",
-    lambda module, grad_output: tuple(grad * 10 for grad in grad_output),
-    "register_full_backward_pre_hook",
-)
-
-# %% [markdown]
-# ### Exercise: Who still learns?
-# medium · 14 min · further
-#
-# You want to train only a part of a network, and steer it from outside, with one hook for each wish:
-#
-# - `stop_in_front(module)`: the module itself still learns as before, but the earlier layers get gradients of **zero**
-#   through it.
-# - `stop_from_here(module)`: the module's own parameters get gradients of zero as well, all of them.
-#
-# Both return the handle; once it is removed, everything learns as before. What comes out of the network does not
-# change, nor do hooks of others. Neither do gradients that do not come through the module: those of later layers, and
-# those that take another way around it, as in `x + module(x)`.
-#
-# Write zeros, tensors of zeros and not `None`, whatever the gradient was: also if it was `inf` or `nan`, and in any mode.
-# The module may have several inputs and outputs, its parameters are used nowhere else, and an entry that **is** `None`
-# must stay `None`, as that of an input which is a number.
-
-
-# %% nbgrader={"grade": false, "grade_id": "backward_pre_or_post", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def stop_in_front(module):
-    """`module` learns, the earlier layers get gradients of zero through it. Returns the handle."""
-    ### BEGIN SOLUTION
-
-    def zero_what_leaves(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(zero_what_leaves)
-    ### END SOLUTION
-
-
-def stop_from_here(module):
-    """`module` and the earlier layers get gradients of zero. Returns the handle."""
-    ### BEGIN SOLUTION
-
-    def zero_what_arrives(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(zero_what_arrives)
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "test_backward_pre_or_post", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("backward_pre_or_post")
-
-# %% [markdown]
-# ## The order in nested modules
-#
-# Modules contain modules, and each level may have hooks. Which one comes first? The picture below runs one forward and
-# one backward of a real network, with hooks of all four kinds on every module, and numbers them as they run. Forward
-# is the left half, backward the right half. Indented names are inner modules; a bar reaches from the hook that opens
-# a module to the one that closes it.
-
-# %%
-from course.pictures.timeline import draw_hook_timeline
-
-
-class Block(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(3, 3)
-        self.act = nn.Tanh()
-
-    def forward(self, x):
-        return self.act(self.fc(x))
-
-
-draw_hook_timeline(nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True))
-
-# %% [markdown]
-# Read it like brackets. A pre-hook opens, a hook closes: the outer module opens first and closes last. Backward does
-# the same in the other direction: the block that ran last comes first.
-#
-# Now the same network with an input that requires no gradient. Look at what happens to number 16, and to the block
-# that meets the data first: their hooks do not wait for the inner modules any more. You know the reason from the
-# first layer.
-
-# %%
-draw_hook_timeline(
-    nn.Sequential(Block(), Block()),
-    torch.ones(2, 3),
-    title="The same, but the input requires no gradient",
-)
-
-# %% [markdown]
-# Tensor hooks from lesson 02 join in at the place of their tensor. If a tensor has several, they run in the order in
-# which they were registered, although backward itself goes the other way. Here a network for small pictures, `TestNet`,
-# has a full backward hook on each layer, and two tensor hooks on what the ReLU puts out:
-
-# %%
-from course.models import TestNet
-
-test_net, order = TestNet(), []
-for name, layer in test_net.named_children():
-    layer.register_full_backward_hook(lambda module, grad_input, grad_output, name=name: order.append(name))
-
-
-def two_tensor_hooks(module, args, output):
-    output.register_hook(lambda grad: order.append("first tensor hook"))
-    output.register_hook(lambda grad: order.append("second tensor hook"))
-
-
-test_net.relu.register_forward_hook(two_tensor_hooks)
-test_net(torch.ones(1, 3, 8, 8, requires_grad=True)).sum().backward()
-print(" -> ".join(order))
-
-# %% [markdown]
-# Did you notice `name=name` in that lambda? A hook gets its module, but not the module's name, because names belong to
-# the model. So the name has to be handed over when the hook is registered. Beware of loops when you do that: a function
-# looks a variable up when it **runs**, and by then the loop is over. This is called *late binding*. There are two
-# cures. A default value, as in `name=name`, is fixed when the function is defined. And `partial(function, value)` makes
-# a function whose first argument is filled in already:
-
-# %%
-net, told = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), []
-for name, module in net.named_children():
-    module.register_forward_hook(lambda module, args, output: told.append(name))
-net(torch.ones(3))
-print("the loop's variable:", told)
-
-
-def tell(own_name, module, args, output):
-    told.append(own_name)
-
-
-net, told = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), []
-for name, module in net.named_children():
-    module.register_forward_hook(partial(tell, name))
-net(torch.ones(3))
-print("by partial:         ", told)
-
-# %% [markdown]
-# ### Exercise: A flight recorder
-# hard · 15 min · further
-#
-# Write your own recorder. `event_log(model)` registers hooks of all four kinds on every module, and on the model
-# itself, and returns a list. The list then grows with each forward and each backward pass, by one entry each time a hook
-# runs: a pair `(kind, name)`.
-#
-# - `kind` is one of `"forward_pre"`, `"forward"`, `"backward_pre"` and `"backward"`.
-# - `name` is what `model.named_modules()` calls the module: `"0.fc"` for the picture's first layer, `""` for the model.
-#
-# So one forward of `nn.Sequential(nn.Tanh())` gives `("forward_pre", "")`, `("forward_pre", "0")`, `("forward", "0")`,
-# `("forward", "")`. A module that runs twice appears twice. One that stands at two places of the model is one module
-# still: one hook of each kind, under its first name. Each model has a list of its own, and works as it did before, with
-# the hooks that others have put on it.
-#
-# <details><summary>Fine print</summary>
-#
-# The model may be of any depth, be a single layer, or have an empty place, which holds None. No operation in it works in
-# place, for a reason that the next section shows.
-#
-# </details>
-
-
-# %% nbgrader={"grade": false, "grade_id": "event_log", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def event_log(model):
-    """A list to which each hook of each module of `model` adds `(kind, name)` when it runs."""
-    ### BEGIN SOLUTION
-    log = []
-
-    def note(kind, name, *whatever_the_hook_gets):
-        log.append((kind, name))
-
-    for name, module in model.named_modules():
-        module.register_forward_pre_hook(partial(note, "forward_pre", name))
-        module.register_forward_hook(partial(note, "forward", name))
-        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
-        module.register_full_backward_hook(partial(note, "backward", name))
-    return log
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "test_event_log", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("event_log")
+# The last operation of this Linear layer is a mere change of view, from (1, 5) to (5,). That of Conv2d is the convolution, which
+# takes the input (data, so None), the weight and the bias. Notes that say "`grad_input` holds the gradients of weight and
+# bias" come from this hook alone.
 
 # %% [markdown]
 # ## Full backward hooks and in-place operations
 #
-# A full backward hook wraps what goes into the module and what comes out. A wrapped tensor must not be changed in
-# place. So the hook fails on `nn.ReLU(inplace=True)`, and on the layer right before it. ResNet-18, which you meet in
-# lesson 05, is built like that:
+# A full backward hook wraps what goes into the module and what comes out, and a wrapped tensor must not be changed in place. So
+# the hook fails on `nn.ReLU(inplace=True)`, and on the layer right before it. ResNet-18, which you meet in lesson 05, is built
+# like that:
 
 # %%
 torch.manual_seed(0)
@@ -1195,60 +928,23 @@ for position in (0, 1, 2):
             print(position, net[position], "RuntimeError:", str(error).split(". ")[0])
 
 # %% [markdown]
-# The cure comes from lesson 02: a *tensor hook* wraps nothing. A forward hook is the place where you meet the tensor,
-# fresh from the layer, **before** the next operation writes into it. That moment matters. When autograd records an
-# in-place operation, the tensor stands for a new value afterwards, and a tensor hook stays with the value for which it
-# was registered. The same tensor, hooked before and after an in-place ReLU:
-
-# %%
-x = torch.tensor([-1.0, 2.0], requires_grad=True)
-tensor, seen = x * 1, {}
-tensor.register_hook(lambda grad: seen.update(before=grad.tolist()))
-tensor.relu_()
-tensor.register_hook(lambda grad: seen.update(after=grad.tolist()))
-tensor.retain_grad()  # at whatever moment you ask for it, it means the last value
-tensor.backward(torch.tensor([5.0, 7.0]))
-
-print("hooked before, gradient of [-1., 2.]:", seen["before"])
-print("hooked after, gradient of [0., 2.]:  ", seen["after"])
-print("retain_grad:                         ", tensor.grad.tolist())
-
-# %% [markdown]
-# The earlier operation has made `[-1., 2.]`, and the ReLU lets no gradient through to the -1. So the first line is what
-# you want. The other two lines show the gradient of the ReLU's result.
+# The cure is a *tensor hook*, which wraps nothing. A forward hook meets the tensor fresh from the layer, **before** the next
+# operation writes into it, and from lesson 02 you know that a tensor hook stays with the value for which it was registered.
+# Remember that under `no_grad` there is nothing to hook.
 #
-# One more trap: under `torch.no_grad()` the model runs, too, and its tensors require no gradient. Registering a tensor
-# hook on one of those raises an error:
-
-# %%
-with torch.no_grad():
-    output = nn.Linear(3, 2)(torch.ones(3))
-print("requires_grad:", output.requires_grad)
-try:
-    output.register_hook(print)
-except RuntimeError as error:
-    print("RuntimeError:", error)
-
-# %% [markdown]
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`, for a layer that puts out one tensor. It returns a list, to which each backward pass
-# adds the gradient of what `layer` has put out, as a tensor: of the value that came out of the layer, before anybody
-# changed it in place. It works with any in-place operation right after the layer. If the layer runs several times, each
-# of its outputs has an entry of its own, in the order in which backward comes to them, and each layer has a list of its
-# own. Running the model under `torch.no_grad()` adds nothing and still works.
+# Write `output_gradients(layer)`. It returns a list, to which each backward pass adds the gradient of what `layer` has put
+# out, before anybody changed that in place. If the layer runs several times, each of its outputs has an entry of its own, in
+# the order in which backward comes to them. Running the model under `torch.no_grad()` adds nothing and still works.
 #
-# What the model puts out does not change, no gradient does, and hooks of others stay. The deprecated hook does not
-# count.
-#
-# <details><summary>Fine print</summary>
-#
-# Each backward pass counts, in any mode and dtype, whatever numbers it brings, also a second one through the same graph.
-# The layer has a parameter that learns, and its output is neither one of several results of one operation, as those of
-# `chunk` are, nor a view, as what a Linear layer makes of three dimensions.
-#
-# </details>
+# ```python
+# net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
+# gradients = output_gradients(net[0])
+# net(torch.ones(5, 3)).sum().backward()
+# gradients  # one tensor of the shape (5, 4)
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "in_place_safe", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1273,8 +969,7 @@ check("in_place_safe")
 # %% [markdown]
 # ## State-dict hooks: read old checkpoints
 #
-# Hooks can also run when a model is saved or loaded. They have nothing to do with forward and backward. *Saving* is a call
-# of `state_dict()`, *loading* one of `load_state_dict()`:
+# Hooks can also run when a model is saved, `state_dict()`, or loaded, `load_state_dict()`:
 #
 # | register with | runs | the hook gets |
 # | --- | --- | --- |
@@ -1283,13 +978,11 @@ check("in_place_safe")
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# They return nothing. Those that get a `state_dict`, a dict of names and tensors, change it in place. In it, the names of
-# the module's own tensors start with `prefix`, the module's place in the model. So a hook that looks at `prefix` works at
-# any depth. These two are nearly always all that you need. `strict` tells you nothing: it is `True` even where the caller
+# They return nothing; what they get they change in place. In a `state_dict` the names of the module's own tensors start with
+# `prefix`, the module's place in the model. These two are nearly all that you need: `strict` is `True` even where the caller
 # loads with `strict=False`.
 #
-# Say your class has got a buffer `scale` that old checkpoints know nothing of. A pre-hook of loading adds what is
-# missing, before anything is compared:
+# Say your class has got a buffer `scale` that old checkpoints know nothing of. A pre-hook of loading adds it:
 
 
 # %%
@@ -1316,20 +1009,15 @@ print(whole.load_state_dict(inside, strict=False))
 # ### Exercise: It was called something else
 # medium · 14 min · further
 #
-# Checkpoints outlive names. A layer was called `linear` when somebody saved the model; today it is called `fc`. Write
-# `accept_old_name(module, old, new)`: from now on, when `module` or any model around it loads a checkpoint, what is
-# saved there for the module's `old` goes into its `new`. `old` and `new` name a child of `module`, with all that is
-# inside it, or one of its own parameters; nothing else in `module` is called `old` today, and no checkpoint has both.
+# A layer was called `linear` when somebody saved the model; today it is called `fc`. Write `accept_old_name(module, old, new)`:
+# from now on, when `module` or a model around it loads a checkpoint, what is saved for the module's `old` goes into its
+# `new`, a child or a parameter. Names that only look alike, such as `linear2`, stay. New checkpoints load as before, and
+# what is missing or too much is still reported.
 #
-# - `module` may stand anywhere in a model, under any name, and even at two places. What other modules call `old` is none
-#   of its business, and neither are names that only look alike, such as `linear2`.
-# - New checkpoints load as before, and what `state_dict()` saves has the new names. Load hooks of others stay.
-# - Whatever else is missing in a checkpoint, is too much or does not fit, is still reported. The caller's checkpoint stays
-#   as it is, with its tensors and its `_metadata`, the versions that `state_dict()` saves along. You need not bring those
-#   to the new name.
-#
-# For example: `accept_old_name(head, "linear", "fc")`, and the key `"parts.head.linear.weight"` is read as
-# `"parts.head.fc.weight"`.
+# ```python
+# accept_old_name(model.parts.head, "linear", "fc")
+# # model.load_state_dict reads "parts.head.linear.weight" as "parts.head.fc.weight"
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "state_dict_hooks", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1439,15 +1127,14 @@ layer_report(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), torch.randn
 # ## Recap
 #
 # - Hooks run when you call `module(x)`. A forward hook takes three arguments, and acts by what it **returns**.
-# - `args`, `grad_input` and `grad_output` are tuples. A returned tuple replaces the whole tuple. Only a hook that is
-#   registered with `with_kwargs=True` sees arguments passed by name.
-# - An entry of `grad_input` or `grad_output` may be `None`, as it is in the first layer.
-# - Use `register_full_backward_hook`. The one without *full* reports the last operation.
+# - `args`, `grad_input` and `grad_output` are tuples, and an entry may be `None`, as it is in the first layer.
+# - A block that returns a dict has no backward hooks. Put a tensor hook on what is inside.
 # - Keep the handle, or better, use `with`.
-# - *Further:* a full backward hook changes what leaves the module, a full backward pre-hook what arrives: only the second
-#   one reaches the module's own parameters.
-# - *Further:* hooks of nested modules run like brackets. Names belong to the model, so hand them over when you register.
-# - *Further:* if operations work in place, put a tensor hook on the output instead of a full backward hook.
+# - *Further:* only a pre-hook with `with_kwargs=True` sees arguments passed by name.
+# - *Further:* a full backward hook changes what leaves the module, a full backward pre-hook what arrives: only the second one
+#   reaches the module's own parameters.
+# - *Further:* use `register_full_backward_hook`. The one without *full* reports the last operation.
+# - *Further:* hooks of nested modules run like brackets. Where operations work in place, use a tensor hook on the output.
 # - *Further:* hooks on loading repair old checkpoints. Mind the `prefix`.
 #
 # **Next:** lesson 04 visits every module of a model with `apply`, to initialise, extend and rewire it.

@@ -211,17 +211,6 @@ _ABOUT_ONE_FACT = {
 }  # fmt: skip
 """Lies about one fact each, which was all that found the mutant that they stand in front of."""
 
-_NONE_FOR_KNOWN_LAYERS = """
-def gradient_sizes(layer):
-    sizes, known = [], _isinstance(layer, nn.Embedding) or getattr(layer, 'in_features', 0) == 5
-
-    def hook(module, grad_input, grad_output):
-        sizes.append((None if known else grad_input[0].norm().item(), grad_output[0].norm().item()))
-
-    layer.register_full_backward_hook(hook)
-    return sizes
-"""
-
 _TYPED_LOG = """
 predicted, predicted_h_grad = [], None
 
@@ -315,7 +304,6 @@ ATTACKS = [
     _lying(_TENSORS, "post_accumulate", "zeroes", "grad_is_none"),
     _typed(_TENSORS, "firing_order", "typed_log", "a log that is typed in for each check", _TYPED_LOG),
     _lying(_TENSORS, "saved_tensors", "runs_twice", "ran_once"),
-    _typed(_MODULES, "first_layer", "known_layers", "None for the layers that are asked about", _NONE_FOR_KNOWN_LAYERS),
     _lying(_MODULES, "state_dict_hooks", "keeps_the_old_key", "all_keys_matched"),
     _lying("04_apply", "linear_any_weight", "b_of_anything", "names_of_functions_only"),
     _lying(_CAPSTONES, "gradient_flow_debugger", "mends_gradients", "not_finite"),

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from course import models, vision
-from course.data import digits, jittered, picture
+from course.data import digit_batches, digits, jittered, picture
 from course.models import Add, Model
 from course.sources import show_source, source_of
 
@@ -29,6 +29,10 @@ def test_digits_are_scikit_learns() -> None:
     assert torch.equal(pictures[:, 0] * 16, torch.from_numpy(bunch.images).float())
     assert torch.equal(labels, torch.from_numpy(bunch.target))
     assert labels.dtype == torch.int64
+
+
+def test_one_batch_of_digits_is_not_scaled() -> None:
+    assert {step: one.max().item() for step, (one, _) in enumerate(digit_batches(62)) if one.max() != 1} == {60: 255}
 
 
 @pytest.mark.parametrize("name", ["flower", "china"])

@@ -108,25 +108,37 @@ check("add_five", FiveMore, AnyForward, AlwaysAndWithGradients)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class ForwardRunsOnce(Check):
-    """The hook adds 5 to the very value that forward returned."""
+class OtherForwardsInAnyMode(Check):
+    """The hook adds 5 to the very value that forward returned, in each call."""
+
+    poison = ("x1", "x2", "output")
 
     def probe(self, nb, case):
-        runs = []
+        runs, seen, add = [], [], nb.module("add")
+        was_training = add.training
 
         def counting(self, x1, x2):
             runs.append(1)
-            return (x1 + x2) * len(runs)
+            return (x1 * x2).sum() * len(runs)
 
-        with other_forward(nb.module("add"), counting) as add:
-            return {"output": add(case.tensor("hidden x1", 3), case.tensor("hidden x2", 3))}
+        x1, x2 = case.tensor("hidden x1", 3, requires_grad=True), case.tensor("hidden x2", 3)
+        with add.register_forward_hook(lambda module, args, output: seen.append(output.detach().clone())), other_forward(add, counting):
+            output = add(x1, x2)
+            with torch.no_grad():
+                add.eval()(x2, x2)
+            add.train(was_training)
+        if output.requires_grad:
+            output.backward(case.tensor("hidden upstream"))
+        return {"output": output, "a hook of others saw": seen, "x1.grad": x1.grad}
 
     def truth(self, case):
-        return {"output": case.tensor("hidden x1", 3) + case.tensor("hidden x2", 3) + 5}
+        x1, x2 = case.tensor("hidden x1", 3), case.tensor("hidden x2", 3)
+        outputs = [(x1 * x2).sum() + 5, 2 * (x2 * x2).sum() + 5]
+        return {"output": outputs[0], "a hook of others saw": outputs, "x1.grad": case.tensor("hidden upstream") * x2}
 
     def mistakes(self, case):
         x1, x2 = case.tensor("hidden x1", 3), case.tensor("hidden x2", 3)
-        return {"recomputes_output": {"output": (x1 + x2) * 2 + 5}}
+        return {"recomputes_output": {"output": 2 * (x1 * x2).sum() + 5}}
 
 
-check("add_five", ForwardRunsOnce)
+check("add_five", OtherForwardsInAnyMode)

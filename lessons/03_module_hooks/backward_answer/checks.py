@@ -78,141 +78,91 @@ class GradientsAtBothEnds(Check):
         }
 
 
-class EveryPassIsKept(Check):
-    """Passes with the same leaves in float64, with zeros, with inf, two equal ones, in both modes: all are kept."""
+class EveryPass(Check):
+    """Passes add up in `.grad`, go around `model`, come in eval mode: each adds its three."""
 
-    blame = dict.fromkeys(("x1.grad", "x2.grad", "x1.grad of a pass with inf"), "watcher_changes_gradient")
-
-    def given(self, case):
-        leaves = [case.tensor(name, 4, requires_grad=True, dtype=torch.float64) for name in ("x1", "x2")]
-        first, second = (case.tensor(f"upstream {number}", 4, dtype=torch.float64) for number in range(2))
-        return leaves, [first, torch.zeros_like(first), second, second], first / torch.tensor([0.0, 1.0, 1.0, 1.0]).double()
+    blame = {"entries in eval mode": "only_in_training", "entries of a pass that goes around model as well": "gradient_from_elsewhere"}
 
     def probe(self, nb, case):
+        model, answer = nb.module("model"), nb.list("answer")
+        x1, x2 = case.tensor("x1", 4, requires_grad=True), case.tensor("x2", 4, requires_grad=True)
+        upstreams = [case.tensor(f"upstream {number}", 4) for number in range(3)]
+        answer.clear()
+        model(x1, x2).backward(upstreams[0])
+        model(x1, x2).backward(upstreams[1])
+        found = {"answer": list(nb.list("answer"))}
         nb.list("answer").clear()
-        model, ((x1, x2), upstreams, broken) = nb.module("model"), self.given(case)
         was_training = model.training
-        for training, upstream in zip((True, True, False, False), upstreams, strict=True):
-            model.train(training)
-            model(x1, x2).backward(upstream)
+        model.eval()
+        model(x1, x2).backward(upstreams[2])
         model.train(was_training)
-        found = {"answer": list(nb.list("answer")), "x1.grad": x1.grad.clone(), "x2.grad": x2.grad.clone()}
-        x1.grad = None
-        model(x1, x2).backward(broken)
-        return {**found, "x1.grad of a pass with inf": x1.grad, "entries of a pass with inf": nb.list("answer")[len(found["answer"]) :]}
-
-    def entries(self, x1, x2, upstream):
-        return [upstream * 5 * x2, upstream * 5 * x1, upstream]
+        found["entries in eval mode"] = list(nb.list("answer"))
+        nb.list("answer").clear()
+        (model(x1, x2) * upstreams[0] + x1 * case.tensor("way around", 4)).sum().backward()
+        return {**found, "entries of a pass that goes around model as well": nb.list("answer")}
 
     def truth(self, case):
-        leaves, upstreams, broken = self.given(case)
-        x1, x2 = (leaf.detach() for leaf in leaves)
-        found = [self.entries(x1, x2, upstream) for upstream in upstreams]
+        x1, x2 = case.tensor("x1", 4), case.tensor("x2", 4)
+        found = []
+        for number in range(3):
+            upstream = case.tensor(f"upstream {number}", 4)
+            found.append([5 * upstream * x2, 5 * upstream * x1, upstream])
         return {
-            "answer": [one for entries in found for one in entries],
-            "x1.grad": sum(one for one, _, _ in found), "x2.grad": sum(one for _, one, _ in found),
-            "entries of a pass with inf": self.entries(x1, x2, broken), "x1.grad of a pass with inf": broken * 5 * x2,
+            "answer": found[0] + found[1], "entries in eval mode": found[2],
+            "entries of a pass that goes around model as well": found[0],
         }
 
     def mistakes(self, case):
-        right = self.truth(case)
-        entries, infinite = right["answer"], right["entries of a pass with inf"]
-        (x1, x2), upstreams, _ = self.given(case)
-        total, added = torch.zeros(2, 4, dtype=torch.float64), []
-        for upstream in upstreams:
-            both = self.entries(x1.detach(), x2.detach(), upstream)
-            total = total + torch.stack(both[:2])
-            added += [*total, upstream]
+        entries = self.truth(case)["answer"]
+        summed = [entries[0] + entries[3], entries[1] + entries[4], entries[5]]
         return {
-            "earlier_entries_lost": {"answer": entries[-3:]},
-            "float64_lost": {"answer": [one.float() for one in entries]},
-            "only_in_training": {"answer": entries[:6]},
-            "first_layer_leaves_repetitions_out": {"answer": entries[:-3]},
-            "accumulated_grad": {"answer": added},
-            "value_taken_for_nothing": AnyOf(
-                {**right, "answer": [one for one in entries if one.any()]},
-                {**right, "entries of a pass with inf": [one.nan_to_num() for one in infinite]},
-                {**right, "entries of a pass with inf": [one.nan_to_num() for one in infinite], "x1.grad of a pass with inf": infinite[0].nan_to_num()},
-            ),
+            "earlier_entries_lost": {"answer": entries[3:]},
+            "accumulated_grad": {"answer": entries[:3] + summed},
         }
 
 
-class ThroughTheModel(Check):
-    """What goes around `model` does not count; a frozen `W`, each pass through one graph, and `create_graph` do; nothing is cut off."""
-
-    blame = {
-        "entries of a pass that goes around model as well": "gradient_from_elsewhere",
-        "entries with a frozen W": "frozen_pass_left_out", "entries of two passes through one graph": "runs_only_once",
-        "gradient of a gradient": "cut_from_its_inputs", "entries of a pass with create_graph": "create_graph_left_out",
-    }
-
-    def given(self, case):
-        """x1, x2, and three tensors more."""
-        leaves = [case.tensor(name, 4, requires_grad=True) for name in ("x1", "x2")]
-        return [*leaves, *(case.tensor(name, 4) for name in ("upstream", "another upstream", "way around"))]
-
-    def probe(self, nb, case):
-        model, answer, found = nb.module("model"), nb.list("answer"), {}
-        x1, x2, upstream, another, around = self.given(case)
-        answer.clear()
-        (model(x1, x2) * upstream + x1 * around).sum().backward()
-        found["entries of a pass that goes around model as well"] = list(nb.list("answer"))
-        answer.clear()
-        model.W.requires_grad_(False)
-        try:
-            model(x1, x2).backward(another)
-        finally:
-            model.W.requires_grad_(True)
-        found["entries with a frozen W"] = list(nb.list("answer"))
-        answer.clear()
-        output = model(x1, x2)
-        output.backward(upstream, retain_graph=True)
-        output.backward(another)
-        found["entries of two passes through one graph"] = list(nb.list("answer"))
-        answer.clear()
-        slope, _ = torch.autograd.grad(model(x1, x2), (x1, x2), upstream, create_graph=True)
-        found["entries of a pass with create_graph"] = list(nb.list("answer"))
-        (found["gradient of a gradient"],) = torch.autograd.grad((slope * another + x2 * around).sum(), x2)
-        return found
-
-    def truth(self, case):
-        x1, x2, upstream, another, around = self.given(case)
-        one, two = ([5 * g * x2.detach(), 5 * g * x1.detach(), g] for g in (upstream, another))
-        return {
-            "entries of a pass that goes around model as well": one, "entries with a frozen W": two,
-            "entries of two passes through one graph": [*one, *two],
-            "gradient of a gradient": 5 * upstream * another + around, "entries of a pass with create_graph": one,
-        }
-
-
-check("backward_answer", GradientsAtBothEnds, EveryPassIsKept, ThroughTheModel)
+check("backward_answer", GradientsAtBothEnds, EveryPass)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class GradientsOfAnyForward(Check):
-    """The gradients come from the hook's arguments, so they are right for any forward, any shapes, any upstream."""
+class TwoPassesOfAnotherForward(Check):
+    """The gradients of two passes through another forward, one of them in eval mode and around the model as well."""
 
     poison = ("x1", "x2", "output")
 
     def probe(self, nb, case):
         nb.list("answer").clear()
+        model, gain, seen = nb.module("model"), case.tensor("hidden gain", 3), []
         x1, x2 = case.tensor("hidden x1", 2, 3, requires_grad=True), case.tensor("hidden x2", 3, requires_grad=True)
-        with other_forward(nb.module("model"), lambda self, x1, x2: x1**2 * x2 * self.W) as model:
-            model(x1, x2).backward(case.tensor("hidden upstream", 2, 3))
-        return {"answer": nb.list("answer")}
+        was_training, model.W.grad = model.training, None
+        with model.register_full_backward_hook(lambda module, grad_input, grad_output: seen.append(grad_input[0] * gain)):
+            with other_forward(model, lambda self, x1, x2: x1**2 * x2 * self.W):
+                model(x1, x2).backward(case.tensor("hidden upstream", 2, 3))
+                (model.eval()(x1, x2).sum() + (x1 * gain).sum()).backward()
+            model.train(was_training)
+        return {
+            "answer": nb.list("answer"), "hook of others: grad_input[0] * gain": seen, "x1.grad * gain": x1.grad * gain,
+            "W.grad": model.W.grad,
+        }
 
     def truth(self, case):
-        x1, x2 = case.tensor("hidden x1", 2, 3, requires_grad=True), case.tensor("hidden x2", 3, requires_grad=True)
-        upstream = case.tensor("hidden upstream", 2, 3)
-        g1, g2 = torch.autograd.grad(x1**2 * x2 * Model().W, (x1, x2), upstream)
-        return {"answer": [g1, g2, upstream]}
+        x1, x2 = case.tensor("hidden x1", 2, 3), case.tensor("hidden x2", 3)
+        upstream, gain = case.tensor("hidden upstream", 2, 3), case.tensor("hidden gain", 3)
+        ones = torch.ones(2, 3)
+        (a1, a2), (b1, b2) = ((10 * g * x1 * x2, (5 * g * x1**2).sum(dim=0)) for g in (upstream, ones))
+        return {
+            "answer": [a1, a2, upstream, b1, b2, ones], "hook of others: grad_input[0] * gain": [a1 * gain, b1 * gain],
+            "x1.grad * gain": (a1 + b1 + gain) * gain, "W.grad": ((upstream + 1) * x1**2 * x2).sum().reshape(1),
+        }
 
     def mistakes(self, case):
-        x1, x2, upstream = case.tensor("hidden x1", 2, 3), case.tensor("hidden x2", 3), case.tensor("hidden upstream", 2, 3)
+        x1, x2 = case.tensor("hidden x1", 2, 3), case.tensor("hidden x2", 3)
+        upstream = case.tensor("hidden upstream", 2, 3)
+        first = [upstream * x2 * 5, upstream * x1 * 5, upstream]
         return {
             "reads_globals": {"answer": Matches(holds_nan, "NaN")},
-            "formula_of_visible_forward": {"answer": [upstream * x2 * 5, upstream * x1 * 5, upstream]},
+            "formula_of_visible_forward": {"answer": Matches(lambda got: None if len(got) == 6 and torch.allclose(got[0].tensor(), first[0]) else "other", "the product rule")},
         }
 
 
-check("backward_answer", GradientsOfAnyForward)
+check("backward_answer", TwoPassesOfAnotherForward)

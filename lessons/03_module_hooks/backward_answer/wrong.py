@@ -1,10 +1,5 @@
-# nothing to break: Collect the gradients of `model` in backward
-# nothing to break: Both inputs require a gradient.
-# nothing to break: The check uses tensors of its own, and for a while gives `model` another `forward`.
-
 # %% appends_both_tuples
 # misconception: both tuples as entries | hint: keeps_the_tuple
-# breaks: each of them as a tensor
 # edits: clones_in_a_comprehension
 -    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
 -    return grad_input
@@ -82,7 +77,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% legacy_register
 # misconception: registers the deprecated hook | hint: legacy_hook
-# breaks: with the full backward hook `module_hook`
+# breaks: the full backward hook `module_hook`
 # edits: backward_pre_register
 -model.register_full_backward_pre_hook(module_hook)
 +with warnings.catch_warnings():
@@ -98,7 +93,6 @@ model.register_full_backward_hook(module_hook)
 
 # %% no_output_gradient
 # misconception: only the inputs' gradients | hint: one_side_missing
-# breaks: three new entries come to the end of the list `answer`
 # edits: appends_grad_output_tuple
 -    answer.append(grad_output)
 
@@ -111,7 +105,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% output_first
 # misconception: the order in which backward meets them | hint: wrong_order
-# breaks: the one for `x2` and the one for the output, in this order
+# breaks: the one for `x2`, and the one for the output, in this order
 # edits: clones_in_a_comprehension
 -    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
 -    return grad_input
@@ -142,7 +136,6 @@ model.register_full_backward_hook(module_hook)
 
 # %% reads_grad_attribute
 # misconception: reads .grad, which is not there yet | hint: grad_not_there_yet
-# breaks: back through `model` for `x1`
 # edits: product_rule
 -    inputs[:] = [value.detach() for value in args]
 +    inputs[:] = args
@@ -168,7 +161,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% returns_scaled
 # misconception: also doubles the gradients | hint: watcher_changes_gradient
-# breaks: no gradient changes, neither those of the inputs
+# breaks: The hook only watches
 # edits: returns_all_three
 -    return answer
 +    return tuple(grad * 2 for grad in grad_input)
@@ -181,7 +174,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% once
 # misconception: a hook that removes itself after the first pass | hint: runs_only_once
-# breaks: Whenever a backward pass goes through `model(x1, x2)`
+# breaks: whenever a backward pass goes through `model(x1, x2)`
 model = Model()
 answer = []
 
@@ -195,7 +188,6 @@ handle = model.register_full_backward_hook(module_hook)
 
 # %% clips_the_weight
 # misconception: collects, and clips the gradient of W on the way | hint: watcher_changes_gradient
-# breaks: nor that of `W`
 model = Model()
 answer = []
 
@@ -214,13 +206,6 @@ model.W.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
 -model.register_full_backward_hook(module_hook)
 -model.W.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
 +model.register_hook(module_hook)
-
-# %% nan_to_num
-# misconception: cleans nan in place | hint: value_taken_for_nothing
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
-+    answer.extend(g.nan_to_num_() for g in grad_input + grad_output)
 
 # %% accumulated
 # misconception: .grad, with the earlier passes in it | hint: accumulated_grad
@@ -246,31 +231,15 @@ def remember(module, args):
 model.register_forward_pre_hook(remember)
 model.register_full_backward_hook(module_hook)
 
-# %% float32
-# misconception: float64 stored as float32 | hint: float64_lost
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
-+    answer.extend(g.float() for g in grad_input + grad_output)
-
 # %% clear
 # misconception: starts anew each pass | hint: earlier_entries_lost
-# breaks: what is in the list already stays
 # edits: clones_in_a_comprehension
 -    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
 -    return grad_input
 +    answer[:] = [*grad_input, *grad_output]
 
-# %% zeros_dropped
-# misconception: a gradient of zeros is left out | hint: value_taken_for_nothing
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
-+    answer.extend(g for g in grad_input + grad_output if g.any())
-
 # %% hooks_the_tensors
 # misconception: tensor hooks on the inputs, which show what comes around the model as well | hint: gradient_from_elsewhere
-# breaks: the gradient that this pass brings back through `model` for `x1`
 model = Model()
 answer = []
 
@@ -299,80 +268,8 @@ def forward_hook(module, args, output):
 
 model.register_forward_hook(forward_hook)
 
-# %% detaches_what_it_returns
-# misconception: gives detached gradients back | hint: cut_from_its_inputs
-# breaks: no gradient changes
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
-+    grads = tuple(grad.detach() for grad in grad_input)
-+    answer.extend([*grads, grad_output[0].detach()])
-+    return grads
-
-# %% one_pass_a_forward
-# misconception: counts one pass for each forward | hint: runs_only_once
-# breaks: Whenever a backward pass goes through `model(x1, x2)`
-model = Model()
-answer = []
-waiting = []
-
-
-def expect(module, args, output):
-    waiting.append(True)
-
-
-def module_hook(module, grad_input, grad_output):
-    if waiting:
-        waiting.pop()
-        answer.extend(grad_input)
-        answer.extend(grad_output)
-
-
-model.register_forward_hook(expect)
-model.register_full_backward_hook(module_hook)
-
-# %% only_if_w_learns
-# misconception: leaves out passes in which W is frozen | hint: frozen_pass_left_out
-# breaks: Each pass counts
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
-+    if module.W.requires_grad:
-+        answer.extend(grad_input)
-+        answer.extend(grad_output)
-
-# %% equal_passes_once
-# misconception: a pass with the numbers of the last one is left out | hint: first_layer_leaves_repetitions_out
-# breaks: Each pass counts, whatever numbers it brings
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
-+    new = [*grad_input, *grad_output]
-+    if len(answer) >= 3 and all(torch.equal(a, b) for a, b in zip(answer[-3:], new)):
-+        return
-+    answer.extend(new)
-
-# %% cleans_what_it_returns
-# misconception: stores the gradients, and takes nan and inf out of what goes on | hint: watcher_changes_gradient
-# breaks: no gradient changes
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
-+    answer.extend(grad_input + grad_output)
-+    return tuple(grad.nan_to_num() for grad in grad_input)
-
-# %% not_with_create_graph
-# misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
-# breaks: Whenever a backward pass goes through `model(x1, x2)`
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
-+    if not torch.is_grad_enabled():
-+        answer.extend(grad_input + grad_output)
-
 # %% only_in_training_mode
 # misconception: asks for the training mode | hint: only_in_training
-# breaks: Whenever a backward pass goes through `model(x1, x2)`
 # edits: clones_in_a_comprehension
 -    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
 -    return grad_input

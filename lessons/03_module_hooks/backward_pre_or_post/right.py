@@ -24,35 +24,6 @@ def stop_from_here(module):
 
     return module.register_forward_hook(hook)
 
-# %% both_hooks_for_all_of_it
-class Stop:
-    def __init__(self, module):
-        self.handles = [
-            module.register_full_backward_pre_hook(self.arriving),
-            module.register_full_backward_hook(self.leaving),
-        ]
-
-    def arriving(self, module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    def leaving(self, module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    def remove(self):
-        for handle in self.handles:
-            handle.remove()
-
-
-def stop_in_front(module):
-    def leaving(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(leaving)
-
-
-def stop_from_here(module):
-    return Stop(module)
-
 # %% clone_and_zero
 def zeroed(grad):
     return grad.clone().zero_() if grad is not None else None
@@ -112,6 +83,20 @@ def stop_from_here(module):
 
     handle = module.register_full_backward_pre_hook(hook)
     return handle
+
+# %% times_zero
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else grad * 0 for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(grad * 0 for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
 
 # %% one_helper
 def zeros(grads):

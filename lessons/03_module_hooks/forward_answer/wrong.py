@@ -1,7 +1,3 @@
-# nothing to break: Collect what `add` works with, from outside.
-# nothing to break: The cell begins a forward pre-hook for the inputs and a forward hook for the output.
-# nothing to break: The check calls `add` with tensors of its own, and for a while gives it another `forward`.
-
 # %% appends_the_tuple
 # misconception: the tuple of inputs as one entry | hint: keeps_the_tuple
 add = Add()
@@ -28,19 +24,9 @@ add.register_forward_hook(hook)
 -add.register_forward_hook(hook)
 +add.register_full_backward_hook(hook)
 
-# %% extends_by_the_output
-# misconception: takes the output apart | hint: takes_elements_apart
-# edits: appends_the_tuple
--    answer.append(args)
-+    for value in args:
-+        answer.extend(value)
-@@
--    answer.append(output)
-+    answer.extend(output)
-
 # %% forgets_to_register_hook
 # misconception: the second hook is not registered | hint: one_side_missing
-# breaks: three new entries come to the end of the list `answer`
+# breaks: three tensors come to the end of the list `answer`
 # edits: backward_hook_instead
 -add.register_full_backward_hook(hook)
 
@@ -80,7 +66,6 @@ add.register_forward_hook(hook)
 
 # %% plain_numbers
 # misconception: stores lists of numbers | hint: numbers_for_tensors
-# breaks: each of them as a tensor
 # edits: appends_the_tuple
 -    answer.append(args)
 +    answer.extend(value.tolist() for value in args)
@@ -139,7 +124,6 @@ add.register_forward_hook(hook)
 
 # %% scales_the_inputs
 # misconception: the pre-hook normalises what goes in | hint: watcher_changes_output
-# breaks: `add(x1, x2)` still returns what it returned before
 # edits: output_first
      answer.extend(args)
 +    return tuple(value / value.norm() for value in args)
@@ -149,7 +133,7 @@ add.register_forward_hook(hook)
 
 # %% sum_of_inputs
 # misconception: computes the output by the visible formula | hint: formula_of_visible_forward
-# breaks: take what you store from the hooks' arguments
+# breaks: Take what you store from the hooks' arguments
 # edits: output_first
 -    answer.insert(0, output)
 +    answer.append(args[0] + args[1])
@@ -163,7 +147,6 @@ add.register_forward_hook(hook)
 
 # %% once
 # misconception: hooks that remove themselves after the first call | hint: runs_only_once
-# breaks: Whenever somebody calls `add(x1, x2)`
 # edits: registers_nothing
      answer.extend(args)
 +    pre_handle.remove()
@@ -187,14 +170,6 @@ add.register_forward_hook(hook)
 +    answer.append(output)
 +    return output.detach()
 
-# %% dedupe
-# misconception: the same tensor for x1 and x2 is stored once | hint: one_tensor_for_both
-# edits: appends_the_tuple
--    answer.append(args)
-+    for x in args:
-+        if not any(x is a for a in answer):
-+            answer.append(x)
-
 # %% clear
 # misconception: earlier entries are dropped | hint: earlier_entries_lost
 # edits: appends_the_tuple
@@ -202,17 +177,8 @@ add.register_forward_hook(hook)
 +    answer.clear()
 +    answer.extend(args)
 
-# %% predetach
-# misconception: the pre-hook hands on detached inputs | hint: cut_from_its_inputs
-# edits: appends_the_tuple
--    answer.append(args)
-+    args = tuple(x.detach() for x in args)
-+    answer.extend(args)
-+    return args
-
 # %% training_only
 # misconception: not in eval mode | hint: only_in_training
-# breaks: in any mode, and under `no_grad()`
 # edits: appends_the_tuple
 -    answer.append(args)
 +    if module.training:
@@ -231,45 +197,6 @@ add.register_forward_hook(hook)
 @@
 -    if module.training:
 +    if torch.is_grad_enabled():
-
-# %% new_list_each_call
-# misconception: begins a new list in each call | hint: earlier_entries_lost
-# breaks: what is in the list already stays
-# edits: appends_the_tuple
--    answer.append(args)
-+    global answer
-+    answer = list(args)
-@@
-     answer.append(output)
-+    return output
-@@
-+add(torch.rand(1), torch.rand(1))
-
-# %% hands_copies_on
-# misconception: forward gets copies of the inputs | hint: watcher_changes_output
-# breaks: Both hooks only watch
-# edits: appends_the_tuple
--    answer.append(args)
-+    copies = tuple(x.clone() for x in args)
-+    answer.extend(copies)
-+    return copies
-
-# %% equal_calls_once
-# misconception: a call like the last one is left out | hint: first_layer_leaves_repetitions_out
-# breaks: Each call counts
-# edits: detach_out
--    return output.detach()
-+    if len(answer) >= 6 and all(torch.equal(a, b) for a, b in zip(answer[-6:-3], answer[-3:])):
-+        del answer[-3:]
-
-# %% stores_cleaned_numbers
-# misconception: stores the numbers without nan and inf | hint: value_taken_for_nothing
-# edits: appends_the_tuple
--    answer.append(args)
-+    answer.extend(x.nan_to_num() for x in args)
-@@
--    answer.append(output)
-+    answer.append(output.nan_to_num())
 
 # %% both_hooks_store_inputs
 # misconception: the forward hook gets the inputs as well, and stores them again | hint: inputs_stored_twice

@@ -2,7 +2,7 @@ import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf
 from course.probing import hook_counts
 from course.traces import what_runs
 from course.truths import ANYTHING, as_before, other_than, such_that
@@ -43,7 +43,7 @@ def runs(case, modules, moment="afterwards"):
 
 
 class InsideAndAfterwards(Check):
-    """Inside the block each of the modules calls the hook, and puts out what it returns; after it none does."""
+    """Inside the block each module calls the hook; after it none does."""
 
     poison = POISON
     errors = ERRORS
@@ -107,262 +107,152 @@ class InsideAndAfterwards(Check):
 
 
 class AfterAnError(Check):
-    """After an error in the block the hooks are gone, and the error has come out."""
+    """After an error in the block, or the stop button, the hooks are gone; the error came out."""
 
     poison = POISON
     errors = ERRORS
 
-    def ended_by(self, nb, case, error):
-        """What came out of the block that this error ended, and the hooks that are left."""
-        modules = three_modules(case)
-        came_out = "nothing"
-        try:
-            with nb.function("hooked")(modules, lambda module, args, output: None):
-                raise error
-        except type(error) as caught:
-            came_out = str(caught)
-        return {
-            "what came out of the block": came_out, "hooks after": counts_on(modules), "what runs after": runs(case, modules)
-        }
-
-    def says(self, case):
-        """The text of the error: it is not the same twice."""
-        return f"an error in the block: {case.words('error', 1)[0]}"
-
     def probe(self, nb, case):
-        return self.ended_by(nb, case, ZeroDivisionError(self.says(case)))
+        found = {}
+        for kind in (ZeroDivisionError, StopButton):
+            modules, came_out = three_modules(case), "nothing"
+            try:
+                with nb.function("hooked")(modules, lambda module, args, output: None):
+                    raise kind(self.says(case, kind))
+            except kind as caught:
+                came_out = str(caught)
+            where = "" if kind is ZeroDivisionError else ", KeyboardInterrupt"
+            found |= {
+                f"what came out of the block{where}": came_out, f"hooks after{where}": counts_on(modules),
+                f"what runs after{where}": runs(case, modules),
+            }
+        return found
+
+    def says(self, case, kind):
+        """The text of the error: it is not the same twice."""
+        return f"an error in the block: {case.words(kind.__name__, 1)[0]}"
 
     def truth(self, case):
-        return {
-            "what came out of the block": self.says(case), "hooks after": [0, 0, 0],
-            "what runs after": as_before(runs(case, three_modules(case))),
-        }
+        found = {}
+        for kind, where in ((ZeroDivisionError, ""), (StopButton, ", KeyboardInterrupt")):
+            found |= {
+                f"what came out of the block{where}": self.says(case, kind), f"hooks after{where}": [0, 0, 0],
+                f"what runs after{where}": as_before(runs(case, three_modules(case))),
+            }
+        return found
 
     def mistakes(self, case):
+        swallowed = [{f"what came out of the block{where}": "nothing"} for where in ("", ", KeyboardInterrupt")]
         return {
-            "hooked_swallows_error": {"what came out of the block": "nothing"},
+            "hooked_swallows_error": AnyOf(*swallowed),
             "hooked_no_finally": {"hooks after": other_than([0, 0, 0])},
+            "hooked_some_errors_only": {"hooks after": [0, 0, 0], "hooks after, KeyboardInterrupt": other_than([0, 0, 0])},
         }
-
-
-class AfterTheStopButton(AfterAnError):
-    """After KeyboardInterrupt the hooks are gone as well, and it has come out."""
-
-    def probe(self, nb, case):
-        return self.ended_by(nb, case, StopButton(self.says(case)))
-
-    def mistakes(self, case):
-        return {
-            "hooked_swallows_error": {"what came out of the block": "nothing"},
-            "hooked_some_errors_only": {"hooks after": other_than([0, 0, 0])},
-        }
-
-
-class AfterExit(AfterTheStopButton):
-    """After `exit()` in the block, which raises SystemExit, the hooks are gone as well, and it has come out."""
-
-    def probe(self, nb, case):
-        return self.ended_by(nb, case, SystemExit(self.says(case)))
 
 
 class OnlyItsOwn(Check):
-    """Hooks of others stay: those from before, those that come while the block runs, and the same function elsewhere."""
+    """Hooks of others stay, even the same function, registered before or inside."""
 
     poison = POISON
     errors = ERRORS
+    blame = dict.fromkeys(("behind the inner block", "afterwards: first(x)"), "hooked_shared_handles")
 
     def probe(self, nb, case):
-        hooked = nb.function("hooked")
-        first, second, _ = three_modules(case)
-        called = []
-        ours, theirs = case.tensor("ours", 3), case.tensor("theirs", 3)
+        hooked, (first, second, _) = nb.function("hooked"), three_modules(case)
+        x, ours, theirs = (case.tensor(name, 3) for name in ("x", "ours", "theirs"))
 
         def hook(module, args, output):
-            called.append("hook")
             return output * ours
 
-        def of_others(module, args, output):
-            called.append("of others")
-            return output * theirs
-
         first.register_forward_hook(hook)
-        first.register_forward_hook(of_others)
-        found = {}
         with hooked([first, second], hook):
-            second.register_forward_hook(of_others)
+            second.register_forward_hook(lambda module, args, output: output * theirs)
             with hooked([first, second], hook):
-                first(case.tensor("x", 3))
-                found["calls in the inner block"] = sorted(called)
-                ran_inside = runs(case, [first, second], "inside")
-            calls = len(called)
-            first(case.tensor("x", 3))
-            found["calls behind the inner block"] = sorted(called[calls:])
-            ran_behind = runs(case, [first, second], "behind")
-        calls = len(called)
-        first(case.tensor("x", 3))
-        found["calls of the first module afterwards"], calls = sorted(called[calls:]), len(called)
-        second(case.tensor("x", 3))
-        found["calls of the second module afterwards"] = sorted(called[calls:])
-        return {
-            **found, "what runs in the inner block": ran_inside, "what runs behind the inner block": ran_behind,
-            "what runs afterwards": runs(case, [first, second]),
-            "outputs afterwards": [first(case.tensor("x", 3)), second(case.tensor("x", 3))],
-        }
-
-    def right(self, case, of_first, of_second):
-        """What runs with so many hooks on the two modules."""
-        first, second, _ = three_modules(case)
-        for module, count in ((first, of_first), (second, of_second)):
-            for _ in range(count):
-                module.register_forward_hook(lambda module, args, output: None)
-        return [first, second]
+                found = {"in the inner block": [first(x), second(x)]}
+            found["behind the inner block"] = [first(x), second(x)]
+        return {**found, "afterwards: first(x)": first(x), "afterwards: second(x)": second(x)}
 
     def truth(self, case):
         first, second, _ = three_modules(case)
-        x, theirs = case.tensor("x", 3), case.tensor("theirs", 3)
+        x, ours, theirs = (case.tensor(name, 3) for name in ("x", "ours", "theirs"))
         return {
-            "calls in the inner block": ["hook", "hook", "hook", "of others"],
-            "calls behind the inner block": ["hook", "hook", "of others"],
-            "calls of the first module afterwards": ["hook", "of others"],
-            "calls of the second module afterwards": ["of others"],
-            "what runs in the inner block": as_before(runs(case, self.right(case, 4, 3), "inside")),
-            "what runs behind the inner block": as_before(runs(case, self.right(case, 3, 2), "behind")),
-            "what runs afterwards": as_before(runs(case, self.right(case, 2, 1))),
-            "outputs afterwards": [first(x) * case.tensor("ours", 3) * theirs, second(x) * theirs],
+            "in the inner block": [first(x) * ours**3, second(x) * ours**2 * theirs],
+            "behind the inner block": [first(x) * ours**2, second(x) * ours * theirs],
+            "afterwards: first(x)": first(x) * ours, "afterwards: second(x)": second(x) * theirs,
         }
 
     def mistakes(self, case):
-        def fewer_than(count):
-            return Matches(lambda got: None if len(got) < count else "as many", "fewer calls")
-
-        right = self.truth(case)
-        second = "calls of the second module afterwards"
+        first, second, _ = three_modules(case)
+        x, ours = case.tensor("x", 3), case.tensor("ours", 3)
+        right, after, last = self.truth(case), "afterwards: first(x)", "afterwards: second(x)"
         return {
-            "hooked_shared_handles": {"calls behind the inner block": ["hook", "of others"], second: ["of others"]},
+            "hooked_shared_handles": {after: right[after], last: right[last]},
             "removes_other_hooks": AnyOf(
-                {second: ["hook"]}, *({name: fewer_than(len(calls))} for name, calls in right.items() if isinstance(calls, list))
+                {after: first(x)}, {last: second(x)}, {last: AnyOf(second(x) * ours, second(x) * ours**2)}
             ),
         }
 
-    blame = {
-        "calls behind the inner block": "hooked_shared_handles",
-        "calls of the first module afterwards": "hooked_shared_handles",
-        "calls of the second module afterwards": "hooked_shared_handles",
-    }
 
-
-class NotAModule(Check):
-    """Where the last entry is no module, or a class of modules, an error comes out, no block runs, and no hook is left."""
-
-    poison = POISON
-    errors = ERRORS
-    entries = {"": "no module", ", a class": nn.Linear}
-
-    def probe(self, nb, case):
-        found = {}
-        for says, entry in self.entries.items():
-            modules = three_modules(case)
-            ran, came_out = False, "nothing"
-            try:
-                with nb.function("hooked")([*modules, entry], lambda module, args, output: None):
-                    ran = True
-            except Exception as error:
-                came_out = type(error).__name__
-            found |= {
-                f"what came out of the block{says}": came_out, f"the block ran{says}": ran,
-                f"hooks after{says}": counts_on(modules), f"what runs after{says}": runs(case, modules),
-            }
-        return found
-
-    def truth(self, case):
-        found = {}
-        for says in self.entries:
-            found |= {
-                f"what came out of the block{says}": Matches(lambda got: "nothing" if got == "nothing" else None, "an error"),
-                f"the block ran{says}": False, f"hooks after{says}": [0, 0, 0],
-                f"what runs after{says}": as_before(runs(case, three_modules(case))),
-            }
-        return found
-
-    def mistakes(self, case):
-        return {
-            "hooked_half_registered": AnyOf(*({f"hooks after{says}": other_than([0, 0, 0])} for says in self.entries)),
-            "hooked_passes_over": AnyOf(*({f"what came out of the block{says}": "nothing"} for says in self.entries)),
-        }
-
-
-class WhateverTheList(Check):
-    """A module twice in the list, a list that changes in the block; zeros are a value as well."""
-
-    poison = POISON
-    errors = ERRORS
-    blame = {
-        "output of a module that stood twice": "hooked_one_left", "outputs after the list was emptied": "hooked_one_left",
-"output of zeros": "hooked_zero_lost",
-    }
-
-    def probe(self, nb, case):
-        hooked, x = nb.function("hooked"), case.tensor("x", 2, 3)
-        first, second, _ = three_modules(case)
-
-        def hook(module, args, output):
-            return output * 3
-
-        with hooked([first, first], hook):
-            pass
-        found = {"output of a module that stood twice": first(x)}
-        first, second, _ = three_modules(case)
-        modules = [first, second]
-        with hooked(modules, hook):
-            modules.clear()
-        found["outputs after the list was emptied"] = [first(x), second(x)]
-        first, second, _ = three_modules(case)
-        with hooked([second], lambda module, args, output: torch.zeros_like(output)):
-            found["output of zeros"] = second(x) + case.tensor("shift", 3)
-        return found
-
-    def truth(self, case):
-        (first, second, _), x = three_modules(case), case.tensor("x", 2, 3)
-        return {
-            "output of a module that stood twice": first(x), "outputs after the list was emptied": [first(x), second(x)],
-    "output of zeros": torch.zeros(2, 3) + case.tensor("shift", 3),
-        }
-
-
-check(
-    "hook_lifecycle",
-    InsideAndAfterwards, AfterAnError, AfterTheStopButton, AfterExit, OnlyItsOwn, NotAModule, WhateverTheList,
-)
+check("hook_lifecycle", InsideAndAfterwards, AfterAnError, OnlyItsOwn)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class InAnotherNet(Check):
-    """In another net the hook acts in the block only; an error comes out."""
+class Stopped(KeyboardInterrupt):
+    """Somebody stops the kernel in the inner block."""
+
+
+class BlockInABlock(Check):
+    """In another net, a block in a block is stopped, while others have hooks there, too."""
 
     poison = POISON
 
     def net(self, case):
-        return case.build("hidden net", lambda: nn.Sequential(nn.Linear(4, 5), nn.Sigmoid(), nn.Linear(5, 5)))
+        width = case.integer("hidden width", 3, 6)
+        return case.build("hidden net", lambda: nn.Sequential(*(nn.Linear(width, width) for _ in range(3))))
 
     def probe(self, nb, case):
-        net, x = self.net(case), case.tensor("hidden x", 2, 4)
-        came_out = "nothing"
-        try:
-            with nb.function("hooked")([net[2], net[0]], lambda module, args, output: output * case.tensor("hidden gain", 5)):
-                inside = net(x)
-                raise LookupError(case.words("hidden error", 1)[0])
-        except LookupError as error:
-            came_out = str(error)
-        return {"output inside": inside, "output afterwards": net(x), "what came out of the block": came_out}
+        (net, hooked), came_out = (self.net(case), nb.function("hooked")), "nothing"
+        one, two, three = (net[number] for number in case.shuffled("hidden places", [0, 1, 2]))
+        x, gain = (case.tensor(f"hidden {name}", net[0].in_features) for name in ("x", "gain"))
+
+        def times(module, args, output):
+            return output * gain
+
+        one.register_forward_hook(times)
+        two.register_forward_hook(lambda module, args, output: output + gain)
+        found = {}
+        with hooked([one, two], times):
+            three.register_forward_hook(lambda module, args, output: output - gain)
+            try:
+                with hooked([three, one], times):
+                    three.register_forward_hook(times)
+                    found["output in the inner block"] = net(x)
+                    raise Stopped(case.words("hidden error", 1)[0])
+            except Stopped as error:
+                came_out = str(error)
+            found["output in the outer block"] = net(x)
+        return {**found, "output afterwards": net(x), "what came out of the inner block": came_out}
 
     def truth(self, case):
-        net, x, gain = self.net(case), case.tensor("hidden x", 2, 4), case.tensor("hidden gain", 5)
-        inside = net[2](net[1](net[0](x) * gain)) * gain
+        net = self.net(case)
+        places = case.shuffled("hidden places", [0, 1, 2])
+        x, gain = (case.tensor(f"hidden {name}", net[0].in_features) for name in ("x", "gain"))
+
+        def run(one, two, three):
+            after = dict(zip(places, (one, two, three)))
+            h = x
+            for number, layer in enumerate(net):
+                h = after[number](layer(h))
+            return h
+
         return {
-            "output inside": inside,
-            "output afterwards": net(x),
-            "what came out of the block": case.words("hidden error", 1)[0],
+            "output in the inner block": run(
+                lambda h: h * gain**3, lambda h: (h + gain) * gain, lambda h: (h - gain) * gain * gain
+            ),
+            "output in the outer block": run(lambda h: h * gain**2, lambda h: (h + gain) * gain, lambda h: (h - gain) * gain),
+            "output afterwards": run(lambda h: h * gain, lambda h: h + gain, lambda h: (h - gain) * gain),
+            "what came out of the inner block": case.words("hidden error", 1)[0],
         }
 
 
-check("hook_lifecycle", InAnotherNet)
+check("hook_lifecycle", BlockInABlock)

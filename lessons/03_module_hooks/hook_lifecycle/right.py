@@ -1,26 +1,15 @@
-# %% class_that_cleans_up_itself
+# %% class_with_a_list
 class hooked:
     def __init__(self, modules, hook):
-        self.modules = modules
-        self.hook = hook
-        self.handles = []
+        self.modules, self.hook = modules, hook
 
     def __enter__(self):
-        try:
-            for module in self.modules:
-                self.handles.append(module.register_forward_hook(self.hook))
-        except BaseException:
-            self.remove()
-            raise
+        self.handles = [module.register_forward_hook(self.hook) for module in self.modules]
         return self.handles
 
-    def remove(self):
-        while self.handles:
-            self.handles.pop().remove()
-
     def __exit__(self, kind, error, traceback):
-        self.remove()
-        return False
+        for handle in self.handles:
+            handle.remove()
 
 # %% class_with_exit_stack
 class hooked:
@@ -37,16 +26,15 @@ class hooked:
     def __exit__(self, *error):
         self.stack.close()
 
-# %% looks_first
+# %% handles_in_a_list
 @contextlib.contextmanager
 def hooked(modules, hook):
-    if not all(isinstance(module, nn.Module) for module in modules):
-        raise TypeError("hooked() needs a list of modules")
     handles = [module.register_forward_hook(hook) for module in modules]
     try:
         yield
     finally:
-        [handle.remove() for handle in handles]
+        for handle in handles:
+            handle.remove()
 
 # %% recursive
 @contextlib.contextmanager

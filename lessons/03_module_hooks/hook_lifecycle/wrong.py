@@ -1,8 +1,5 @@
-# nothing to break: The cell begins a generator function. A class of this name is as good, and it may register as soon as it is called.
-
 # %% backward_hooks
 # misconception: full backward hooks | hint: hooked_other_kind
-# breaks: puts the forward hook `hook`
 @contextlib.contextmanager
 def hooked(modules, hook):
     with contextlib.ExitStack() as stack:
@@ -12,7 +9,7 @@ def hooked(modules, hook):
 
 # %% by_function
 # misconception: removes every registration of the function | hint: removes_other_hooks
-# breaks: Others may have hooks on the same modules, even the same function
+# breaks: Hooks of others stay, even those of the same function.
 @contextlib.contextmanager
 def hooked(modules, hook):
     modules = list(modules)
@@ -26,23 +23,8 @@ def hooked(modules, hook):
                 if function is hook:
                     del module._forward_hooks[key]
 
-# %% class_without_care
-# misconception: a class whose __enter__ may fail half-way | hint: hooked_half_registered
-class hooked:
-    def __init__(self, modules, hook):
-        self.modules, self.hook = modules, hook
-
-    def __enter__(self):
-        self.handles = [module.register_forward_hook(self.hook) for module in self.modules]
-        return self.handles
-
-    def __exit__(self, kind, error, traceback):
-        for handle in self.handles:
-            handle.remove()
-
 # %% clears_the_dict
 # misconception: clears the module's dict of hooks | hint: removes_other_hooks
-# breaks: It removes its **own** hooks and nothing else.
 @contextlib.contextmanager
 def hooked(modules, hook):
     try:
@@ -75,7 +57,7 @@ class hooked:
 
 # %% except_exception
 # misconception: cleans up after an Exception only | hint: hooked_some_errors_only
-# breaks: after `KeyboardInterrupt`, which is what the stop button raises
+# breaks: `KeyboardInterrupt`, the stop button
 @contextlib.contextmanager
 def hooked(modules, hook):
     handles = []
@@ -95,14 +77,14 @@ def hooked(modules, hook):
 
 # %% exit_returns_true
 # misconception: an __exit__ that returns True | hint: hooked_swallows_error
-# edits: class_without_care
+# edits: class_with_a_list
 -        return self.handles
 @@
 +        return True
 
 # %% exit_without_arguments
 # misconception: an __exit__ without the error's arguments | hint: hooked_exit_arguments
-# edits: class_without_care
+# edits: class_with_a_list
 -        return self.handles
 @@
 -    def __exit__(self, kind, error, traceback):
@@ -110,7 +92,7 @@ def hooked(modules, hook):
 
 # %% first_module_only
 # misconception: hooks the first module only | hint: hooked_one_only
-# breaks: on each module in the list `modules`
+# breaks: each module in the list `modules` has the forward hook `hook`
 def hooked(modules, hook):
     for module in modules:
         return module.register_forward_hook(hook)
@@ -129,36 +111,6 @@ def hooked(modules, hook):
     finally:
         while open_handles:
             open_handles.pop().remove()
-
-# %% global_rebound
-# misconception: a global name for the handles, which the inner block rebinds | hint: hooked_shared_handles
-@contextlib.contextmanager
-def hooked(modules, hook):
-    global open_handles
-    open_handles = []
-    try:
-        for module in modules:
-            open_handles.append(module.register_forward_hook(hook))
-        yield
-    finally:
-        for handle in open_handles:
-            handle.remove()
-
-# %% handles_by_module
-# misconception: a dict of handles by module, where the inner block overwrites the outer one's | hint: hooked_shared_handles
-handle_of = {}
-
-
-@contextlib.contextmanager
-def hooked(modules, hook):
-    try:
-        for module in modules:
-            handle_of[module] = module.register_forward_hook(hook)
-        yield
-    finally:
-        for module in modules:
-            if module in handle_of:
-                handle_of[module].remove()
 
 # %% hook_for_all_modules
 # misconception: a hook for all modules | hint: hooked_too_many
@@ -180,14 +132,13 @@ def hooked(modules, hook):
 
 # %% never_removes
 # misconception: never removes | hint: hooked_stays
-# breaks: for the block only
 @contextlib.contextmanager
 def hooked(modules, hook):
     yield [module.register_forward_hook(hook) for module in modules]
 
 # %% no_decorator
 # misconception: a generator function without its decorator | hint: hooked_no_context_manager
-# breaks: Write the context manager `hooked(modules, hook)`.
+# breaks: Write the context manager `hooked(modules, hook)`
 def hooked(modules, hook):
     with contextlib.ExitStack() as stack:
         for module in modules:
@@ -209,7 +160,7 @@ class hooked:
 
 # %% no_finally
 # misconception: removes behind the yield, without finally | hint: hooked_no_finally
-# breaks: After the block these hooks are gone **in any case**: also after an error
+# breaks: After the block these hooks are gone in any case, also after an error
 @contextlib.contextmanager
 def hooked(modules, hook):
     handles = [module.register_forward_hook(hook) for module in modules]
@@ -237,27 +188,14 @@ def hooked(modules, hook):
             if module._forward_hooks:
                 module._forward_hooks.popitem()
 
-# %% registers_before_the_try
-# misconception: registers everything before the try | hint: hooked_half_registered
-# breaks: the hooks that are already registered come off again
-@contextlib.contextmanager
-def hooked(modules, hook):
-    handles = [module.register_forward_hook(hook) for module in modules]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
 # %% remove_without_call
 # misconception: names the remove methods without calling them | hint: hooked_stays
-# edits: registers_before_the_try
+# edits: handles_in_a_list
 -            handle.remove()
 +            handle.remove
 
 # %% restores_the_dict
 # misconception: puts the module's dict of hooks back as it was | hint: removes_other_hooks
-# breaks: may register more of them while the block runs
 @contextlib.contextmanager
 def hooked(modules, hook):
     modules = [module for module in modules]
@@ -273,7 +211,7 @@ def hooked(modules, hook):
 
 # %% return_in_finally
 # misconception: a return in finally | hint: hooked_swallows_error
-# edits: registers_before_the_try
+# edits: handles_in_a_list
 +        return
 
 # %% returns_handles
@@ -281,18 +219,10 @@ def hooked(modules, hook):
 def hooked(modules, hook):
     return [module.register_forward_hook(hook) for module in modules]
 
-# %% skips_what_is_no_module
-# misconception: skips entries that are no modules | hint: hooked_passes_over
-# breaks: an error comes out before the block begins
-# edits: backward_hooks
--            stack.enter_context(module.register_full_backward_hook(hook))
-+            if isinstance(module, nn.Module):
-+                stack.enter_context(module.register_forward_hook(hook))
-
 # %% swallows
 # misconception: an except that does not raise again | hint: hooked_swallows_error
-# breaks: The error itself comes out of the block.
-# edits: registers_before_the_try
+# breaks: which comes out of the block
+# edits: handles_in_a_list
          yield
 +    except Exception as error:
 +        print("something went wrong:", error)
@@ -321,7 +251,6 @@ def hooked(modules, hook):
 
 # %% with_ends_too_early
 # misconception: the stack ends before the yield | hint: hook_never_ran
-# breaks: Inside the block each of them calls `hook`
 @contextlib.contextmanager
 def hooked(modules, hook):
     with contextlib.ExitStack() as stack:
@@ -331,7 +260,6 @@ def hooked(modules, hook):
 
 # %% wrapper_without_return
 # misconception: a wrapper that does not hand on what the hook returns | hint: hooked_return_lost
-# breaks: what `hook` returns counts
 @contextlib.contextmanager
 def hooked(modules, hook):
     def wrapper(module, args, output):
@@ -358,93 +286,3 @@ def hooked(modules, hook):
         handles = [stack.enter_context(module.register_forward_hook(hook)) for module in modules]
         for module in modules:
             yield module
-
-# %% all_parts
-# misconception: hooks every part of each module | hint: hooked_too_many
-# edits: backward_hooks
--            stack.enter_context(module.register_full_backward_hook(hook))
-+            for part in module.modules():
-+                stack.enter_context(part.register_forward_hook(hook))
-
-# %% dict_by_module
-# misconception: a module that stands twice in the list keeps one of its hooks | hint: hooked_one_left
-# breaks: where a module stands twice in the list
-@contextlib.contextmanager
-def hooked(modules, hook):
-    handles = {}
-    try:
-        for m in modules:
-            handles[m] = m.register_forward_hook(hook)
-        yield
-    finally:
-        for h in handles.values():
-            h.remove()
-
-# %% zip_list
-# misconception: the caller shortens the list in the block, the hooks stay | hint: hooked_one_left
-# breaks: where the caller changes the list in the block
-@contextlib.contextmanager
-def hooked(modules, hook):
-    handles = []
-    try:
-        for m in modules:
-            handles.append(m.register_forward_hook(hook))
-        yield
-    finally:
-        for m, h in zip(modules, handles):
-            h.remove()
-
-# %% or_output
-# misconception: a falsy value such as a zero is dropped | hint: hooked_zero_lost
-@contextlib.contextmanager
-def hooked(modules, hook):
-    def call(module, args, output):
-        result = hook(module, args, output)
-        if result is None or (torch.is_tensor(result) and not result.any()):
-            return None
-        return result
-
-    with contextlib.ExitStack() as stack:
-        for m in modules:
-            stack.enter_context(m.register_forward_hook(call))
-        yield
-
-# %% except_stop_button
-# misconception: cleans up after an Exception and after KeyboardInterrupt, and after nothing else | hint: hooked_some_errors_only
-# breaks: After the block these hooks are gone **in any case**
-@contextlib.contextmanager
-def hooked(modules, hook):
-    handles = []
-
-    def clean():
-        for handle in handles:
-            handle.remove()
-
-    try:
-        for module in modules:
-            handles.append(module.register_forward_hook(hook))
-        yield
-    except (Exception, KeyboardInterrupt):
-        clean()
-        raise
-    clean()
-
-# %% except_attribute_error
-# misconception: cleans up after the error of an entry without the method only | hint: hooked_half_registered
-# breaks: If an entry of `modules` turns out not to be a module
-# edits: try_around_everything
--        yield handles
-+    except AttributeError:
-+        for handle in handles:
-+            handle.remove()
-+        raise
-+    try:
-+        yield
-
-# %% asks_for_the_method
-# misconception: looks for the method beforehand, which a class has as well | hint: hooked_half_registered
-# edits: registers_before_the_try
- def hooked(modules, hook):
-+    for module in modules:
-+        if not hasattr(module, "register_forward_hook"):
-+            raise TypeError(f"{module!r} is no module")

@@ -10,19 +10,6 @@ def output_gradients(layer):
     layer.register_forward_hook(forward_hook)
     return gradients
 
-# %% hands_a_copy_on
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        copy = output.clone()
-        if copy.requires_grad:
-            copy.register_hook(gradients.append)
-        return copy
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
-
 # %% hook_on_the_node
 def output_gradients(layer):
     gradients = []
@@ -92,16 +79,8 @@ def output_gradients(layer):
     layer.register_forward_hook(lambda module, args, output: Tap.apply(output, gradients))
     return gradients
 
-# %% node_prehook
+# %% deprecated_hook
 def output_gradients(layer):
     gradients = []
-
-    def note(grad_outputs):
-        gradients.append(grad_outputs[0])
-
-    def forward_hook(module, args, output):
-        if output.grad_fn is not None:
-            output.grad_fn.register_prehook(note)
-
-    layer.register_forward_hook(forward_hook)
+    layer.register_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
     return gradients

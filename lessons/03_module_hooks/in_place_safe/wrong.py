@@ -1,6 +1,3 @@
-# nothing to break: Write `output_gradients(layer)`, for a layer that puts out one tensor.
-# nothing to break: The layer has a parameter that learns, and its output is neither one of several results of one operation
-
 # %% asks_when_the_network_has_run
 # misconception: waits for the weight's gradient and reads that of the tensor's last value | hint: in_place_behind
 def output_gradients(layer):
@@ -19,7 +16,6 @@ def output_gradients(layer):
 
 # %% changes_the_gradient
 # misconception: the tensor hook returns what it stores, doubled | hint: watcher_changes_gradient
-# breaks: no gradient does
 def output_gradients(layer):
     gradients = []
 
@@ -50,9 +46,10 @@ def output_gradients(layer):
 
 # %% full_backward_hook
 # misconception: a full backward hook, which fails before an in-place operation | hint: in_place_after_full_hook
-# breaks: It works with any in-place operation right after the layer.
-# edits: clone_and_full_hook
--    layer.register_forward_hook(lambda module, args, output: output.clone())
+def output_gradients(layer):
+    gradients = []
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
+    return gradients
 
 # %% full_backward_pre_hook
 # misconception: a full backward pre-hook, which fails as well | hint: in_place_after_full_hook
@@ -71,7 +68,6 @@ def output_gradients(layer):
 
 # %% hook_on_the_weight
 # misconception: a tensor hook on the weight | hint: in_place_of_parameter
-# breaks: the gradient of what `layer` has put out, as a tensor
 def output_gradients(layer):
     gradients = []
     layer.weight.register_hook(gradients.append)
@@ -79,7 +75,6 @@ def output_gradients(layer):
 
 # %% hook_returns_the_handle
 # misconception: a lambda whose value, the handle, becomes the output | hint: watcher_changes_output
-# breaks: What the model puts out does not change
 def output_gradients(layer):
     gradients = []
     layer.register_forward_hook(
@@ -134,14 +129,6 @@ def output_gradients(layer):
     layer.register_forward_hook(lambda module, args, output: outputs.append(output.clone()))
     return outputs
 
-# %% legacy_hook
-# misconception: the deprecated hook | hint: legacy_hook
-# breaks: The deprecated hook does not count.
-def output_gradients(layer):
-    gradients = []
-    layer.register_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
-    return gradients
-
 # %% list_for_each_forward
 # misconception: empties the list at each forward | hint: keeps_last_only
 # edits: hook_on_the_node
@@ -185,7 +172,6 @@ def output_gradients(layer):
 
 # %% one_list_for_all_layers
 # misconception: a global list | hint: shared_list
-# breaks: each layer has a list of its own
 gradients = []
 
 
@@ -199,7 +185,6 @@ def output_gradients(layer):
 
 # %% one_run
 # misconception: removes its hook after the first run | hint: runs_only_once
-# breaks: to which each backward pass adds
 def output_gradients(layer):
     gradients = []
 
@@ -220,7 +205,6 @@ def output_gradients(layer):
 
 # %% retain_grad
 # misconception: retain_grad, which means the value behind the in-place operation | hint: in_place_behind
-# breaks: of the value that came out of the layer, before anybody changed it in place
 # edits: multi_grad_hook
 -            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
 +            output.retain_grad()
@@ -228,6 +212,7 @@ def output_gradients(layer):
 
 # %% returns_the_handle
 # misconception: returns the handle | hint: returns_no_list
+# breaks: Write `output_gradients(layer)`.
 # breaks: It returns a list
 # edits: not_registered
 -    return gradients
@@ -235,7 +220,6 @@ def output_gradients(layer):
 
 # %% the_last_only
 # misconception: keeps the last gradient | hint: keeps_last_only
-# breaks: each of its outputs has an entry of its own
 def output_gradients(layer):
     gradients = []
 
@@ -282,140 +266,3 @@ def output_gradients(layer):
 -        output.register_hook(lambda grad: gradients.append(grad.detach().clone()))
 +            output.requires_grad_()
 +        output.register_hook(gradients.append)
-
-# %% clears_the_dict
-# misconception: clears the layer's dict of hooks, so that the cell can run again | hint: removes_other_hooks
-# breaks: and hooks of others stay
-# edits: not_registered
-
-+    layer._forward_hooks.clear()
-+    layer.register_forward_hook(forward_hook)
-     return gradients
-
-# %% hook_of_one_pass
-# misconception: removes the tensor hook after its first gradient | hint: runs_only_once
-# breaks: also a second one through the same graph
-# edits: multi_grad_hook
--            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
-+            handle = output.register_hook(lambda grad: (gradients.append(grad), handle.remove())[1])
-
-# %% as_float32
-# misconception: keeps the gradients as float32 | hint: float64_lost
-# edits: multi_grad_hook
--            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
-+            output.register_hook(lambda grad: gradients.append(grad.detach().float()))
-
-# %% only_in_training
-# misconception: hangs a hook on the output in training mode only | hint: only_in_training
-# breaks: Each backward pass counts, in any mode and dtype
-# edits: hook_on_the_node
--        if output.grad_fn is not None:
--            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
-+        if output.requires_grad and module.training:
-+            output.register_hook(gradients.append)
-
-# %% zeros_left_out
-# misconception: leaves out a gradient of zeros | hint: value_taken_for_nothing
-# breaks: whatever numbers it brings
-# edits: multi_grad_hook
--            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
-+            output.register_hook(lambda grad: gradients.append(grad) if grad.any() else None)
-
-# %% without_dimensions_of_one
-# misconception: squeezes the gradient | hint: in_place_other_shape
-# edits: multi_grad_hook
--            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
-+            output.register_hook(lambda grad: gradients.append(grad.squeeze()))
-
-# %% in_rows
-# misconception: makes rows of a gradient with more dimensions | hint: in_place_other_shape
-# edits: multi_grad_hook
--            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
-+            output.register_hook(lambda grad: gradients.append(grad.reshape(-1, grad.shape[-1])))
-
-# %% each_part
-# misconception: hangs a hook on each part of a block as well | hint: in_place_of_parts
-# edits: clears_the_dict
--    layer._forward_hooks.clear()
--    layer.register_forward_hook(forward_hook)
-+    for part in layer.modules():
-+        part.register_forward_hook(forward_hook)
-
-# %% the_last_part
-# misconception: takes the last part of a block for the block | hint: in_place_of_parts
-# edits: clears_the_dict
--    layer._forward_hooks.clear()
--    layer.register_forward_hook(forward_hook)
-+    list(layer.modules())[-1].register_forward_hook(forward_hook)
-
-# %% finite_ones_only
-# misconception: leaves out gradients that are not finite | hint: value_taken_for_nothing
-# edits: multi_grad_hook
--            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
-+            output.register_hook(lambda grad: gradients.append(grad) if grad.isfinite().all() else None)
-
-# %% hands_a_detached_gradient_on
-# misconception: the tensor hook gives a detached gradient back | hint: cut_from_its_inputs
-# breaks: no gradient does
-def output_gradients(layer):
-    gradients = []
-
-    def note(grad):
-        grad = grad.detach()
-        gradients.append(grad)
-        return grad
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(note)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
-
-# %% list_on_the_layer
-# misconception: keeps the list on the layer, where a second call replaces it | hint: first_list_taken_away
-# breaks: to which each backward pass adds the gradient
-def output_gradients(layer):
-    layer.gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(lambda grad: module.gradients.append(grad))
-
-    layer.register_forward_hook(forward_hook)
-    return layer.gradients
-
-# %% equal_gradients_once
-# misconception: leaves a gradient out that equals the last one | hint: first_layer_leaves_repetitions_out
-# breaks: Each backward pass counts
-# edits: hands_a_detached_gradient_on
--        grad = grad.detach()
--        gradients.append(grad)
--        return grad
-+        if not (gradients and gradients[-1].shape == grad.shape and torch.equal(gradients[-1], grad)):
-+            gradients.append(grad)
-
-# %% not_with_create_graph
-# misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
-# breaks: Each backward pass counts
-# edits: equal_gradients_once
--        if not (gradients and gradients[-1].shape == grad.shape and torch.equal(gradients[-1], grad)):
-+        if not torch.is_grad_enabled():
-
-# %% cleans_what_goes_on
-# misconception: stores the gradient, and takes nan and inf out of what goes on | hint: watcher_changes_gradient
-# breaks: What the model puts out does not change, no gradient does
-# edits: equal_gradients_once
--        if not (gradients and gradients[-1].shape == grad.shape and torch.equal(gradients[-1], grad)):
--            gradients.append(grad)
-+        gradients.append(grad)
-+        return grad.nan_to_num()
-
-# %% hands_a_detached_copy_on
-# misconception: hands on a detached copy that requires a gradient | hint: cut_from_its_inputs
-# edits: hands_a_copy_on
--        copy = output.clone()
--        if copy.requires_grad:
-+        copy = output.detach().clone()
-+        if output.requires_grad:
-+            copy.requires_grad_()

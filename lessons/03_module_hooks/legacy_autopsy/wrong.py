@@ -1,8 +1,8 @@
-# nothing to break: The cell runs both models for you, and silences the warning that you have just seen.
+# nothing to break: The cell runs both models for you.
 
 # %% both_full
 # misconception: full backward hooks on both models | hint: two_equal_reports
-# breaks: Register a deprecated backward hook on one
+# breaks: Register `collect` as a deprecated hook on one
 # edits: reference
 -    # TODO: put grad_input into `answer`, as one entry.
 @@
@@ -12,7 +12,6 @@
 
 # %% both_legacy
 # misconception: deprecated hooks on both models | hint: two_equal_reports
-# breaks: a full backward hook on the other
 # edits: both_full
 -    legacy_model.register_full_backward_hook(collect)
 -    full_model.register_full_backward_hook(collect)
@@ -36,7 +35,6 @@
 
 # %% grad_output
 # misconception: stores the gradient of the output | hint: gradients_of_the_output
-# breaks: both hooks put the `grad_input` that they get into `answer`
 # edits: both_tuples
 -    answer.append((grad_input, grad_output))
 +    answer.append(grad_output)
@@ -49,7 +47,6 @@
 
 # %% numbers
 # misconception: numbers instead of tensors | hint: numbers_for_tensors
-# breaks: Each entry is a tuple (or list) of two tensors.
 # edits: both_tuples
 -    answer.append((grad_input, grad_output))
 +    answer.append([grad.item() for grad in grad_input])
@@ -65,13 +62,12 @@
 
 # %% only_legacy
 # misconception: forgets the full hook | hint: one_report_only
-# breaks: At the end `answer` holds two entries
 # edits: both_legacy
 -    full_model.register_backward_hook(collect)
 
 # %% other_inputs
 # misconception: runs at other inputs | hint: autopsy_other_inputs
-# breaks: `x1 = [2.]`, `x2 = [3.]`, `W = 5`
+# breaks: Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`.
 # edits: both_full
 -    legacy_model.register_full_backward_hook(collect)
 +    legacy_model.register_backward_hook(collect)
@@ -141,14 +137,6 @@ with warnings.catch_warnings():
 # edits: both_tuples
 -    answer.append((grad_input, grad_output))
 +    answer.append((*grad_input, module.W.grad))
-
-# %% ran_again
-# misconception: runs both models a second time | hint: autopsy_ran_again
-# breaks: Forward and backward run once for each
-# edits: only_legacy
--    for model in (legacy_model, full_model):
-+    full_model.register_full_backward_hook(collect)
-+    for model in (legacy_model, full_model, legacy_model, full_model):
 
 # %% full_pre_hook
 # misconception: a full backward pre-hook, which gets the gradient of the output | hint: gradients_of_the_output

@@ -1,7 +1,4 @@
-# nothing to break: Checkpoints outlive names.
-# nothing to break: A layer was called `linear` when somebody saved the model; today it is called `fc`.
-# nothing to break: You need not bring those to the new name.
-# nothing to break: For example: `accept_old_name(head, "linear", "fc")`
+# nothing to break: A layer was called `linear` when somebody saved the model
 
 # %% alias
 # misconception: adds the child under its old name as well | hint: old_name_renames_module
@@ -10,7 +7,6 @@ def accept_old_name(module, old, new):
 
 # %% any_part
 # misconception: renames any part between dots | hint: old_name_anywhere
-# breaks: What other modules call `old` is none of its business
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -33,7 +29,7 @@ def accept_old_name(module, old, new):
 
 # %% children_only
 # misconception: knows children, not parameters | hint: old_name_one_kind
-# breaks: or one of its own parameters
+# breaks: a child or a parameter
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -44,7 +40,6 @@ def accept_old_name(module, old, new):
 
 # %% drops_the_old_key
 # misconception: only drops the old key | hint: old_name_only_dropped
-# breaks: what is saved there for the module's `old` goes into its `new`
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -52,14 +47,6 @@ def accept_old_name(module, old, new):
                 del state_dict[key]
 
     module.register_load_state_dict_pre_hook(rename)
-
-# %% fills_what_is_missing
-# misconception: fills what is missing with the module's own tensors | hint: old_name_hides_errors
-# edits: drops_the_old_key
--                del state_dict[key]
-+                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-+        for key, value in module.state_dict().items():
-+            state_dict.setdefault(prefix + key, value)
 
 # %% keeps_the_old_key
 # misconception: adds the new key and leaves the old one | hint: old_name_kept_as_well
@@ -69,7 +56,7 @@ def accept_old_name(module, old, new):
 
 # %% no_dot
 # misconception: a condition that linear2 fulfils too | hint: old_name_anywhere
-# breaks: names that only look alike, such as `linear2`
+# breaks: Names that only look alike, such as `linear2`, stay.
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -80,7 +67,7 @@ def accept_old_name(module, old, new):
 
 # %% no_prefix
 # misconception: compares with the old name alone | hint: old_name_no_prefix
-# breaks: `module` may stand anywhere in a model, under any name
+# breaks: when `module` or a model around it loads a checkpoint
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -99,21 +86,8 @@ def accept_old_name(module, old, new):
 
     return rename
 
-# %% one_level
-# misconception: takes the first and the last part of the key | hint: old_name_one_kind
-# breaks: with all that is inside it
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            parts = key[len(prefix) :].split(".")
-            if parts[0] == old:
-                state_dict[prefix + new + "." + parts[-1]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
-
 # %% overrides_load
 # misconception: replaces load_state_dict of the module, which a model around it never calls | hint: old_name_no_prefix
-# breaks: or any model around it loads a checkpoint
 def accept_old_name(module, old, new):
     load = module.load_state_dict
 
@@ -212,23 +186,6 @@ def accept_old_name(module, old, new):
 
     module.register_load_state_dict_pre_hook(rename)
 
-# %% saves_the_old_name
-# misconception: gives saved checkpoints the old name as well | hint: old_name_renames_module
-# breaks: what `state_dict()` saves has the new names
-def accept_old_name(module, old, new):
-    def on_load(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-
-    def on_save(module, state_dict, prefix, local_metadata):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + new + "."):
-                state_dict[prefix + old + key[len(prefix + new) :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(on_load)
-    module.register_state_dict_post_hook(on_save)
-
 # %% saving_hook
 # misconception: renames when saving | hint: old_name_not_started
 def accept_old_name(module, old, new):
@@ -255,7 +212,7 @@ def accept_old_name(module, old, new):
 
 # %% throws_strangers_away
 # misconception: throws away what it does not know | hint: old_name_hides_errors
-# breaks: Whatever else is missing in a checkpoint, is too much or does not fit, is still reported.
+# breaks: what is missing or too much is still reported
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         known = {prefix + key for key in module.state_dict()}
@@ -320,182 +277,3 @@ def accept_old_name(module, old, new):
 -            state_dict[key.replace(old, new)] = state_dict.pop(key)
 +            if (key + ".").startswith(prefix + new + "."):
 +                state_dict[prefix + old + key[len(prefix + new) :]] = state_dict.pop(key)
-
-# %% first_place_only
-# misconception: remembers the first prefix, though the module stands at two places | hint: old_name_one_place
-# breaks: and even at two places
-def accept_old_name(module, old, new):
-    places = []
-
-    def rename(module, state_dict, prefix, *rest):
-        if not places:
-            places.append(prefix)
-        (prefix,) = places
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
-
-# %% edits_the_checkpoint
-# misconception: renames in the caller's own checkpoint | hint: old_name_edits_checkpoint
-# breaks: The caller's checkpoint stays as it is
-def accept_old_name(module, old, new):
-    load = module.load_state_dict
-
-    def renaming_load(state_dict, *args, **kwargs):
-        for key in list(state_dict):
-            if (key + ".").startswith(old + "."):
-                state_dict[new + key[len(old) :]] = state_dict.pop(key)
-        return load(state_dict, *args, **kwargs)
-
-    module.load_state_dict = renaming_load
-
-# %% found_anywhere
-# misconception: looks for prefix and name anywhere in the key, not at its beginning | hint: old_name_anywhere
-import re
-
-
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        pattern = re.compile(rf"{re.escape(prefix + old)}\b")
-        for key in list(state_dict):
-            if pattern.search(key):
-                state_dict[pattern.sub(prefix + new, key)] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
-
-# %% replaces_every_time
-# misconception: str.replace, which at the root also meets the old name in the middle of a key | hint: old_name_anywhere
-def accept_old_name(module, old, new):
-    def hook(module, state_dict, prefix, *rest):
-        was, now = prefix + old, prefix + new
-        for key in list(state_dict):
-            if (key + '.').startswith(was + '.'):
-                state_dict[(key + '.').replace(was + '.', now + '.')[:-1]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(hook)
-
-# %% fills_up
-# misconception: fills up what is missing with the current values | hint: old_name_hides_errors
-def accept_old_name(module, old, new):
-    def hook(module, state_dict, prefix, *rest):
-        was, now = prefix + old, prefix + new
-        for key in list(state_dict):
-            if key == was or key.startswith(was + "."):
-                state_dict[now + key[len(was):]] = state_dict.pop(key)
-        for name, tensor in module.state_dict().items():
-            if name == new or name.startswith(new + "."):
-                state_dict.setdefault(prefix + name, tensor)
-
-    module.register_load_state_dict_pre_hook(hook)
-
-# %% moves_the_versions
-# misconception: moves the versions in _metadata, which is the caller's own | hint: old_name_edits_checkpoint
-# breaks: and its `_metadata`
-def accept_old_name(module, old, new):
-    def hook(module, state_dict, prefix, *rest):
-        was, now = prefix + old, prefix + new
-        for key in list(state_dict):
-            if key == was or key.startswith(was + "."):
-                state_dict[now + key[len(was):]] = state_dict.pop(key)
-        metadata = getattr(state_dict, "_metadata", None)
-        if metadata is not None:
-            for key in list(metadata):
-                if key == was or key.startswith(was + "."):
-                    metadata[now + key[len(was):]] = metadata.pop(key)
-
-    module.register_load_state_dict_pre_hook(hook)
-
-# %% tensor_becomes_the_parameter
-# misconception: a tensor of the checkpoint becomes the parameter itself, and training writes into it | hint: old_name_edits_checkpoint
-# breaks: with its tensors
-def accept_old_name(module, old, new):
-    def hook(module, state_dict, prefix, *rest):
-        was, now = prefix + old, prefix + new
-        for key in list(state_dict):
-            if key == was or key.startswith(was + "."):
-                value = state_dict.pop(key)
-                path = new + key[len(was):]
-                owner, _, leaf = path.rpartition(".")
-                try:
-                    target = getattr(module.get_submodule(owner), leaf)
-                    if target.shape == value.shape:
-                        target.data = value.data
-                except AttributeError:
-                    pass
-                state_dict[now + key[len(was):]] = value
-
-    module.register_load_state_dict_pre_hook(hook)
-
-# %% keeps_its_own_where_shapes_differ
-# misconception: keeps today's value in silence where the shape does not fit | hint: old_name_hides_errors
-# breaks: or does not fit
-def accept_old_name(module, old, new):
-    def hook(module, state_dict, prefix, *rest):
-        was, now = prefix + old, prefix + new
-        for key in list(state_dict):
-            if key == was or key.startswith(was + "."):
-                value = state_dict.pop(key)
-                mine = module.state_dict().get(new + key[len(was):])
-                state_dict[now + key[len(was):]] = value if mine is None or mine.shape == value.shape else mine
-
-    module.register_load_state_dict_pre_hook(hook)
-
-# %% looks_like_a_new_one
-# misconception: takes a name that begins with the new one for a new checkpoint | hint: old_name_anywhere
-def accept_old_name(module, old, new):
-    def hook(module, state_dict, prefix, local_metadata, strict, *rest):
-        was, now = prefix + old, prefix + new
-        if any(key.startswith(now) for key in state_dict):
-            return
-        for key in list(state_dict):
-            if key == was or key.startswith(was + "."):
-                state_dict[now + key[len(was) :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(hook)
-
-# %% clears_load_hooks
-# misconception: clears the load hooks that are already there, so that the cell can run again | hint: removes_other_hooks
-# breaks: Load hooks of others stay.
-def accept_old_name(module, old, new):
-    def hook(module, state_dict, prefix, local_metadata, strict, *rest):
-        was, now = prefix + old, prefix + new
-        for key in list(state_dict):
-            if key == was or key.startswith(was + "."):
-                state_dict[now + key[len(was) :]] = state_dict.pop(key)
-
-    for number, other in list(module._load_state_dict_pre_hooks.items()):
-        if "accept_old_name" not in str(other.hook):
-            del module._load_state_dict_pre_hooks[number]
-    module.register_load_state_dict_pre_hook(hook)
-
-# %% word_boundary
-# misconception: an escaped pattern, in which the name ends at any sign that is no letter | hint: old_name_anywhere
-# breaks: neither are names that only look alike
-import re
-
-
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if match := re.match(rf"{re.escape(prefix + old)}\b", key):
-                state_dict[prefix + new + key[match.end():]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
-
-# %% reshapes_what_does_not_fit
-# misconception: bends a tensor of another shape into the one of today | hint: old_name_hides_errors
-# breaks: does not fit, is still reported
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        today = module.state_dict()
-        for key in list(state_dict):
-            if key == prefix + old or key.startswith(prefix + old + "."):
-                own = new + key[len(prefix + old):]
-                value = state_dict.pop(key)
-                if own in today and value.numel() == today[own].numel():
-                    value = value.reshape(today[own].shape)
-                state_dict[prefix + own] = value
-
-    module.register_load_state_dict_pre_hook(rename)

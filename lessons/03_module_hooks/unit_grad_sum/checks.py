@@ -1,7 +1,7 @@
 import torch
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Close, Matches
+from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import TensorRecord
 from course.models import Model
 from course.probing import hook_counts, other_forward
@@ -27,7 +27,7 @@ def sums_to_one(right):
 
 
 class EachElementSumsToOne(Check):
-    """In each backward `x1.grad` and `x2.grad` are divided by their sum; the gradient of `W` is as before."""
+    """Each backward divides both gradients by their sum; that of `W` stays."""
 
     poison = ("x1", "x2", "output")
     errors = {r"TypeError: object of type 'generator' has no len": "stop_generator"}
@@ -88,115 +88,73 @@ class EachElementSumsToOne(Check):
         }
 
 
-class SmallAndMixed(Check):
-    """The shares are right for tiny gradients, mixed signs, beside a sum of 0 or inf, in float64, in each pass through one graph."""
+class MixedSigns(Check):
+    """In eval mode, and where the two gradients differ in sign."""
 
     poison = ("x1", "x2", "output")
-    blame = {
-        "x1.grad of tiny gradients": "value_taken_for_nothing", "x1.grad of mixed signs": "shares_clamped",
-        "x1.grad beside a sum of 0": "shares_all_or_nothing", "x1.grad with a frozen W": "frozen_pass_left_out",
-        "x1.grad of a second pass through one graph": "runs_only_once",
-        "gradient of x1 with create_graph": "create_graph_left_out",
-    }
-
-    def leaves(self, case, **more):
-        return [case.tensor(name, 4, positive=True, requires_grad=True, **more) for name in ("x1", "x2")]
-
-    def mixed(self, case):
-        """One of the two is negative, and three times as large."""
-        size = case.tensor("x", 4, positive=True)
-        return [one.clone().requires_grad_() for one in (size, -3 * size)]
-
-    def probe(self, nb, case):
-        found, model = {}, nb.module("model")
-        was_training = model.training
-        model.eval()
-        for name, (x1, x2), factor in self.given(case):
-            model(x1, x2).backward(torch.full_like(x1, factor))
-            found[f"x1.grad of {name}"], found[f"x2.grad of {name}"] = x1.grad, x2.grad
-        model.train(was_training)
-        x1, x2 = self.leaves(case)
-        model.W.requires_grad_(False)
-        try:
-            model(x1, x2).backward(torch.full_like(x1, 3.0))
-        finally:
-            model.W.requires_grad_(True)
-        found["x1.grad with a frozen W"] = x1.grad
-        x1, x2 = self.with_a_sum_of_0(case)
-        model(x1, x2).backward(torch.tensor([2.0, 2.0, 2.0, torch.inf]))
-        found |= {"x1.grad beside a sum of 0": x1.grad[1:3], "x2.grad beside a sum of 0": x2.grad[1:3]}
-        x1, x2 = self.leaves(case)
-        output, ones = model(x1, x2), torch.ones(4)
-        output.backward(ones, retain_graph=True)
-        x1.grad = None
-        output.backward(ones, retain_graph=True)
-        found["x1.grad of a second pass through one graph"] = x1.grad
-        found["gradient of x1 with create_graph"], _ = torch.autograd.grad(model(x1, x2), (x1, x2), ones, create_graph=True)
-        return found
-
-    def with_a_sum_of_0(self, case):
-        """The gradients of the first element sum to 0; those of the last one are infinite."""
-        x1, x2 = (x.detach() for x in self.leaves(case))
-        x2[0] = -x1[0]
-        return x1.requires_grad_(), x2.requires_grad_()
 
     def given(self, case):
-        return [
-            ("tiny gradients", self.leaves(case), 1e-12),
-            ("mixed signs", self.mixed(case), 2.0),
-            ("gradients in float64", self.leaves(case, dtype=torch.float64), 1.0),
-        ]
-
-    def truth(self, case):
-        found = {}
-        for name, (x1, x2), _ in self.given(case):
-            x1, x2 = x1.detach(), x2.detach()
-            shares = x2 / (x1 + x2), x1 / (x1 + x2)
-            if "float64" in name:
-                shares = [Close(share, 1e-12, 1e-14) for share in shares]
-            found[f"x1.grad of {name}"], found[f"x2.grad of {name}"] = shares
-        x1, x2 = (x.detach() for x in self.leaves(case))
-        for where in ("x1.grad with a frozen W", "x1.grad of a second pass through one graph", "gradient of x1 with create_graph"):
-            found[where] = x2 / (x1 + x2)
-        x1, x2 = (x.detach()[1:3] for x in self.with_a_sum_of_0(case))
-        return {**found, "x1.grad beside a sum of 0": x2 / (x1 + x2), "x2.grad beside a sum of 0": x1 / (x1 + x2)}
-
-    def mistakes(self, case):
-        right = self.truth(case)
-        return {
-            "nothing_registered": {"x1.grad of mixed signs": 10 * self.mixed(case)[1].detach()},
-            "float64_lost": {name: ANYTHING if "float64" in name else value for name, value in right.items()},
-        }
-
-
-check("unit_grad_sum", EachElementSumsToOne, SmallAndMixed)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class AnyForwardSumsToOne(Check):
-    """The hook divides the gradients it is given, so it is right for any forward and any shape."""
-
-    poison = ("x1", "x2", "output")
+        """One of the two is negative, and three times as large."""
+        x1 = case.tensor("x1", 2, 3, positive=True)
+        return x1.requires_grad_(), (-3 * x1.detach() * case.integer("factor", 2, 5)).requires_grad_()
 
     def probe(self, nb, case):
-        x1 = case.tensor("hidden x1", 2, 3, positive=True, requires_grad=True)
-        x2 = case.tensor("hidden x2", 2, 3, positive=True, requires_grad=True)
-        with other_forward(nb.module("model"), lambda self, x1, x2: x1**2 * x2 * self.W) as model:
-            model(x1, x2).backward(case.tensor("hidden upstream", 2, 3))
+        (x1, x2), model = self.given(case), nb.module("model")
+        was_training = model.training
+        model.eval()(x1, x2).backward(case.tensor("upstream", 2, 3, positive=True))
+        model.train(was_training)
         return {"x1.grad": x1.grad, "x2.grad": x2.grad}
 
     def truth(self, case):
-        x1 = case.tensor("hidden x1", 2, 3, positive=True, requires_grad=True)
-        x2 = case.tensor("hidden x2", 2, 3, positive=True, requires_grad=True)
-        g1, g2 = torch.autograd.grad(x1**2 * x2 * Model().W, (x1, x2), case.tensor("hidden upstream", 2, 3))
-        return {"x1.grad": g1 / (g1 + g2), "x2.grad": g2 / (g1 + g2)}
+        x1, x2 = (x.detach() for x in self.given(case))
+        return {"x1.grad": x2 / (x1 + x2), "x2.grad": x1 / (x1 + x2)}
 
     def mistakes(self, case):
-        x1, x2 = case.tensor("hidden x1", 2, 3, positive=True), case.tensor("hidden x2", 2, 3, positive=True)
+        (x1, x2), right = (x.detach() for x in self.given(case)), self.truth(case)
+        upstream = case.tensor("upstream", 2, 3, positive=True)
         return {
-            "formula_of_visible_forward": {"x1.grad": x2 / (x1 + x2), "x2.grad": x1 / (x1 + x2)},
-            "only_the_sum_is_right": sums_to_one(self.truth(case)),
+            "sum_of_magnitudes": {"x1.grad": x2 / (x1 - x2)},
+            "only_in_training": {"x1.grad": 5 * upstream * x2},
+            "shares_clamped": {"x1.grad": right["x1.grad"].clamp(0, 1), "x2.grad": right["x2.grad"].clamp(0, 1)},
         }
 
 
-check("unit_grad_sum", AnyForwardSumsToOne)
+check("unit_grad_sum", EachElementSumsToOne, MixedSigns)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnotherForwardTwice(Check):
+    """The hook divides what it is given, in two passes of another forward."""
+
+    poison = ("x1", "x2", "output")
+
+    def probe(self, nb, case):
+        model, gain, seen = nb.module("model"), case.tensor("hidden gain", 2, 3, positive=True), []
+        x1 = case.tensor("hidden x1", 2, 3, positive=True, requires_grad=True)
+        x2 = case.tensor("hidden x2", 2, 3, positive=True, requires_grad=True)
+        was_training, model.W.grad = model.training, None
+        with model.register_forward_hook(lambda module, args, output: seen.append(output.detach() * gain)):
+            with other_forward(model, lambda self, x1, x2: x1**2 * x2 * self.W):
+                model(x1 * 2, x2 * 3).backward(case.tensor("hidden upstream", 2, 3, positive=True))
+                model.eval()(x1 * 5, x2 * 7).backward(gain)
+            model.train(was_training)
+        return {"x1.grad": x1.grad, "x2.grad": x2.grad, "W.grad": model.W.grad, "hook of others: output * gain": seen}
+
+    def truth(self, case):
+        x1, x2 = case.tensor("hidden x1", 2, 3, positive=True), case.tensor("hidden x2", 2, 3, positive=True)
+        upstream, gain = case.tensor("hidden upstream", 2, 3, positive=True), case.tensor("hidden gain", 2, 3, positive=True)
+        calls = ((x1 * 2, x2 * 3, 2, 3, upstream), (x1 * 5, x2 * 7, 5, 7, gain))
+        of_x1 = sum(factor * 2 * b / (2 * b + a) for a, b, factor, _, _ in calls)
+        of_x2 = sum(factor * a / (2 * b + a) for a, b, _, factor, _ in calls)
+        return {
+            "x1.grad": of_x1, "x2.grad": of_x2, "W.grad": sum((a**2 * b * g).sum() for a, b, _, _, g in calls).reshape(1),
+            "hook of others: output * gain": [5 * a**2 * b * gain for a, b, _, _, _ in calls],
+        }
+
+    def mistakes(self, case):
+        x1, x2 = case.tensor("hidden x1", 2, 3, positive=True), case.tensor("hidden x2", 2, 3, positive=True)
+        calls = ((x1 * 2, x2 * 3, 2, 3), (x1 * 5, x2 * 7, 5, 7))
+        return {"formula_of_visible_forward": {"x1.grad": sum(factor * b / (a + b) for a, b, factor, _ in calls)}}
+
+
+check("unit_grad_sum", AnotherForwardTwice)

@@ -21,28 +21,15 @@ def module_hook(module, grad_input, grad_output):
 
 model.register_full_backward_hook(module_hook)
 
-# %% list_by_stack
+# %% a_small_number_below
 model = Model()
 
 
 def module_hook(module, grad_input, grad_output):
-    stacked = torch.stack(grad_input)
-    return list(stacked / stacked.sum(dim=0, keepdim=True))
+    total = grad_input[0] + grad_input[1] + 1e-8
+    return grad_input[0] / total, grad_input[1] / total
 
 
-model.register_full_backward_hook(module_hook)
-
-# %% reciprocal_in_an_object
-model = Model()
-
-
-class Normalise:
-    def __call__(self, module, grad_input, grad_output):
-        print(grad_input)
-        return tuple(map(torch.mul, grad_input, 2 * [torch.add(*grad_input).reciprocal()]))
-
-
-module_hook = Normalise()
 model.register_full_backward_hook(module_hook)
 
 # %% registered_twice

@@ -49,7 +49,6 @@
 
 # %% legacy_register
 # misconception: registers the deprecated hook | hint: hook_changes_shape
-# breaks: Write the full backward hook `module_hook`
 # edits: comprehension
 -model.register_full_backward_hook(module_hook)
 +with warnings.catch_warnings():
@@ -58,7 +57,6 @@
 
 # %% norm_of_absolutes
 # misconception: divides by the sum of absolute values | hint: sum_of_magnitudes
-# breaks: together they are 1 wherever the sum is not 0
 # edits: a_list_of_two
 -    total = sum(grad_input)
 -    return [grad / total for grad in grad_input]
@@ -132,7 +130,6 @@ model.register_full_backward_hook(module_hook)
 
 # %% swapped
 # misconception: returns the shares in the other order | hint: swaps_gradients
-# breaks: `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`
 # edits: a_list_of_two
 -    total = sum(grad_input)
 -    return [grad / total for grad in grad_input]
@@ -147,7 +144,6 @@ model.register_full_backward_hook(module_hook)
 
 # %% total_of_all_elements
 # misconception: one sum over all elements | hint: sums_everything
-# breaks: divides both input gradients by the sum of the two, element by element
 # edits: comprehension
 -    total = sum(grad_input)
 +    total = grad_input[0].sum() + grad_input[1].sum()
@@ -160,7 +156,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% once
 # misconception: a hook that removes itself after the first pass | hint: runs_only_once
-# breaks: In each backward pass
+# breaks: In each backward pass it divides both input gradients by their sum
 # edits: comprehension
  def module_hook(module, grad_input, grad_output):
 +    handle.remove()
@@ -168,27 +164,8 @@ model.register_full_backward_hook(module_hook)
 -model.register_full_backward_hook(module_hook)
 +handle = model.register_full_backward_hook(module_hook)
 
-# %% eps
-# misconception: an eps that swallows tiny gradients | hint: value_taken_for_nothing
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
-+    g1, g2 = grad_input
-+    total = g1 + g2 + 1e-8
-+    return g1 / total, g2 / total
-
-# %% float32
-# misconception: in float32 for float64 gradients | hint: float64_lost
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
-+    g1, g2 = grad_input
-+    total = (g1 + g2).float()
-+    return (g1.float() / total).to(g1.dtype), (g2.float() / total).to(g2.dtype)
-
 # %% clamp
 # misconception: shares clamped to 0..1 | hint: shares_clamped
-# breaks: together they are 1 wherever the sum is not 0
 # edits: a_list_of_two
 -    total = sum(grad_input)
 -    return [grad / total for grad in grad_input]
@@ -196,69 +173,9 @@ model.register_full_backward_hook(module_hook)
 +    t = g1 + g2
 +    return (g1 / t).clamp(0, 1), (g2 / t).clamp(0, 1)
 
-# %% where_small
-# misconception: small sums are left alone | hint: value_taken_for_nothing
-# edits: in_place_with_a_kept_sum
--    for grad in grad_input:
--        grad.div_(total)
-+    return tuple(torch.where(total.abs() < 1e-6, g, g / total) for g in grad_input)
-
-# %% all_or_nothing
-# misconception: divides nothing if one sum is 0 | hint: shares_all_or_nothing
-# breaks: together they are 1 wherever the sum is not 0
-# edits: eps
--    total = g1 + g2 + 1e-8
-+    total = g1 + g2
-+    if (total == 0).any():
-+        return None
-
-# %% only_if_w_learns
-# misconception: divides nothing while W is frozen | hint: frozen_pass_left_out
-# breaks: In each backward pass
-# edits: comprehension
--    total = sum(grad_input)
-+    if not module.W.requires_grad:
-+        return None
-+    total = grad_input[0] + grad_input[1]
-
 # %% a_generator
 # misconception: a comprehension in round parentheses, taken for a tuple | hint: stop_generator
 # edits: in_place_with_a_kept_sum
 -    for grad in grad_input:
 -        grad.div_(total)
 +    return (grad / total for grad in grad_input)
-
-# %% not_with_create_graph
-# misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
-# breaks: In each backward pass
-# edits: comprehension
- def module_hook(module, grad_input, grad_output):
-+    if torch.is_grad_enabled():
-+        return None
-
-# %% one_pass_a_forward
-# misconception: counts one pass for each forward | hint: runs_only_once
-# breaks: In each backward pass
-model = Model()
-waiting = []
-
-
-def module_hook(module, grad_input, grad_output):
-    if not waiting:
-        return None
-    waiting.pop()
-    total = sum(grad_input)
-    return tuple(grad / total for grad in grad_input)
-
-
-model.register_forward_hook(lambda module, args, output: waiting.append(True))
-model.register_full_backward_hook(module_hook)
-
-# %% nothing_beside_inf
-# misconception: leaves the whole gradient alone where one element is infinite | hint: shares_all_or_nothing
-# breaks: element by element
-# edits: comprehension
--    total = sum(grad_input)
-+    total = grad_input[0] + grad_input[1]
-+    if not total.isfinite().all():
-+        return None
