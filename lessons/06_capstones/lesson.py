@@ -23,6 +23,7 @@
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
 from contextlib import contextmanager
+from dataclasses import dataclass, is_dataclass
 from functools import partial
 
 import course
@@ -225,9 +226,11 @@ print(units, "\ndead:", (units == 0).all(0).tolist())
 
 # %% nbgrader={"grade": false, "grade_id": "setup_tensors_in", "locked": true, "schema_version": 3, "solution": false, "task": false}
 def tensors_in(output):
-    """All tensors in a module's output, at whatever depth of tuples, lists and dicts, in their order."""
+    """All tensors in a module's output, at whatever depth of tuples, lists, dicts and dataclasses, in their order."""
     if isinstance(output, torch.Tensor):
         return [output]
+    if is_dataclass(output):
+        return tensors_in(vars(output))
     parts = output.values() if isinstance(output, dict) else output
     if not isinstance(output, (tuple, list, dict)):
         return []
@@ -275,15 +278,16 @@ def gradient_flow_debugger(model):
         "no_gradient": [],
         "gradient_size": {},
     }
-    handles, silent = [], {}
+    handles, silent, heard = [], {}, []
 
     def see_gradient(name, grad):
         if report["bad_gradient"] is None and not grad.isfinite().all():
             report["bad_gradient"] = name
 
     def see_output(name, module, args, output):
+        heard.append(name)
         for tensor in tensors_in(output):
-            if report["bad_output"] is None and not tensor.isfinite().all():
+            if report["bad_output"] is None and not tensor.detach().isfinite().all():  # a checkpoint records what is not detached
                 report["bad_output"] = name
             if tensor.requires_grad:  # the output may be a leaf, on which a hook would stay: keep the handle
                 handles.append(tensor.register_hook(partial(see_gradient, name)))
@@ -299,6 +303,8 @@ def gradient_flow_debugger(model):
     finally:
         for handle in handles:
             handle.remove()
+    if not heard:
+        raise RuntimeError("no module of this model was heard: has it run, and is it not a compiled one?")
     for name, parameter in model.named_parameters():
         if parameter.grad is None:
             report["no_gradient"].append(name)
@@ -391,6 +397,43 @@ for title, (model, pixels) in real_models.items():
 # %% [markdown]
 # One weight of the LSTM is NaN, and so is its output; its name is `''`, for the model is that one layer. If a line says that your tool has stopped the forward, then it met a tuple: look for `tensors_in` in the text before the exercise.
 #
+# Three more kinds of models break many a tool. A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times: look at `tensor.detach()`. An output can be a **dataclass**. And where no hook is ever called, as in a model that was compiled and run before, an empty report looks like good news: the solution says aloud that it has heard nothing.
+
+# %%
+from torch.utils.checkpoint import checkpoint
+
+
+@dataclass
+class Scores:
+    logits: torch.Tensor
+
+
+class Wrapped(nn.Module):
+    """Its body runs in a checkpoint, and it returns a dataclass."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+        self.body[2].bias.data[0] = torch.nan
+
+    def forward(self, x):
+        return Scores(checkpoint(self.body, x, use_reentrant=False))
+
+
+def watched(title, model, run):
+    try:
+        with gradient_flow_debugger(model) as report:
+            run(torch.randn(3, 4)).sum().backward()
+        print(f"{title:25} bad output: {report['bad_output']!r}")
+    except (RuntimeError, AttributeError, TypeError) as error:
+        print(f"{title:25} {type(error).__name__}: {str(error)[:90]}")
+
+
+wrapped = Wrapped()
+watched("checkpoint, dataclass", wrapped, lambda x: wrapped(x).logits)
+watched("a model no hook hears", nn.Linear(4, 3), lambda x: wrapped(x).logits)
+
+# %% [markdown]
 # PyTorch has a detector of its own, `torch.autograd.set_detect_anomaly(True)`. It stops at the first NaN of backward, with the line of the forward pass that made it. What do the two cost?
 
 # %%
@@ -1108,17 +1151,21 @@ half_frozen = nn.Sequential(nn.Linear(16, 16).requires_grad_(False), nn.ReLU(), 
 tied = nn.Sequential(nn.Linear(16, 16), nn.ReLU(inplace=True), nn.Linear(16, 16))
 tied[2].weight = tied[0].weight
 
+language = nn.Sequential(nn.Embedding(9, 16), nn.Linear(16, 9, bias=False))
+language[1].weight = language[0].weight  # as in GPT-2: words in and words out have one table
+
 compared("TransformerEncoder", encoder, lambda model: model(words).pow(2).mean())
 compared("ResNet-18", real_models["ResNet-18"][0].eval(), lambda model: model(photos).pow(2).mean())
 compared("LSTM", nn.LSTM(16, 8), lambda model: model(words)[0].pow(2).mean())
 compared("frozen in part", half_frozen, lambda model: model(rows).pow(2).mean())
 compared("tied, in-place ReLU", tied, lambda model: model(rows).pow(2).mean())
+compared("tied Embedding", language, lambda model: model(torch.arange(8).reshape(4, 2)).pow(2).mean())
 compared("one Linear layer", nn.Linear(16, 2), lambda model: model(rows).pow(2).mean())
 with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 
 # %% [markdown]
-# The solution gets through all of them. If yours does not, the line says why, and each cure is a small step: ask whether the output requires a gradient; look the name up by the parameter, not by the layer; sum over the dimensions between the first and the last.
+# The solution gets through all but one of them: an Embedding that shares its weight with a Linear layer adds a part to the gradient that no hook on the Linear layer sees. So it raises an error, for a wrong number would be worse. If yours does not, the line says why, and each cure is a small step: ask whether the output requires a gradient; look the name up by the parameter, not by the layer; sum over the dimensions between the first and the last.
 #
 # What has no entry? Norms and LSTMs are no Linear layers, and an attention's `out_proj` is one whose `forward` nobody calls: its weight goes straight into a function, so no module hook ever runs.
 #
