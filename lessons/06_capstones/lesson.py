@@ -1223,7 +1223,7 @@ for width in (32, 128):
 # %% [markdown]
 # | | one by one | hooks | `vmap(grad(...))` |
 # | --- | --- | --- | --- |
-# | time | slow | several times the plain backward | as hooks, or less: machines differ |
+# | time | slow | more than the plain backward | more than the plain backward; which of the two is faster, your machine says above |
 # | layers | all | those you have written a rule for | nearly all |
 # | your training loop | another one | stays as it is | another one |
 # | memory | one gradient at a time | N times the parameters | N times the parameters |
