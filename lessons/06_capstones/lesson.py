@@ -23,6 +23,7 @@
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
 from contextlib import contextmanager
+from dataclasses import dataclass, is_dataclass
 from functools import partial
 
 import course
@@ -225,9 +226,11 @@ print(units, "\ndead:", (units == 0).all(0).tolist())
 
 # %% nbgrader={"grade": false, "grade_id": "setup_tensors_in", "locked": true, "schema_version": 3, "solution": false, "task": false}
 def tensors_in(output):
-    """All tensors in a module's output, at whatever depth of tuples, lists and dicts, in their order."""
+    """All tensors in a module's output, at whatever depth of tuples, lists, dicts and dataclasses, in their order."""
     if isinstance(output, torch.Tensor):
         return [output]
+    if is_dataclass(output):
+        return tensors_in(vars(output))
     parts = output.values() if isinstance(output, dict) else output
     if not isinstance(output, (tuple, list, dict)):
         return []
@@ -243,33 +246,23 @@ print(type(output).__name__, "with the tensors", [tuple(t.shape) for t in tensor
 #
 # hard · 30 min
 #
-# Write the context manager `gradient_flow_debugger(model)`:
-#
-# ```python
-# with gradient_flow_debugger(model) as report:
-#     loss_function(model(x), y).backward()       # one forward, one backward
-# ```
-#
-# After the block, the dict `report` has these five entries:
+# Write the context manager `gradient_flow_debugger(model)`; of a forward and backward it gives this dict:
 #
 # | key | value |
 # | --- | --- |
-# | `"bad_output"` | the name of the first module, in the order in which the modules *finish*, whose output holds a NaN or an infinity; `None` if there is none |
-# | `"bad_gradient"` | the name of the first module, in the order of the *backward* pass, whose output gets a gradient that holds a NaN or an infinity; `None` if there is none |
-# | `"dead"` | a dict: name of each `nn.ReLU` → the share of its units that are dead, from 0.0 to 1.0 |
-# | `"no_gradient"` | a list or a tuple: the names of the parameters whose `.grad` is `None` at the end of the block |
-# | `"gradient_size"` | a dict: name of each other parameter → the mean absolute value of its `.grad` |
+# | `"bad_output"` | the name of the first module to *finish* whose output holds a NaN or an infinity, or `None` |
+# | `"bad_gradient"` | the name of the first module, in the order of *backward*, whose output gets such a gradient, or `None` |
+# | `"dead"` | a dict: name of each `nn.ReLU` → share of its units that are dead |
+# | `"no_gradient"` | a list: the parameters whose `.grad` is `None` after the block |
+# | `"gradient_size"` | a dict: name of each other parameter → mean absolute value of its `.grad` |
 #
-# - All of it is plain data (text, numbers, lists, dicts), so that it can go into a log.
-# - Names are those of `named_modules()` and `named_parameters()`; the model itself is `''`. `"no_gradient"` keeps their order; in the dicts any order will do.
-# - It works on any model: nested, with in-place ReLUs, with functions between its modules, with frozen layers (the output of a frozen first layer requires no gradient).
-# - It only looks. The values of outputs and gradients are as without it. After the block, also after an error in it, its hooks are gone, and it leaves no attribute on the model. The hooks of others are still there, also those that were registered in the block. The error comes out of the block.
+# The report is plain text and numbers, it only looks, and afterwards, also after an error, its hooks are gone.
 #
-# <details><summary>Fine print</summary>
-#
-# In the check every module runs at most once, has one name, and returns one tensor of at least two dimensions, which is no leaf that requires a gradient; every ReLU runs, and none is of a subclass of `nn.ReLU`. Where a block and its last child return the same tensor, either name will do as `"bad_gradient"`. An error is an `Exception`, and what the report holds after one is not asked. Hooks on outputs may stay with them, for they go when the outputs go; what a second backward does to the report is not asked. With `tensors_in` your tool works on an LSTM as well: no check asks for it, the cells after the exercise do.
-#
-# </details>
+# ```python
+# with gradient_flow_debugger(patient) as report:
+#     F.cross_entropy(patient(x), y).backward()
+# report["dead"]              # {"features.1": 0.0, "features.3": 0.125}
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "gradient_flow_debugger", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -285,15 +278,16 @@ def gradient_flow_debugger(model):
         "no_gradient": [],
         "gradient_size": {},
     }
-    handles, silent = [], {}
+    handles, silent, heard = [], {}, []
 
     def see_gradient(name, grad):
         if report["bad_gradient"] is None and not grad.isfinite().all():
             report["bad_gradient"] = name
 
     def see_output(name, module, args, output):
+        heard.append(name)
         for tensor in tensors_in(output):
-            if report["bad_output"] is None and not tensor.isfinite().all():
+            if report["bad_output"] is None and not tensor.detach().isfinite().all():  # a checkpoint records what is not detached
                 report["bad_output"] = name
             if tensor.requires_grad:  # the output may be a leaf, on which a hook would stay: keep the handle
                 handles.append(tensor.register_hook(partial(see_gradient, name)))
@@ -309,6 +303,8 @@ def gradient_flow_debugger(model):
     finally:
         for handle in handles:
             handle.remove()
+    if not heard:
+        raise RuntimeError("no module of this model was heard: has it run, and is it not a compiled one?")
     for name, parameter in model.named_parameters():
         if parameter.grad is None:
             report["no_gradient"].append(name)
@@ -401,6 +397,43 @@ for title, (model, pixels) in real_models.items():
 # %% [markdown]
 # One weight of the LSTM is NaN, and so is its output; its name is `''`, for the model is that one layer. If a line says that your tool has stopped the forward, then it met a tuple: look for `tensors_in` in the text before the exercise.
 #
+# Three more kinds of models break many a tool. A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times: look at `tensor.detach()`. An output can be a **dataclass**. And where no hook is ever called, as in a model that was compiled and run before, an empty report looks like good news: the solution says aloud that it has heard nothing.
+
+# %%
+from torch.utils.checkpoint import checkpoint
+
+
+@dataclass
+class Scores:
+    logits: torch.Tensor
+
+
+class Wrapped(nn.Module):
+    """Its body runs in a checkpoint, and it returns a dataclass."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+        self.body[2].bias.data[0] = torch.nan
+
+    def forward(self, x):
+        return Scores(checkpoint(self.body, x, use_reentrant=False))
+
+
+def watched(title, model, run):
+    try:
+        with gradient_flow_debugger(model) as report:
+            run(torch.randn(3, 4)).sum().backward()
+        print(f"{title:25} bad output: {report['bad_output']!r}")
+    except (RuntimeError, AttributeError, TypeError) as error:
+        print(f"{title:25} {type(error).__name__}: {str(error)[:90]}")
+
+
+wrapped = Wrapped()
+watched("checkpoint, dataclass", wrapped, lambda x: wrapped(x).logits)
+watched("a model no hook hears", nn.Linear(4, 3), lambda x: wrapped(x).logits)
+
+# %% [markdown]
 # PyTorch has a detector of its own, `torch.autograd.set_detect_anomaly(True)`. It stops at the first NaN of backward, with the line of the forward pass that made it. What do the two cost?
 
 # %%
@@ -561,19 +594,16 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 #
 # medium · 20 min
 #
-# Write `grad_cam(model, layer, x, targets)`. `layer` is the dotted name of a layer, `x` a batch of pictures, `targets` holds a class for each picture, shape `(N,)`. Return the heat maps
-# of steps 1 to 5, shape `(N, h, w)`, not scaled in any way.
+# Write `grad_cam(model, layer, x, targets)`, which returns the heat maps of steps 1 to 5, not scaled, shape `(N, h, w)`. `layer` is a dotted name.
 #
-# - Each picture counts for itself, with the class of its own.
-# - `A` is what the layer returned, and `G` the gradient with respect to that, also if a later layer works in place.
-# - The model may be frozen in part or as a whole: then no parameter requires a gradient, and neither does `x`.
-# - Nothing is left behind. Your hooks are gone, no attribute of yours stays on the model, and the hooks of others are still there. Every `.grad` and every `requires_grad` is as it was, that of `x` as well. All of this also after an error in the model, which comes out of the call.
+# - Each picture counts for itself, with its own class in `targets`.
+# - `A` is what the layer returned, also if a later layer overwrites it in place.
+# - It also works on a frozen model, with an `x` that requires no gradient.
+# - Afterwards your hooks are gone, also after an error, and every `.grad` and `requires_grad` is as it was.
 #
-# <details><summary>Fine print</summary>
-#
-# In the check the model is in evaluation mode and in float32, gradients are switched on, and the layer runs once, has one name, and returns one new tensor `(N, K, h, w)`, not its input. For other models, a tool for work raises an error that says so, rather than draw a wrong map; no check asks for that. If a layer runs several times, the solution takes its last call.
-#
-# </details>
+# ```python
+# grad_cam(eye, "features", torch.stack([scan, scan]), torch.tensor([3, 7])).shape     # two maps, (2, h, w)
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "grad_cam", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -732,30 +762,18 @@ print("late bound:", [function() for function in late_bound], "  with partial:",
 #
 # medium · 20 min · further
 #
-# Write `OptimizerInBackward(model, make_optimizer)`, a context manager. `make_optimizer` makes an optimizer for a list
-# of parameters:
+# Write the context manager `OptimizerInBackward(model, make_optimizer)`; `make_optimizer` makes an optimizer for a list of parameters.
+#
+# - After each backward in the block, the parameters are what an ordinary loop would have made them, with any optimizer that treats each parameter on its own.
+# - A parameter takes its step as soon as its gradient is complete, and `.grad` becomes None at once.
+# - Frozen parameters stay as they are, and a shared one takes one step.
+# - After the block, also after an error, backward is as usual.
 #
 # ```python
 # with OptimizerInBackward(model, partial(torch.optim.SGD, lr=0.1, momentum=0.9)):
 #     for x, y in batches:
 #         loss_function(model(x), y).backward()       # this is all: no step, no zero_grad
 # ```
-#
-# - After each backward in the block, the parameters are what an ordinary loop would have made them, with one optimizer
-#   for the whole model. This holds for any optimizer that treats each parameter on its own: SGD, with momentum and
-#   weight decay, Adam.
-# - A parameter takes its step as soon as its gradient is complete, and the gradient is released at once: `.grad` is
-#   None, and nothing else keeps it. There is never more than one parameter's gradient in memory.
-# - Parameters that need no gradient stay as they are. A parameter that is used in two places takes one step.
-# - Outside of the block, before it and after it, backward is as usual: it fills `.grad` and changes no parameter. This
-#   also holds if the block has raised an error, which is passed on. Hooks of other people stay. The blocks of two models
-#   may overlap.
-#
-# <details><summary>Fine print</summary>
-#
-# When the block begins, all `.grad` are None. An object is used for one block. The solution does a little more: it keeps its optimizers in `optimizers`, for a schedule, and goes on with them if it is entered again.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "optimizer_in_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -974,30 +992,19 @@ print("outer product of its two rows:  ", outer.flatten())
 #
 # hard · 30 min · further
 #
-# Write `PerSampleGradients(model, reduction="mean")`, a context manager:
+# Write the context manager `PerSampleGradients(model, reduction="mean")`, around one forward and one backward.
+#
+# - `gradients` is a dict: for the weight and the bias of each `nn.Linear`, at any depth, the gradient of **each sample's own loss**, under its name in `named_parameters()`.
+# - `reduction` says whether the loss is the `"mean"` or the `"sum"` over the samples.
+# - A layer may run more than once in a forward: then a sample's gradient is the sum over the calls.
+# - `.grad` becomes what it is without the tool.
+# - After the block, also after an error, its hooks are gone.
 #
 # ```python
 # with PerSampleGradients(model) as per_sample:
 #     loss_function(model(x), y).backward()
 # per_sample.gradients["body.0.weight"]      # shape (N, out, in): one gradient for each of the N samples
 # ```
-#
-# - After the block, `gradients` is a dict. For the weight of each `nn.Linear` in the model, at any depth, and for its
-#   bias if it has one, it holds the gradient of **each sample's own loss**. The keys are the names in
-#   `model.named_parameters()`. Other layers get no entry.
-# - `reduction` says what the loss is over the samples: their `"mean"` or their `"sum"`. With "mean",
-#   `gradients[name].mean(0)` is the parameter's `.grad`; with "sum", `.sum(0)` is.
-# - A layer may be called more than once in one forward. Then a sample's gradient is the sum over the calls.
-# - It only looks. `.grad` becomes what it is without the tool, and no tensor of the caller's is changed. After the block the model carries no hook and no
-#   attribute of yours, also if the block has raised an error; hooks of other people stay, and the error is passed
-#   on.
-# - Each block gathers its own results, and leaves the results of earlier ones alone.
-#
-# <details><summary>Fine print</summary>
-#
-# In a block there is one forward of the model and one backward. In the check the `Linear` layers lie inside the model, none is frozen or of a subclass of `nn.Linear`, no two share a weight, their inputs have shape (N, in) and come without a keyword, and nothing works in place on their inputs or outputs. Each `Linear` runs, and the result of each call is used. Hooks on outputs may stay with them: what a second backward does to the results is not asked. An object is used for one block. The cells after the exercise go further.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "per_sample_gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1144,17 +1151,21 @@ half_frozen = nn.Sequential(nn.Linear(16, 16).requires_grad_(False), nn.ReLU(), 
 tied = nn.Sequential(nn.Linear(16, 16), nn.ReLU(inplace=True), nn.Linear(16, 16))
 tied[2].weight = tied[0].weight
 
+language = nn.Sequential(nn.Embedding(9, 16), nn.Linear(16, 9, bias=False))
+language[1].weight = language[0].weight  # as in GPT-2: words in and words out have one table
+
 compared("TransformerEncoder", encoder, lambda model: model(words).pow(2).mean())
 compared("ResNet-18", real_models["ResNet-18"][0].eval(), lambda model: model(photos).pow(2).mean())
 compared("LSTM", nn.LSTM(16, 8), lambda model: model(words)[0].pow(2).mean())
 compared("frozen in part", half_frozen, lambda model: model(rows).pow(2).mean())
 compared("tied, in-place ReLU", tied, lambda model: model(rows).pow(2).mean())
+compared("tied Embedding", language, lambda model: model(torch.arange(8).reshape(4, 2)).pow(2).mean())
 compared("one Linear layer", nn.Linear(16, 2), lambda model: model(rows).pow(2).mean())
 with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 
 # %% [markdown]
-# The solution gets through all of them. If yours does not, the line says why, and each cure is a small step: ask whether the output requires a gradient; look the name up by the parameter, not by the layer; sum over the dimensions between the first and the last.
+# The solution gets through all but one of them: an Embedding that shares its weight with a Linear layer adds a part to the gradient that no hook on the Linear layer sees. So it raises an error, for a wrong number would be worse. If yours does not, the line says why, and each cure is a small step: ask whether the output requires a gradient; look the name up by the parameter, not by the layer; sum over the dimensions between the first and the last.
 #
 # What has no entry? Norms and LSTMs are no Linear layers, and an attention's `out_proj` is one whose `forward` nobody calls: its weight goes straight into a function, so no module hook ever runs.
 #
@@ -1212,7 +1223,7 @@ for width in (32, 128):
 # %% [markdown]
 # | | one by one | hooks | `vmap(grad(...))` |
 # | --- | --- | --- | --- |
-# | time | slow | several times the plain backward | as hooks, or less: machines differ |
+# | time | slow | more than the plain backward | more than the plain backward; which of the two is faster, your machine says above |
 # | layers | all | those you have written a rule for | nearly all |
 # | your training loop | another one | stays as it is | another one |
 # | memory | one gradient at a time | N times the parameters | N times the parameters |
@@ -1332,7 +1343,13 @@ print("two tensors, one after the other:  equal ids:", id(torch.ones(2)) == id(t
 #
 # hard · 30 min · further
 #
-# Write `ActivationMemory(model)`, a context manager:
+# Write the context manager `ActivationMemory(model)`, around one forward.
+#
+# - `bytes` says how many bytes autograd has saved for backward: each storage once and in full, without those of the parameters.
+# - `by_layer` says where, under the names in `named_modules()`: a storage counts for the innermost module that is running when it is saved first, and for `""` where none is.
+# - Backward, after the block, brings the same gradients.
+# - It copies no tensor and keeps none alive: once the graph is gone, so are the saved tensors.
+# - After the block, also after an error, its hooks are gone and nothing is counted.
 #
 # ```python
 # with ActivationMemory(model) as memory:
@@ -1340,23 +1357,6 @@ print("two tensors, one after the other:  equal ids:", id(torch.ones(2)) == id(t
 # memory.bytes               # 168 for the net and the loss above
 # memory.by_layer            # {"0": 48, "1": 96, "": 24}
 # ```
-#
-# - After the block, `bytes` says how many bytes autograd has saved for backward in it: each storage once and in full;
-#   storages of `model`'s parameters do not count, everything else does, also the input `x` if it is saved.
-# - `by_layer` says where. A storage counts for the innermost module that is running when it is saved for the first
-#   time. The keys are the names in `model.named_modules()`: with dots, and `""` for `model` itself. What is saved while
-#   no module is running goes to `""` as well.
-# - It only looks. The output is the same, and backward, after the block, brings the same gradients. The tool copies no
-#   tensor, and it keeps none alive: once the graph is gone, so are the saved tensors, even if `memory` is still there.
-# - After the block nothing is counted any more, and no hook or attribute of yours is left on the model, also if the block
-#   has raised an error, which is passed on. Hooks of other people stay. Each block begins at 0.
-# - A layer may be called more than once in a forward.
-#
-# <details><summary>Fine print</summary>
-#
-# In a block there is one forward of the model, and an object is used for one block. In the check the parameters stay where they are from the moment at which the object is made, each parameter is all of its storage and is used as it is or in slices, all parameters are the model's, and no layer fails while the model goes on. What happens to a saved tensor when backward asks for it is not asked, as long as the gradients are right. Layers that save nothing may be missing from `by_layer`, or have 0.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "activation_memory", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -8,70 +8,36 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
 from course.probing import hook_counts
-from course.traces import attributes_on, what_runs
-from course.truths import as_before, other_than, such_that
+from course.traces import what_runs
+from course.truths import as_before, other_than
 
 
-def namesake(body, name):
-    """It does nothing; its name, and those of what is in it, end like the name of a layer in the body, and none is asked for."""
-    return nn.Sequential(OrderedDict({body: nn.Sequential(OrderedDict({name: nn.Identity()}))}))
+def cnn(case, name, depth, inplace=False):
+    """A body of convolutions, each with a ReLU behind it, and a linear layer on a tanh of what it found; and its input."""
+    *parts, body, squash, flat, head = case.words(f"{name}: names", 2 * depth + 4)
 
+    def build():
+        layers = [layer for n in range(depth) for layer in (nn.Conv2d(4 if n else 2, 4, 2), nn.ReLU(inplace))]
+        inside = nn.Sequential(OrderedDict(zip(parts, layers)))
+        last = nn.Linear(4 * (6 - depth) * (5 - depth), 4)
+        return nn.Sequential(OrderedDict(zip((body, squash, flat, head), (inside, nn.Tanh(), nn.Flatten(), last))))
 
-class Cnn(nn.Module):
-    """A body of two convolutions, then either the mean over positions or a tanh at each, then a linear layer."""
-
-    def __init__(self, names, inplace=False, mean=False):
-        super().__init__()
-        self.names, self.mean = names, mean
-        body, head, first, norm, act, second = names
-        for name in (norm, act):
-            self.add_module(name, namesake(body, name))
-        self.add_module(body, nn.Sequential())
-        layers = (nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace), nn.Conv2d(4, 5, 2))
-        for name, module in zip((first, norm, act, second), layers):
-            self.get_submodule(body).add_module(name, module)
-        self.add_module(head, nn.Linear(5 if mean else 30, 4))
-        self.add_module(second, namesake(body, second))
-
-    def forward(self, x):
-        body, _, _, norm, act, second = (getattr(self, name, None) for name in self.names)
-        return self.rest(act(body(second(norm(x)))))  # each namesake comes earlier, or later, than what is asked for
-
-    def rest(self, x):
-        return getattr(self, self.names[1])(x.mean((2, 3)) if self.mean else torch.tanh(x).flatten(1))
-
-
-def scores_of(net, layer, x, from_layer=False):
-    """The layer's output, and the scores; or, `from_layer`, the scores of what might be its output."""
-    body, output = net.get_submodule(net.names[0]), None
-    for name, module in body.named_children():
-        if not from_layer:
-            x = module(x)
-        if name == layer.split(".")[-1]:
-            output, from_layer = x, False
-    return output, net.rest(x)
+    x, targets = case.tensor(f"{name}: x", 3, 2, 6, 5), torch.tensor(case.shuffled(f"{name}: targets", range(4))[:3])
+    return case.build(name, build).eval(), [f"{body}.{part}" for part in parts], x, targets
 
 
 class Seen:
-    """What the layer returned, and the gradient of a score with respect to it, on a net without hooks."""
+    """What a layer returned, and the gradient with respect to it, on a net without hooks."""
 
-    def __init__(self, net, layer, x, targets):
-        self.net, self.layer, self.x, self.targets = net, layer, x, targets
-        self.output = scores_of(net, layer, x)[0].detach()
+    def __init__(self, net, number, x, targets):
+        self.layers, self.number, self.targets, self.x = [*net[0], *net[1:]], number, targets, x
+        self.output = nn.Sequential(*self.layers[: number + 1])(x).detach()
         self.gradient = self.of(lambda scores: scores.gather(1, targets[:, None]))
 
     def of(self, chosen):
         """The gradient, with respect to the layer's output, of what `chosen` takes from the scores."""
         output = self.output.clone().requires_grad_()
-        _, scores = scores_of(self.net, self.layer, output, from_layer=True)
-        return torch.autograd.grad(chosen(scores).sum(), output)[0]
-
-
-def slope_of(seen):
-    """The gradient of the scores of the targets with respect to the pictures."""
-    picture = seen.x.clone().requires_grad_()
-    scores = scores_of(seen.net, seen.layer, picture)[1].gather(1, seen.targets[:, None])
-    return torch.autograd.grad(scores.sum(), picture)[0]
+        return torch.autograd.grad(chosen(nn.Sequential(*self.layers[self.number + 1 :])(output)).sum(), output)[0]
 
 
 def heat_of(gradient, output):
@@ -88,7 +54,7 @@ def near(heat):
 
 
 class HeatMaps(Check):
-    """The heat maps of a batch, each for its picture's class; then, from another layer, that of a single picture."""
+    """Each picture's heat map is that of its own class; another layer has other maps."""
 
     errors = {
         r"TypeError: .*RemovableHandle": "hook_replaces_output",
@@ -108,418 +74,190 @@ class HeatMaps(Check):
         r"RuntimeError: (\w+: )?mat1 and mat2 shapes cannot be multiplied": "children_in_a_row",
     }
 
-    def net(self, case, **options):
-        return case.build("net", Cnn, case.words("names", 6), **options).eval()
-
-    def given(self, case):
-        net = self.net(case)
-        body, _, _, _, act, second = net.names
-        x, targets = case.tensor("x", 3, 2, 6, 5), torch.tensor(case.shuffled("targets", range(4))[:3])
-        return net, (f"{body}.{act}", f"{body}.{second}"), x, targets
-
     def probe(self, nb, case):
-        net, layers, x, targets = self.given(case)
-        brought = {"heat maps": nb.function("grad_cam")(net, layers[0], x.clone(), targets.clone())}
-        heat = nb.function("grad_cam")(net, layers[1], x[:1] * 2, targets[1:2])
-        return {**brought, "heat map of a single picture": heat}
+        net, layers, x, targets = cnn(case, "net", 2)
+        brought = {"heat maps": nb.function("grad_cam")(net, layers[3], x.clone(), targets.clone())}
+        return {**brought, "heat map of a single picture": nb.function("grad_cam")(net, layers[1], x[:1] * 2, targets[1:2])}
+
+    def seen(self, case):
+        net, _, x, targets = cnn(case, "net", 2)
+        return Seen(net, 3, x, targets), Seen(net, 1, x[:1] * 2, targets[1:2])
 
     def truth(self, case):
-        net, layers, x, targets = self.given(case)
-        one, two = Seen(net, layers[0], x, targets), Seen(net, layers[1], x[:1] * 2, targets[1:2])
-        return {
-            "heat maps": near(heat_of(one.gradient, one.output)),
-            "heat map of a single picture": near(heat_of(two.gradient, two.output)),
-        }
+        one, two = (near(heat_of(seen.gradient, seen.output)) for seen in self.seen(case))
+        return {"heat maps": one, "heat map of a single picture": two}
 
     def mistakes(self, case):
-        net, layers, x, targets = self.given(case)
-        one, before = Seen(net, layers[0], x, targets), Seen(net, f"{net.names[0]}.{net.names[3]}", x, targets)
-        after, two = Seen(net, layers[1], x, targets), Seen(net, layers[1], x[:1] * 2, targets[1:2])
-        slope, single = slope_of(two), "heat map of a single picture"
+        seen, _ = self.seen(case)
+        net, _, x, targets = cnn(case, "net", 2)
+        before, output, gradient = Seen(net, 2, x, targets), seen.output, seen.gradient
+        heat, weights = heat_of(gradient, output), gradient.mean((2, 3), keepdim=True)
+        signed, size, (height, width) = (weights * output).sum(1), output[0, 0].numel(), output.shape[2:]
+
+        def brings(*maps):
+            return {"heat maps": AnyOf(*(near(one) for one in maps))}
+
+        def by(*chosen):
+            return brings(*(heat_of(seen.of(one), output) for one in chosen))
+
+        def own(scores):
+            return scores.gather(1, targets[:, None])
+
+        def scaled(got):
+            good = isinstance(got, TensorRecord) and got.shape == heat.shape and float(got.tensor().max()) > 0
+            return None if good and abs(float(got.tensor().max()) - 1.0) < 1e-3 else "not scaled"
+
+        def of_shape(*shapes):
+            return {"heat maps": Matches(lambda got: None if isinstance(got, TensorRecord) and got.shape in shapes else "no", "shape")}
+
         return {
-            **flaws(one),
-            "cam_namesake": AnyOf(
-                {"heat maps": near(heat_of(after.gradient, after.output))},
-                {"heat maps": near(heat_of(one.gradient, one.output)), single: near(heat_of(slope, two.x))},
+            "returns_nothing": {"heat maps": None}, "cam_no_relu": brings(signed), "cam_abs": brings(signed.abs()),
+            "cam_relu_too_early": brings(
+                (weights.relu() * output).sum(1).relu(), (weights * output).relu().sum(1),
+                (gradient.relu().mean((2, 3), keepdim=True) * output).sum(1).relu(),
             ),
-            "cam_input_side": {"heat maps": near(heat_of(before.gradient, before.output))},
-            "stale_result": {"heat map of a single picture": near(heat_of(one.gradient, one.output))},
-            "cam_squeeze": {
-                "heat map of a single picture": Matches(
-                    lambda got: None if isinstance(got, TensorRecord) and len(got.shape) == 2 else "no", "two dimensions"
-                )
-            },
+            "cam_softmax": by(
+                lambda scores: own(scores.softmax(1)), lambda scores: own(scores.log_softmax(1)),
+                lambda scores: -own(scores.log_softmax(1)), lambda scores: -own(scores.log_softmax(1)) / len(targets),
+            ),
+            "cam_all_classes": by(lambda scores: scores, lambda scores: scores[:, targets]),
+            "cam_best_class": by(lambda scores: scores.amax(1)),
+            "cam_one_class_for_all": by(lambda scores: scores[:, targets[0]], lambda scores: scores[0, targets]),
+            "cam_mean_score": brings(heat / len(targets)),
+            "cam_batch_mixed": brings((gradient.mean((0, 2, 3), keepdim=True) * output).sum(1).relu()),
+            "cam_no_mean": brings((gradient * output).sum(1).relu(), (gradient * output).mean(1).relu()),
+            "cam_mean_over_channels": brings((gradient.mean(1, keepdim=True) * output).sum(1).relu()),
+            "cam_sum_or_mean": brings(heat * size, heat / output.shape[1]),
+            "cam_one_factor": brings(gradient.sum(1).relu(), gradient.abs().mean(1), output.sum(1), output.mean(1)),
+            "cam_scaled": {"heat maps": Matches(scaled, "scaled")},
+            "cam_input_side": brings(heat_of(before.gradient, before.output)),
+            "stale_result": {"heat map of a single picture": near(heat)},
+            "cam_resized": of_shape((3, 6, 5), (3, 1, 6, 5)), "cam_keeps_dimension": of_shape((3, 1, height, width)),
+            "cam_no_sum": of_shape(output.shape), "cam_first_picture_only": of_shape((height, width), (1, height, width)),
         }
-
-
-def flaws(seen):
-    """What a wrong recipe brings for `heat maps`."""
-    output, gradient, targets = seen.output, seen.gradient, seen.targets
-    heat = heat_of(gradient, output)
-    weights = gradient.mean((2, 3), keepdim=True)
-    signed = (weights * output).sum(1)
-    size = output[0, 0].numel()
-
-    def brings(*maps):
-        return {"heat maps": AnyOf(*(near(one) for one in maps))}
-
-    def by(chosen):
-        return heat_of(seen.of(chosen), output)
-
-    def own(scores):
-        return scores.gather(1, targets[:, None])
-
-    def scaled(got):
-        good = isinstance(got, TensorRecord) and got.shape == heat.shape and float(got.tensor().max()) > 0
-        return None if good and abs(float(got.tensor().max()) - 1.0) < 1e-3 else "not scaled"
-
-    def of_shape(*shape):
-        return Matches(lambda got: None if isinstance(got, TensorRecord) and got.shape == shape else "no", "shape")
-
-    slope = slope_of(seen)
-    height, width = heat.shape[1:]
-    return {
-        "returns_nothing": {"heat maps": None},
-        "cam_namesake": brings(heat_of(slope, seen.x)),
-        "cam_no_relu": brings(signed),
-        "cam_abs": brings(signed.abs()),
-        "cam_relu_too_early": brings(
-            (weights.relu() * output).sum(1),
-            (weights.relu() * output).sum(1).relu(),
-            (weights * output).relu().sum(1),
-            (gradient.relu().mean((2, 3), keepdim=True) * output).sum(1).relu(),
-        ),
-        "cam_softmax": brings(
-            by(lambda scores: own(scores.softmax(1))),
-            by(lambda scores: own(scores.log_softmax(1))),
-            by(lambda scores: -own(scores.log_softmax(1))),
-            by(lambda scores: -own(scores.log_softmax(1)) / len(targets)),
-        ),
-        "cam_all_classes": brings(by(lambda scores: scores), by(lambda scores: scores[:, targets])),
-        "cam_best_class": brings(by(lambda scores: scores.amax(1))),
-        "cam_one_class_for_all": brings(
-            by(lambda scores: scores[:, targets[0]]), by(lambda scores: scores[0, targets])
-        ),
-        "cam_mean_score": brings(heat / len(targets)),
-        "cam_batch_mixed": brings(
-            (gradient.mean((0, 2, 3), keepdim=True) * output).sum(1).relu(),
-            (gradient.mean(0, keepdim=True) * output).sum(1).relu(),
-        ),
-        "cam_no_mean": brings((gradient * output).sum(1).relu(), (gradient * output).mean(1).relu()),
-        "cam_mean_over_channels": brings(
-            (gradient.mean(1, keepdim=True) * output).sum(1).relu(),
-            (gradient.mean((1, 2, 3), keepdim=True) * output).sum(1).relu(),
-        ),
-        "cam_sum_or_mean": brings(heat * size, heat / output.shape[1]),
-        "cam_other_pooling": brings(
-            (gradient.amax((2, 3), keepdim=True) * output).sum(1).relu(),
-            (gradient.abs().mean((2, 3), keepdim=True) * output).sum(1).relu(),
-        ),
-        "cam_one_factor": brings(
-            gradient.sum(1).relu(),
-            gradient.mean(1).relu(),
-            gradient.abs().sum(1),
-            gradient.abs().mean(1),
-            output.sum(1).relu(),
-            output.mean(1).relu(),
-            output.mean(1),
-            output.sum(1),
-        ),
-        "cam_scaled": {"heat maps": Matches(scaled, "scaled")},
-        "cam_saliency": brings(
-            slope.abs().amax(1),
-            slope.abs().sum(1),
-            slope.abs().mean(1),
-            slope.relu().sum(1),
-            slope.sum(1).relu(),
-            slope.amax(1),
-        ),
-        "cam_resized": {"heat maps": AnyOf(of_shape(3, 6, 5), of_shape(3, 1, 6, 5))},
-        "cam_keeps_dimension": {"heat maps": of_shape(3, 1, height, width)},
-        "cam_no_sum": {"heat maps": of_shape(*output.shape)},
-        "cam_first_picture_only": {"heat maps": AnyOf(of_shape(height, width), of_shape(1, height, width))},
-    }
-
-
-class EqualsCam(HeatMaps):
-    """In front of a mean and a linear layer: A times the weights of the class, over the number of positions."""
-
-    def given(self, case):
-        net = self.net(case, mean=True)
-        return (
-            net,
-            f"{net.names[0]}.{net.names[5]}",
-            case.tensor("x", 2, 2, 6, 5),
-            torch.tensor(case.shuffled("t", range(4))[:2]),
-        )
-
-    def probe(self, nb, case):
-        return {"heat maps": nb.function("grad_cam")(*self.given(case))}
-
-    def truth(self, case):
-        net, layer, x, targets = self.given(case)
-        with torch.no_grad():
-            output, _ = scores_of(net, layer, x)
-            rows = getattr(net, net.names[1]).weight[targets]
-            return {"heat maps": near(torch.einsum("nk,nkhw->nhw", rows, output).relu() / output[0, 0].numel())}
-
-    def mistakes(self, case):
-        return flaws(Seen(*self.given(case)))
 
 
 class OverwrittenLayer(HeatMaps):
-    """A layer whose output an in-place ReLU overwrites: heat maps of what the layer itself returned."""
+    """The model is frozen, and an in-place ReLU overwrites what the layer returned."""
 
-    def given(self, case, inplace=True):
-        net = self.net(case, inplace=inplace)
-        x, targets = case.tensor("x", 3, 2, 6, 5), torch.tensor(case.shuffled("targets", range(4))[:3])
-        return net, f"{net.names[0]}.{net.names[3]}", x, targets
+    def given(self, case, inplace):
+        net, layers, x, targets = cnn(case, "frozen", 2, inplace)
+        return net.requires_grad_(False), layers, x, targets
 
     def probe(self, nb, case):
-        return {"heat maps": nb.function("grad_cam")(*self.given(case))}
+        net, layers, x, targets = self.given(case, inplace=True)
+        return {"heat maps": nb.function("grad_cam")(net, layers[2], x, targets)}
 
     def truth(self, case):
-        seen = Seen(*self.given(case, inplace=False))
+        net, _, x, targets = self.given(case, inplace=False)
+        seen = Seen(net, 2, x, targets)
         return {"heat maps": near(heat_of(seen.gradient, seen.output))}
 
     def mistakes(self, case):
-        before = Seen(*self.given(case, inplace=False))
         net, _, x, targets = self.given(case, inplace=False)
-        after = Seen(net, f"{net.names[0]}.{net.names[4]}", x, targets)
+        before, after = Seen(net, 2, x, targets), Seen(net, 3, x, targets)
         pairs = [(before.gradient, after.output), (after.gradient, after.output), (after.gradient, before.output)]
         return {"cam_overwritten": {"heat maps": AnyOf(*(near(heat_of(*pair)) for pair in pairs))}}
 
 
+def fail(module, args):
+    raise RuntimeError("a layer fails")
+
+
+def runs_of(net, x, case):
+    """What runs, and which parameters a gradient reaches."""
+    leaf = torch.zeros(x.shape, requires_grad=True)  # a backward has somewhere to go, even if the model was frozen
+    return what_runs(net, case, lambda: net(x + leaf).sum().backward())
+
+
 class NothingLeft(HeatMaps):
-    """Hooks, `.grad` and `requires_grad` are as before the call; the hooks are after an error as well."""
+    """Hooks, every `.grad` and every `requires_grad` are as before, also after an error."""
 
     def given(self, case):
-        net, layers, x, targets = super().given(case)
-        net.get_submodule(net.names[0])[:3].requires_grad_(False)  # frozen in part: up to the layer that is asked for
-        with torch.no_grad():
-            for number, parameter in enumerate(net.parameters()):
-                if number % 2 and parameter.requires_grad:
-                    parameter.grad = case.tensor(f"gradient {number}", *parameter.shape)
-        net.register_forward_hook(lambda module, args, output: None)
-        net.get_submodule(layers[0]).register_forward_hook(lambda module, args, output: None)
+        net, layers, x, targets = cnn(case, "net", 2)
+        net[0][:2].requires_grad_(False)
+        net[3].bias.grad = case.tensor("gradient of before", 4)
+        net[0][1].register_forward_hook(lambda module, args, output: None)  # somebody else's
         return net, layers, x, targets
-
-    def join(self, net, layers, hook):
-        """Somebody else registers a hook on the layer while the model runs, once."""
-
-        def come(module, args):
-            pre.remove()
-            net.get_submodule(layers[0]).register_forward_hook(hook)
-
-        pre = net.register_forward_pre_hook(come)
 
     def probe(self, nb, case):
         net, layers, x, targets = self.given(case)
-        heard, news = [], case.integer("news", 1, 10**9)
-        self.join(net, layers, lambda module, args, output: heard.append(news))
-        brought = {
-            "heat maps of a model that is frozen in part": nb.function("grad_cam")(net, layers[0], x, targets),
-            "hooks after the call": hook_counts(net),
-            ".grad of the parameters": {
-                name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()
-            },
-            "x.grad": x.grad,
-            "x.requires_grad": x.requires_grad,
-            "what runs after the call": self.runs(case, net, x),
-            "gradients in a pass after the call": self.passed(case, net, x),
-        }
-        heard.clear()
-        net(x + torch.zeros(x.shape, requires_grad=True))
-        brought["heard by somebody's hook of the forward"] = heard[:]
-        raised = None
-        failing = net.register_forward_pre_hook(self.fail)
-        try:
-            nb.function("grad_cam")(net, layers[0], x, targets)
-        except Exception:  # of whatever class, in whatever words
-            raised = case.integer("an error", 1, 10**9)
+        nb.function("grad_cam")(net, layers[1], x, targets)
+        hooks, grads = hook_counts(net), {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
+        flags = {"x": x.requires_grad, **{name: p.requires_grad for name, p in net.named_parameters()}}
+        failing = net[3].register_forward_pre_hook(fail)
+        with suppress(Exception):  # of whatever class
+            nb.function("grad_cam")(net, layers[1], x, targets)
         failing.remove()
         return {
-            **brought,
-            "hooks after an error": hook_counts(net),
-            "an error comes out": raised,
-            "what runs after an error": self.runs(case, net, x),
+            "hooks after the call": hooks, ".grad of the parameters": grads, "x.grad": x.grad, "requires_grad": flags,
+            "hooks after an error": hook_counts(net), "what runs after an error": runs_of(net, x, case),
         }
-
-    def fail(self, module, args):
-        """A hook that lets the forward fail."""
-        raise RuntimeError("a layer fails")
-
-    def runs(self, case, net, x):
-        leaf = torch.zeros(x.shape, requires_grad=True)  # a backward has somewhere to go, even if the model was frozen
-        return what_runs(net, case, lambda: net(x + leaf).sum().backward())
-
-    def passed(self, case, net, x):
-        """Where x had kept a gradient, or the wish for one, it would show beside those of the parameters."""
-        net.zero_grad()
-        leaf = torch.zeros(x.shape, requires_grad=True)
-        (net(x + leaf).sum() + (x * case.tensor("weight of x", *x.shape)).sum()).backward()
-        found = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
-        slope = torch.zeros(x.shape) if x.grad is None else x.grad.clone()
-        net.zero_grad()
-        return {**found, "x": slope + case.tensor("beside x", *x.shape)}
 
     def truth(self, case):
-        net, layers, x, targets = self.given(case)
-        self.join(net, layers, lambda module, args, output: None)
-        net(x)
-        hooks, seen = hook_counts(net), Seen(*HeatMaps.given(self, case)[:1], layers[0], x, targets)
-        runs, passed = as_before(self.runs(case, net, x)), self.passed(case, net, x)
-        net, _, _, _ = self.given(case)
-        grads = {name: p.grad for name, p in net.named_parameters()}
+        net, _, x, _ = self.given(case)
+        grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
+        flags = {"x": False, **{name: p.requires_grad for name, p in net.named_parameters()}}
         return {
-            "heat maps of a model that is frozen in part": near(heat_of(seen.gradient, seen.output)),
-            "hooks after the call": hooks,
-            ".grad of the parameters": grads,
-            "x.grad": None,
-            "x.requires_grad": False,
-            "what runs after the call": runs,
-            "gradients in a pass after the call": passed,
-            "heard by somebody's hook of the forward": [case.integer("news", 1, 10**9)],
-            "hooks after an error": hooks,
-            "an error comes out": case.integer("an error", 1, 10**9),
-            "what runs after an error": runs,
+            "hooks after the call": hook_counts(net), ".grad of the parameters": grads, "x.grad": None, "requires_grad": flags,
+            "hooks after an error": hook_counts(net), "what runs after an error": as_before(runs_of(net, x, case)),
         }
 
-    blame = {
-        ".grad of the parameters": "cam_fills_grad",
-        "x.grad": "cam_fills_grad",
-        "x.requires_grad": "cam_changes_x",
-        "an error comes out": "gfd_swallows_error",
-    }
+    blame = {".grad of the parameters": "cam_fills_grad", "x.grad": "cam_fills_grad"}
+    claims = ("requires_grad",)
 
     def mistakes(self, case):
-        def counted(test):
-            return Matches(lambda got: None if test(sum(got.values())) else "no", "this count")
-
-        hooks = self.truth(case)["hooks after the call"]
-        frozen = [name for name, p in self.given(case)[0].named_parameters() if not p.requires_grad]
+        hooks, flags = hook_counts(self.given(case)[0]), self.truth(case)["requires_grad"]
+        more = Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
         return {
-            "cam_unfreezes": {
-                "gradients in a pass after the call": such_that(lambda got: [n for n in got if got[n] is None] != frozen)
-            },
-            "removes_other_hooks": AnyOf(
-                {"hooks after the call": counted(lambda count: count < 3)},
-                {"hooks after the call": hooks, "heard by somebody's hook of the forward": []},
-            ),
-            "gfd_leaves_hooks": {"hooks after the call": counted(lambda count: count > 3)},
+            "cam_changes_x": {"requires_grad": {**flags, "x": True}},
+            "cam_unfreezes": {"requires_grad": Matches(lambda got: None if got != flags and not got["x"] else "no", "others")},
+            "removes_other_hooks": {"hooks after the call": {kind: 0 for kind in hooks}},
+            "gfd_leaves_hooks": {"hooks after the call": more},
             "gfd_no_finally": {"hooks after the call": hooks, "hooks after an error": other_than(hooks)},
         }
 
 
-class XAsItWas(HeatMaps):
-    """Pictures that require a gradient, and that have one, keep both, also after an error; no attribute stays on the model."""
-
-    blame = {
-        "gradient of x": "cam_changes_x",
-        "gradient of x after an error": "cam_changes_x",
-        "gradient of plain x after an error": "cam_changes_x",
-        "the trace of all attributes": "cam_attribute",
-        "gradients that x has": "cam_fills_grad",
-    }
-
-    def pictures(self, case, flag):
-        return case.tensor("x", 3, 2, 6, 5, requires_grad=flag)
-
-    def slope(self, case, x, name):
-        """What a backward of the probe's own brings for x, and another tensor where x requires no gradient."""
-        if not x.requires_grad:
-            return case.tensor(f"no gradient, {name}", *x.shape)
-        return torch.autograd.grad((x * case.tensor(f"weight, {name}", *x.shape)).sum(), x)[0]
-
-    def fail(self, module, args, output):
-        """A hook that lets the forward fail."""
-        raise RuntimeError("a layer fails")
-
-    def probe(self, nb, case):
-        net, layers, _, targets = self.given(case)
-        cam, none = nb.function("grad_cam"), "no gradient"
-        x, with_grad, bare = (self.pictures(case, True) for _ in range(3))
-        plain = self.pictures(case, False)
-        with_grad.grad = case.tensor("old", *x.shape)
-        cam(net, layers[0], x, targets)
-        cam(net, layers[0], with_grad, targets)
-        cam(net, layers[0], bare, targets)
-        attributes = attributes_on(net, case)
-        failing = net.register_forward_hook(self.fail)
-        after_error = self.pictures(case, True)
-        for one in (after_error, plain):
-            with suppress(Exception):  # of whatever class
-                cam(net, layers[0], one, targets)
-        failing.remove()
-        return {
-            "gradient of x": self.slope(case, x, "x"),
-            "gradient of x after an error": self.slope(case, after_error, "error"),
-            "gradient of plain x after an error": self.slope(case, plain, "plain"),
-            "gradients that x has": [
-                case.tensor(none, *one.shape) if one.grad is None else one.grad.clone() for one in (with_grad, bare)
-            ],
-            "the trace of all attributes": attributes,
-        }
-
-    def truth(self, case):
-        net, shape = self.given(case)[0], self.pictures(case, False).shape
-        return {
-            "gradient of x": case.tensor("weight, x", *shape),
-            "gradient of x after an error": case.tensor("weight, error", *shape),
-            "gradient of plain x after an error": case.tensor("no gradient, plain", *shape),
-            "gradients that x has": [case.tensor("old", *shape), case.tensor("no gradient", *shape)],
-            "the trace of all attributes": attributes_on(net, case),
-        }
-
-    def mistakes(self, case):
-        return {}
-
-
-class FrozenModel(HeatMaps):
-    """The same heat maps from a model of which no parameter requires a gradient."""
-
-    def given(self, case):
-        net, layers, x, targets = super().given(case)
-        return net.requires_grad_(False), layers, x, targets
-
-
-check("grad_cam", HeatMaps, EqualsCam, OverwrittenLayer, NothingLeft, XAsItWas, FrozenModel)
+check("grad_cam", HeatMaps, OverwrittenLayer, NothingLeft)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class Window(nn.Module):
-    """A convolution, whose output is written over, and a linear layer on the mean of its squares."""
+class FromAnyLayer(Check):
+    """The heat maps are those of steps 1 to 5, and the model is as before."""
 
-    def __init__(self, wall, pane, frame):
-        super().__init__()
-        self.names = (wall, pane, frame)
-        self.add_module(wall, nn.Sequential(OrderedDict({pane: nn.Conv2d(1, 3, 2)})))
-        self.add_module(frame, nn.Linear(3, 6))
-
-    def forward(self, x):
-        wall, _, frame = self.names
-        return getattr(self, frame)(getattr(self, wall)(x).sigmoid_().pow(2).mean((2, 3)))
-
-
-class ThroughTheWindow(Check):
-    """The heat maps are those of steps 1 to 5, each for the class of its picture."""
-
-    def window(self, case):
-        net = case.build("a window", Window, *case.words("window", 3)).eval()
-        return net, case.tensor("views", 5, 1, 6, 5), torch.tensor(case.shuffled("sights", range(6))[:5])
+    def given(self, case, inplace=False):
+        depth = case.integer("hidden depth", 2, 3)
+        net, layers, views, sights = cnn(case, "hidden net", depth, inplace)
+        net[0].requires_grad_(False)
+        net[3].weight.grad = case.tensor("hidden gradient", *net[3].weight.shape)
+        net[0].register_forward_hook(lambda module, args, output: None)
+        return net, layers, 2 * case.integer("hidden layer", 0, depth - 1), views, sights
 
     def probe(self, nb, case):
-        net, views, sights = self.window(case)
-        return {"heat maps through a window": nb.function("grad_cam")(net, ".".join(net.names[:2]), views, sights)}
+        net, layers, number, views, sights = self.given(case, inplace=True)
+        one = nb.function("grad_cam")(net, layers[number], views, sights)
+        two = nb.function("grad_cam")(net, layers[number + 1], views[1:], sights[1:])
+        grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
+        found = {"heat maps of a convolution": one, "heat maps of a ReLU": two, ".grad afterwards": grads, "x.grad": views.grad}
+        failing = net[3].register_forward_pre_hook(fail)
+        with suppress(Exception):
+            nb.function("grad_cam")(net, layers[number], views, sights)
+        failing.remove()
+        return {**found, "what runs afterwards": runs_of(net, views, case)}
 
     def truth(self, case):
-        net, views, sights = self.window(case)
-        wall, _, frame = (net.get_submodule(name) for name in (net.names[0], *net.names[::2]))
-        features = wall(views).detach().requires_grad_()
-        scores = frame(torch.sigmoid(features).pow(2).mean((2, 3)))
-        (gradient,) = torch.autograd.grad(scores[torch.arange(5), sights].sum(), features)
-        heat = torch.einsum("nk,nkhw->nhw", gradient.mean((2, 3)), features.detach())
-        return {"heat maps through a window": near(heat.relu())}
+        net, _, number, views, sights = self.given(case)
+        maps = []
+        for at, first in ((number + 1, 0), (number + 2, 1)):
+            features = net[0][:at](views[first:]).detach().requires_grad_()
+            rest = net[3](torch.tanh(net[0][at:](features)).flatten(1))
+            (slopes,) = torch.autograd.grad(rest[range(3 - first), sights[first:]].sum(), features)
+            maps.append(near(torch.einsum("nk,nkhw->nhw", slopes.mean((2, 3)), features.detach()).relu()))
+        grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
+        return {
+            "heat maps of a convolution": maps[0], "heat maps of a ReLU": maps[1], ".grad afterwards": grads, "x.grad": None,
+            "what runs afterwards": as_before(runs_of(net, views, case)),
+        }
 
 
-check("grad_cam", ThroughTheWindow)
+check("grad_cam", FromAnyLayer)

@@ -1,7 +1,3 @@
-# nothing to break: When the block begins
-# nothing to break: An object is used for one block
-# nothing to break: The solution does a little more
-
 # %% argument_is_gradient
 # misconception: takes the hook's argument for the gradient | hint: optimizer_parameter_for_gradient
 class OptimizerInBackward:
@@ -28,7 +24,6 @@ class OptimizerInBackward:
 
 # %% clears_all_hooks
 # misconception: clears everybody's hooks on the parameters | hint: removes_other_hooks
-# breaks: Hooks of other people stay
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -117,24 +112,15 @@ class OptimizerInBackward:
         for handle in self.handles:
             handle.remove()
 
-# %% grad_used_after_release
-# misconception: touches .grad when it is None | hint: optimizer_grad_is_none
-# edits: freed_before_step
--            self.optimizers[parameter].zero_grad()
-@@
-             self.optimizers[parameter].step()
-+            parameter.grad = None
-+            parameter.grad.detach_()
-
 # %% gradient_stays
 # misconception: the gradient is never released | hint: optimizer_not_freed
-# breaks: the gradient is released at once
+# breaks: `.grad` becomes None at once
 # edits: freed_before_step
 -            self.optimizers[parameter].zero_grad()
 
 # %% hooks_left
 # misconception: never removes its hooks | hint: tool_hooks_left
-# breaks: before it and after it, backward is as usual
+# breaks: After the block, also after an error, backward is as usual
 # edits: clears_all_hooks
 -        for parameter in self.optimizers:
 -            parameter._post_accumulate_grad_hooks.clear()
@@ -142,7 +128,7 @@ class OptimizerInBackward:
 
 # %% last_gradient_steps_all
 # misconception: waits for the last gradient, then steps all at once | hint: optimizer_all_at_the_end
-# breaks: There is never more than one parameter's gradient in memory
+# breaks: A parameter takes its step as soon as its gradient is complete
 # breaks: A parameter takes its step as soon as its gradient is complete
 # edits: gradient_stays
 -            self.optimizers[parameter].step()
@@ -203,7 +189,7 @@ class OptimizerInBackward:
 
 # %% no_finally
 # misconception: a generator whose clean-up is skipped by an error | hint: tool_not_after_error
-# breaks: This also holds if the block has raised an error
+# breaks: also after an error
 @contextmanager
 def OptimizerInBackward(model, make_optimizer):
     optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
@@ -219,7 +205,7 @@ def OptimizerInBackward(model, make_optimizer):
 
 # %% not_a_context_manager
 # misconception: a function that registers and returns the handles | hint: tool_no_context
-# breaks: a context manager
+# breaks: Write the context manager
 def OptimizerInBackward(model, make_optimizer):
     optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
 
@@ -255,25 +241,11 @@ def OptimizerInBackward(model, make_optimizer):
 
 # %% own_formula
 # misconception: writes SGD's formula instead of asking the optimizer | hint: optimizer_own_formula
-# breaks: This holds for any optimizer that treats each parameter on its own
+# breaks: with any optimizer
 # edits: new_optimizer_each_time
 -            self.make_optimizer([parameter]).step()
 +            with torch.no_grad():
 +                parameter -= self.optimizers[parameter].defaults["lr"] * parameter.grad
-
-# %% own_formula_with_decay
-# misconception: SGD's formula with weight decay, but without momentum | hint: optimizer_state_lost
-# edits: new_optimizer_each_time
--            self.make_optimizer([parameter]).step()
-+            group = self.optimizers[parameter].param_groups[0]
-+            with torch.no_grad():
-+                parameter.sub_(group["lr"] * (parameter.grad + group["weight_decay"] * parameter))
-
-# %% own_parameters_only
-# misconception: parameters(recurse=False) | hint: optimizer_never_steps
-# edits: frozen_parameters
--        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
-+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters(recurse=False) if p.requires_grad}
 
 # %% parameter_for_list
 # misconception: hands a parameter to make_optimizer instead of a list | hint: optimizer_needs_list
@@ -284,8 +256,9 @@ def OptimizerInBackward(model, make_optimizer):
 
 # %% removed_after_first_step
 # misconception: each hook removes itself when it has run | hint: optimizer_once
-# edits: grad_used_after_release
--            parameter.grad.detach_()
+# edits: gradient_stays
+             self.optimizers[parameter].step()
++            parameter.grad = None
 +            handle_of[parameter].remove()
 +
 +        handle_of = {}
@@ -309,46 +282,9 @@ def OptimizerInBackward(model, make_optimizer):
 +            grad, parameter.grad = parameter.grad, None
 +            return grad
 
-# %% returns_the_pair
-# misconception: a lambda that returns a tuple | hint: optimizer_hook_returns
-# edits: gradient_stays
--        def hook(parameter):
--            self.optimizers[parameter].step()
-+        hook = lambda p: (self.optimizers[p].step(), self.optimizers[p].zero_grad())
-
-# %% set_to_none_false
-# misconception: zero_grad(set_to_none=False) | hint: optimizer_zero_not_none
-# edits: gradient_stays
-             self.optimizers[parameter].step()
-+            self.optimizers[parameter].zero_grad(set_to_none=False)
-
-# %% shared_weight_by_name
-# misconception: names of a shared weight are counted, so it gets two hooks that share one state | hint: optimizer_shared_twice
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.named = list(model.named_parameters(remove_duplicate=False))
-        self.optimizers = {name: make_optimizer([p]) for name, p in self.named if p.requires_grad}
-
-    def __enter__(self):
-        self.handles = []
-        for name, p in self.named:
-            if name in self.optimizers:
-                self.handles.append(p.register_post_accumulate_grad_hook(partial(self.hook, name)))
-        return self
-
-    def hook(self, name, p):
-        grad = p.grad.clone() if p.grad is not None else self.last
-        p.grad = grad
-        self.optimizers[name].step()
-        self.last, p.grad = grad, None
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-
 # %% shared_weight_twice
 # misconception: a shared weight is met twice on a walk over the modules, and steps twice | hint: optimizer_shared_twice
-# breaks: A parameter that is used in two places takes one step
+# breaks: a shared one takes one step
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -390,15 +326,6 @@ class OptimizerInBackward:
 +            self.optimizers[parameter].step()
 +            parameter.grad = None
 
-# %% swallows_errors
-# misconception: __exit__ returns True | hint: tool_swallows_error
-# breaks: which is passed on
-# edits: hooks_left
--        pass
-+        for handle in self.handles:
-+            handle.remove()
-+        return True
-
 # %% tensor_hook
 # misconception: a tensor hook, which runs before .grad is filled | hint: optimizer_too_early
 # edits: argument_is_gradient
@@ -409,12 +336,6 @@ class OptimizerInBackward:
 -            self.handles.append(parameter.register_post_accumulate_grad_hook(partial(hook, parameter)))
 +            self.handles.append(parameter.register_hook(partial(hook, parameter)))
 
-# %% tensor_hook_sets_grad
-# misconception: sets .grad itself in a tensor hook, and autograd adds to it | hint: optimizer_fills_grad_itself
-# edits: tensor_hook
-         def hook(parameter, grad):
-+            parameter.grad = grad
-
 # %% two_arguments
 # misconception: a hook with two arguments | hint: hook_arguments
 # edits: tensor_hook
@@ -423,20 +344,10 @@ class OptimizerInBackward:
 
 # %% unfreezes
 # misconception: makes every parameter trainable | hint: optimizer_unfreezes
-# breaks: Parameters that need no gradient stay as they are
+# breaks: Frozen parameters stay as they are
 # edits: frozen_parameters
          for parameter in self.optimizers:
 +            parameter.requires_grad_(True)
-
-# %% used_up_iterator
-# misconception: goes twice through parameters(), which is an iterator | hint: optimizer_never_steps
-# edits: frozen_parameters
--        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
-+        parameters = self.model.parameters()
-+        self.optimizers = {p: self.make_optimizer([p]) for p in parameters if p.requires_grad}
-@@
--        for parameter in self.optimizers:
-+        for parameter in parameters:
 
 # %% weights_only
 # misconception: treats the weights and forgets the biases | hint: optimizer_misses_some
@@ -449,249 +360,3 @@ class OptimizerInBackward:
 # edits: gradient_stays
              self.optimizers[parameter].step()
 +            parameter.grad.zero_()
-
-# %% late_bound_step
-# misconception: releases its own gradient, and lets the optimizer of the loop's last round step | hint: optimizer_late_binding
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.handles = []
-        for parameter in self.model.parameters():
-            if parameter.requires_grad:
-                optimizer = self.make_optimizer([parameter])
-
-                def hook(p):
-                    optimizer.step()
-                    p.grad = None
-
-                self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-
-# %% skips_zero_gradients
-# misconception: takes no step if the gradient is all zeros | hint: optimizer_skips_zeros
-class OptimizerInBackward:
-    def __init__(self, model, make_optimizer):
-        self.model, self.make_optimizer = model, make_optimizer
-
-    def __enter__(self):
-        self.optimizers, self.handles = {}, []
-
-        def step(p):
-            if p.grad.any():
-                self.optimizers[p].step()
-            p.grad = None
-
-        for p in self.model.parameters():
-            if p.requires_grad:
-                self.optimizers[p] = self.make_optimizer([p])
-                self.handles.append(p.register_post_accumulate_grad_hook(step))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-
-# %% always_sgd
-# misconception: makes an SGD of its own out of the settings of the optimizer that it was given | hint: optimizer_own_formula
-# breaks: This holds for any optimizer
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-        self.optimizers = {}
-
-    def __enter__(self):
-        self.handles = []
-        for p in self.model.parameters():
-            if p.requires_grad:
-                self.optimizers[p] = torch.optim.SGD([p], **{k: v for k, v in self.make_optimizer([p]).param_groups[0].items() if k in ("lr", "momentum", "weight_decay")})
-                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
-        return self
-
-    def step(self, p):
-        self.optimizers[p].step()
-        p.grad = None
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-
-# %% sgd_by_hand
-# misconception: does by hand what SGD with momentum and weight decay does, whichever optimizer it was given | hint: optimizer_own_formula
-# breaks: This holds for any optimizer
-# edits: always_sgd
--                self.optimizers[p] = torch.optim.SGD([p], **{k: v for k, v in self.make_optimizer([p]).param_groups[0].items() if k in ("lr", "momentum", "weight_decay")})
-+                self.optimizers[p] = self.make_optimizer([p])
-@@
--        self.optimizers[p].step()
-+        k = self.optimizers[p].param_groups[0]
-+        g = p.grad + k.get("weight_decay", 0) * p.detach()
-+        m = self.buffers = getattr(self, "buffers", {})
-+        m[p] = k.get("momentum", 0) * m[p] + g if p in m else g.clone()
-+        p.data.add_(m[p], alpha=-k["lr"])
-
-# %% skips_nan
-# misconception: takes no step for a gradient with a NaN | hint: optimizer_skips_nan
-# breaks: the parameters are what an ordinary loop would have made them
-# edits: sgd_by_hand
--        k = self.optimizers[p].param_groups[0]
--        g = p.grad + k.get("weight_decay", 0) * p.detach()
--        m = self.buffers = getattr(self, "buffers", {})
--        m[p] = k.get("momentum", 0) * m[p] + g if p in m else g.clone()
--        p.data.add_(m[p], alpha=-k["lr"])
-+        if p.grad.isfinite().all():
-+            self.optimizers[p].step()
-
-# %% keeps_gradients_in_a_dict
-# misconception: `.grad` is None, but a dict for a log keeps all gradients | hint: optimizer_keeps_gradients
-# breaks: There is never more than one parameter's gradient in memory
-# edits: skips_nan
--        if p.grad.isfinite().all():
--            self.optimizers[p].step()
-+        self.optimizers[p].step()
-+        self.last = getattr(self, "last", {})
-+        self.last[p] = p.grad
-
-# %% keeps_the_last_gradient
-# misconception: an attribute keeps the last gradient | hint: optimizer_keeps_gradients
-# breaks: the gradient is released at once
-# edits: keeps_gradients_in_a_dict
--        self.last = getattr(self, "last", {})
--        self.last[p] = p.grad
-+        self.last = p.grad
-
-# %% alias_keeps_gradient
-# misconception: the optimizer has a second parameter with the same memory, whose `.grad` stays | hint: optimizer_keeps_gradients
-# breaks: the gradient is released at once
-# edits: always_sgd
--                self.optimizers[p] = torch.optim.SGD([p], **{k: v for k, v in self.make_optimizer([p]).param_groups[0].items() if k in ("lr", "momentum", "weight_decay")})
-+                self.optimizers[p] = self.make_optimizer([nn.Parameter(p.detach())])
-@@
-     def step(self, p):
-+        self.optimizers[p].param_groups[0]["params"][0].grad = p.grad
-
-# %% hooks_in_init
-# misconception: registers its hooks when the object is made | hint: tool_before_the_block
-# breaks: before it and after it, backward is as usual
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-        self.optimizers = {}
-        self.handles = []
-        for p in model.parameters():
-            if p.requires_grad:
-                self.optimizers[p] = make_optimizer([p])
-                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
-
-    def step(self, p):
-        self.optimizers[p].step()
-        p.grad = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-
-# %% puts_back_the_hooks_of_the_beginning
-# misconception: puts back the hooks of the beginning, without those that came in the block | hint: removes_other_hooks
-# breaks: Hooks of other people stay
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-        self.optimizers = {}
-        self.before = {}
-
-    def __enter__(self):
-        for p in self.model.parameters():
-            if p.requires_grad:
-                self.before[p] = dict(p._post_accumulate_grad_hooks or {})
-                self.optimizers[p] = self.make_optimizer([p])
-                p.register_post_accumulate_grad_hook(self.step)
-        return self
-
-    def step(self, p):
-        self.optimizers[p].step()
-        p.grad = None
-
-    def __exit__(self, *error):
-        for p, hooks in self.before.items():
-            p._post_accumulate_grad_hooks.clear()
-            p._post_accumulate_grad_hooks.update(hooks)
-
-# %% handles_of_the_class
-# misconception: one list of handles for all objects | hint: tool_shared_results
-# breaks: The blocks of two models may overlap
-class OptimizerInBackward:
-    optimizers = {}
-    handles = []
-
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        for p in self.model.parameters():
-            if p.requires_grad:
-                self.optimizers[p] = self.make_optimizer([p])
-                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
-        return self
-
-    def step(self, p):
-        self.optimizers[p].step()
-        p.grad = None
-
-    def __exit__(self, *error):
-        while self.handles:
-            self.handles.pop().remove()
-
-# %% optimizers_for_all_blocks
-# misconception: all objects share one dict of optimizers, and a parameter that is in it keeps the one it has | hint: tool_shared_results
-# breaks: `make_optimizer` makes an optimizer for a list of parameters
-# edits: always_sgd
- class OptimizerInBackward:
-+    optimizers = {}
-+
-@@
--        self.optimizers = {}
-@@
--                self.optimizers[p] = torch.optim.SGD([p], **{k: v for k, v in self.make_optimizer([p]).param_groups[0].items() if k in ("lr", "momentum", "weight_decay")})
-+                if p not in self.optimizers:
-+                    self.optimizers[p] = self.make_optimizer([p])
-
-# %% parameter_in_a_list
-# misconception: asks whether a parameter is in a list | hint: optimizer_compares_tensors
-# breaks: This holds for any optimizer
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-        self.optimizers = {}
-
-    def __enter__(self):
-        self.handles, done = [], []
-        for module in self.model.modules():
-            for p in module.parameters(recurse=False):
-                if p.requires_grad and p not in done:
-                    done.append(p)
-                    self.optimizers[p] = self.make_optimizer([p])
-                    self.handles.append(p.register_post_accumulate_grad_hook(self.step))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-
-    def step(self, p):
-        self.optimizers[p].step()
-        p.grad = None

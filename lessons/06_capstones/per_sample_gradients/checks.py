@@ -1,4 +1,6 @@
 import copy
+from collections import OrderedDict
+from contextlib import suppress
 
 import torch
 import torch.nn.functional as F
@@ -6,18 +8,10 @@ from torch import nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
-from nbproof.values.evidence import TensorRecord, snapshot
-from course.awkward import awkward_models
+from nbproof.values.evidence import TensorRecord
 from course.probing import hook_counts
-from course.traces import attributes_on, what_runs
-from course.truths import as_before, other_than, such_that
-
-
-class Tanh(nn.Tanh):
-    """Twice as strong in training mode."""
-
-    def forward(self, x):
-        return super().forward(x) * (2 if self.training else 1)
+from course.traces import what_runs
+from course.truths import as_before
 
 
 class PlainNet(nn.Module):
@@ -26,7 +20,7 @@ class PlainNet(nn.Module):
     def __init__(self, body, head, first, second, classes):
         super().__init__()
         self.names = (body, head)
-        layers = nn.Linear(4, first), nn.LayerNorm(first), Tanh(), nn.Linear(first, second), nn.Tanh()
+        layers = nn.Linear(4, first), nn.LayerNorm(first), nn.Tanh(), nn.Linear(first, second), nn.Tanh()
         self.add_module(body, nn.Sequential(*layers))
         self.add_module(head, nn.Linear(second, classes, bias=False))
 
@@ -52,7 +46,7 @@ def shaped(got, shapes):
 
 
 class OneBatch(Check):
-    """After a block with one forward and one backward, `gradients` holds the gradient of each sample's own loss."""
+    """`gradients` holds the gradient of each sample's own loss, for each Linear layer."""
 
     reduction = "mean"
     errors = {
@@ -61,7 +55,6 @@ class OneBatch(Check):
         r"AttributeError: '(dict|list)' object has no attribute 'gradients'": "per_sample_no_object",
         r"AttributeError: 'tuple' object has no attribute": "per_sample_tuple",
         r"TypeError: expected Tensor as element \d in argument 1, but got tuple": "per_sample_tuple",
-        r"TypeError: object of type 'NoneType' has no len": "per_sample_grad_input",
         r"RuntimeError: The size of tensor a .* non-singleton dimension 0": "tool_shared_results",
         r"(TypeError|AttributeError): .*(context manager protocol|not an iterator|__e\w+__)": "tool_no_context",
     }
@@ -116,43 +109,27 @@ class OneBatch(Check):
             return has(lambda got: shaped(got, weight_shapes) and shaped(got, biases))
 
         return {
-            "tool_nothing_collected": has(lambda got: not got),
-            "per_sample_still_mean": {"gradients": times(lambda value: 1 / count)},
+            "tool_nothing_collected": has(lambda got: not got), "per_sample_still_mean": {"gradients": times(lambda value: 1 / count)},
             "per_sample_factor_for_sum": {"gradients": times(lambda value: count)},
             "per_sample_divided_again": {"gradients": times(lambda value: count**-2)},
-            "per_sample_factor_of_elements": {
-                "gradients": AnyOf(times(lambda value: value.shape[1]), times(lambda value: value.shape[1] / count))
-            },
-            "per_sample_factor_on_one": {
-                "gradients": {name: value / (1 if name in weights else count) for name, value in each.items()}
-            },
             "per_sample_changes_grad": {"gradients": AnyOf(Close(grown, 1e-3, 1e-3), emptied)},
             "per_sample_summed": {"gradients": AnyOf(batch, {name: value * count for name, value in batch.items()})},
             "per_sample_copies": {"gradients": copies},
-            "per_sample_transposed": has(
-                lambda got: shaped(got, {name: (count, *reversed(shapes[name][1:])) for name in weights})
-            ),
-            "per_sample_output_for_input": has(
-                lambda got: shaped(got, {name: (*shapes[name][:2], shapes[name][1]) for name in weights})
-            ),
-            "per_sample_norms": has(lambda got: shaped(got, dict.fromkeys(own, (count,)))),
-            "per_sample_bias_row": bias_shaped(lambda shape: (*shape, 1)),
-            "per_sample_bias_summed": bias_shaped(lambda shape: shape[1:]),
-            "per_sample_bias_missing": keys(weights),
+            "per_sample_transposed": has(lambda got: shaped(got, {name: (count, *reversed(shapes[name][1:])) for name in weights})),
+            "per_sample_bias_summed": bias_shaped(lambda shape: shape[1:]), "per_sample_bias_missing": keys(weights),
             "per_sample_bias_too_many": keys(own | {f"{layer_of[name]}.bias" for name in weights}),
             "per_sample_other_layers": has(lambda got: own < set(got) <= everything),
             "per_sample_first_layer": keys({name for name in own if layer_of[name] != layers[0]}),
             "per_sample_children_only": keys({name for name in own if name.count(".") < 2}),
             "per_sample_short_names": keys({".".join(name.split(".")[-2:]) for name in own}),
             "per_sample_layer_names": keys({layer_of[name] for name in weights}),
-            "per_sample_object_keys": has(lambda got: any("(Parameter)" in key for key in got)),
             "loop_variable": keys({f"{layers[-1]}.weight"}, {f"{layers[-1]}.weight", f"{layers[-1]}.bias"}),
             "tool_shared_results": has(lambda got: own < set(got)),
         }
 
 
 class SummedLoss(OneBatch):
-    """With `reduction="sum"`, and a loss of another form, each sample's gradient is that of its own loss."""
+    """With `reduction="sum"` and another loss, each sample's gradient is its own, too."""
 
     reduction = "sum"
 
@@ -176,7 +153,7 @@ class RecurrentNet(nn.Module):
 
 
 class ReusedLayer(OneBatch):
-    """Where a layer is called three times in one forward, a sample's gradient is the sum over the calls."""
+    """A layer runs three times: a sample's gradient is the sum over the calls."""
 
     errors = {r"RuntimeError: The size of tensor a": "per_sample_wrong_pairs", **OneBatch.errors}
 
@@ -193,310 +170,117 @@ class ReusedLayer(OneBatch):
             rows.append(torch.autograd.grad(loss, [p for call in calls for p in call.parameters()]))
         weights_and_biases = [torch.stack(parts) for parts in zip(*rows)]
         pairs = zip(weights_and_biases[::2], weights_and_biases[1::2])
-        weight, bias, count = f"{model.name}.weight", f"{model.name}.bias", len(x)
-        again = [sum(value * count**call for call, value in enumerate(weights_and_biases[kind::2])) for kind in (0, 1)]
-        three = {name: (3 * len(value), *value.shape[1:]) for name, value in each.items()}
+        weight, bias = f"{model.name}.weight", f"{model.name}.bias"
         return {
-            **super().mistakes(case),
-            "per_sample_one_call": {"gradients": AnyOf(*({weight: one, bias: other} for one, other in pairs))},
-            "per_sample_calls_listed": has(lambda got: shaped(got, three)),
-            "per_sample_scaled_again": {"gradients": dict(zip((weight, bias), again))},
-            "per_sample_wrong_pairs": has(
-                lambda got: shaped(got, {weight: each[weight].shape}) and is_same(got[bias], each[bias])
-            ),
-        }
-
-
-class Mixed(nn.Module):
-    """A layer that somebody has written: a matrix and a bias, and no Linear layer."""
-
-    def __init__(self, size):
-        super().__init__()
-        self.weight, self.bias = nn.Parameter(torch.randn(size, size)), nn.Parameter(torch.randn(size))
-
-    def forward(self, x):
-        return torch.tanh(x @ self.weight + self.bias)
-
-
-def own_layer():
-    return nn.Sequential(nn.Linear(4, 5), Mixed(5), nn.Linear(5, 3))
-
-
-class AnyModel(OneBatch):
-    """On models of other kinds, `gradients` holds the gradient of each sample's own loss, under the parameters' names."""
-
-    def models(self, case):
-        own = {"a model with a layer of its own": (case.build("own layer", own_layer), case.tensor("x of its own", 3, 4))}
-        return own | awkward_models(
-            case, "shared", "called_twice", "norm_in_eval", "mixed_modes", "none_place", "float64", "namedtuple", "dictionary",
-            "look_alike",
-        )
-
-    def probe(self, nb, case):
-        brought = {}
-        for says, (model, x) in self.models(case).items():
-            with nb.function("PerSampleGradients")(model) as per_sample:
-                model(x).pow(2).sum(1).mean().backward()
-            brought[f"gradients in {says}"] = per_sample.gradients
-        return brought
-
-    def truth(self, case):
-        wanted = {}
-        for says, (model, x) in self.models(case).items():
-            names, rows = linear_parameters(model), []
-            for one in x:
-                loss = model(one[None]).pow(2).sum()
-                rows.append(torch.autograd.grad(loss, [model.get_parameter(name) for name in names]))
-            wanted[f"gradients in {says}"] = {name: torch.stack(parts) for name, parts in zip(names, zip(*rows))}
-        return wanted
-
-    def mistakes(self, case):
-        shared = "gradients in a model with one layer under two names"
-        own = "gradients in a model with a layer of its own"
-        both = {f"body.2.{kind}" for kind in ("weight", "bias")}  # the other name of `first`
-        return {
-            "per_sample_names_of_one_layer": {shared: such_that(lambda got: both <= set(got))},
-            "per_sample_other_layers": {own: such_that(lambda got: "1.weight" in got)},
-            "tool_shared_results": {shared: such_that(lambda got: "my_block.fc1.weight" in got)},
+            **super().mistakes(case), "per_sample_one_call": {"gradients": AnyOf(*({weight: one, bias: other} for one, other in pairs))},
+            "per_sample_wrong_pairs": has(lambda got: shaped(got, {weight: each[weight].shape}) and is_same(got[bias], each[bias])),
         }
 
 
 class LeftAsItWas(OneBatch):
-    """It only looks: `.grad` is as without it, and it leaves nothing on the model, also after an error in the block."""
+    """Each block has its own results, `.grad` is as without it, and its hooks are gone."""
 
-    errors = {r"RuntimeError: The size of tensor a \(0\) must match": "per_sample_changes_grad", **OneBatch.errors}
-    blame = {
-        "parameter.grad": "per_sample_changes_grad",
-        "attributes left on modules and parameters": "tool_attributes_left",
-        "the error in the block": "tool_swallows_error",
-    }
+    blame = {"parameter.grad": "per_sample_changes_grad", "gradients of the first block": "tool_shared_results"}
 
-    def with_hooks_of_others(self, case):
-        model, x = self.given(case)
-        for module in model.modules():
-            module.register_forward_hook(lambda module, args, output: None)
-            module.register_forward_pre_hook(lambda module, args: None)
+    def given(self, case):
+        model, x = super().given(case)
+        model.get_submodule(model.names[1]).register_forward_hook(lambda module, args, output: None)  # somebody else's
         return model, x
 
     def probe(self, nb, case):
-        model, x = self.with_hooks_of_others(case)
-        owners = [*model.modules(), *model.parameters()]
-        before = [set(vars(owner)) for owner in owners]
-
-        def hooks():
-            # An older torch, such as 2.6, has no function for this: there nothing is said of hooks for all modules.
-            for_all = getattr(torch.nn.modules.module, "_has_any_global_hook", bool)()
-            return {**hook_counts(model), "for all modules": int(bool(for_all))}
-
-        for name, parameter in model.named_parameters():
-            parameter.grad = case.tensor(f"before {name}", *parameter.shape)
-        with nb.function("PerSampleGradients")(model) as per_sample:
+        (model, x), tool = self.given(case), nb.function("PerSampleGradients")
+        with tool(model) as one:
             self.loss(case, model(x), slice(None)).backward()
-            self.join(model)
-        brought = {
-            "parameter.grad": {
-                name: None if parameter.grad is None else parameter.grad.clone()
-                for name, parameter in model.named_parameters()
-            },
-            "hooks afterwards": hooks(),
-            "what runs afterwards": self.runs(case, model, x),
-            "the error in the block": None,
-        }
-        gathered = snapshot(per_sample.gradients)  # as they are now: what a later block does to them, TwoBlocks asks
-        try:
-            with nb.function("PerSampleGradients")(model):
-                raise ArithmeticError(case.words("error", 1)[0])
-        except ArithmeticError as error:
-            brought["the error in the block"] = str(error)
-        left = [name for owner, names in zip(owners, before) for name in set(vars(owner)) - names]
+        grads = {name: None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
+        hooks, (other, _) = hook_counts(model), self.given(case)
+        with tool(other, "sum") as two:
+            self.loss(case, other(x[:1] + 1), slice(None)).backward()
+        with suppress(ArithmeticError), tool(model):
+            raise ArithmeticError("in the block")
         return {
-            **brought,
-            "hooks after an error": hooks(),
-            "attributes left on modules and parameters": sorted(left),
-            "what runs after an error": self.runs(case, model, x),
-            "the trace of all attributes": attributes_on(model, case),
-            "gradients of the block, after a pass outside": gathered,
-        }
-
-    def join(self, model):
-        """Somebody else registers a hook in the block."""
-        model.get_submodule(model.names[1]).register_forward_hook(lambda module, args, output: None)
-
-    def runs(self, case, model, x):
-        return what_runs(model, case, lambda: self.loss(case, model(x), slice(None)).backward())
-
-    def truth(self, case):
-        model, x = self.given(case)
-        found = torch.autograd.grad(self.loss(case, model(x), slice(None)), list(model.parameters()))
-        gradients = dict(zip(dict(model.named_parameters()), found))
-        model, _ = self.with_hooks_of_others(case)
-        self.join(model)
-        hooks = {**hook_counts(model), "for all modules": 0}
-        runs = as_before(self.runs(case, model, x))
-        return {
-            "parameter.grad": {
-                name: case.tensor(f"before {name}", *gradient.shape) + gradient for name, gradient in gradients.items()
-            },
-            "hooks afterwards": hooks,
-            "what runs afterwards": runs,
-            "the error in the block": case.words("error", 1)[0],
-            "hooks after an error": hooks,
-            "attributes left on modules and parameters": [],
-            "what runs after an error": runs,
-            "the trace of all attributes": attributes_on(model, case),
-            "gradients of the block, after a pass outside": self.each(case, *self.given(case)),
-        }
-
-    def mistakes(self, case):
-        hooks = self.truth(case)["hooks afterwards"]
-
-        def more(got):
-            return None if any(got[kind] > count for kind, count in hooks.items()) else "no"
-
-        def fewer(got):
-            return None if any(got[kind] < count for kind, count in hooks.items()) else "no"
-
-        return {
-            "removes_other_hooks": {"hooks afterwards": Matches(fewer, "fewer")},
-            "tool_hooks_left": {"hooks afterwards": Matches(more, "more")},
-            "tool_not_after_error": {"hooks after an error": Matches(more, "more")},
-        }
-
-
-class TwoBlocks(OneBatch):
-    """A second block, with a single sample and the other reduction, gathers its own results and leaves those of the first alone."""
-
-    def probe(self, nb, case):
-        model, x = self.given(case)
-        first, second = (nb.function("PerSampleGradients")(model, reduction) for reduction in ("mean", "sum"))
-        with first as one:
-            self.loss(case, model(x), slice(None)).backward()
-        with second as two:
-            self.loss(case, model(x[:1] + 1), slice(None)).backward()
-        return {"gradients of the second": two.gradients, "gradients of the first": one.gradients}
-
-    def truth(self, case):
-        model, x = self.given(case)
-        return {
-            "gradients of the second": self.each(case, model, x[:1] + 1),
-            "gradients of the first": self.each(case, model, x),
-        }
-
-    def mistakes(self, case):
-        model, x = self.given(case)
-        shapes = {name: model.get_parameter(name).shape for name in linear_parameters(model)}
-        squeezed = {name: shape for name, shape in shapes.items() if name.endswith("weight")}
-        return {
-            "tool_shared_results": AnyOf(
-                {"gradients of the first": self.each(case, model, x[:1] + 1)},
-                {"gradients of the first": {name: one / len(x) for name, one in self.each(case, model, x).items()}},
-            ),
-            "per_sample_squeezed": {"gradients of the second": such_that(lambda got: shaped(got, squeezed))},
-            "tool_before_the_block": {
-                "gradients of the second": such_that(lambda got: shaped(got, {n: (len(x), *shapes[n]) for n in shapes})),
-                "gradients of the first": self.each(case, model, x),
-            },
-        }
-
-
-class CallsNet(nn.Module):
-    """A layer whose first result takes the longer way to the sum; another one whose results are multiplied."""
-
-    def __init__(self, twice, other, size):
-        super().__init__()
-        self.names = twice, other
-        self.add_module(twice, nn.Linear(4, 4))
-        self.add_module(other, nn.Linear(4, size))
-        self.last = nn.Linear(size, 3)
-
-    def forward(self, x):
-        twice, other = (getattr(self, name) for name in self.names)
-        x = twice(torch.tanh(twice(x))) + twice(x)
-        found = torch.tanh(other(x)) * other(x + 1)
-        return self.last(found)
-
-
-class SeveralCalls(OneBatch):
-    """Where calls of a layer go several ways, `gradients` holds the sums, and `.grad` and x are as they would be without the tool."""
-
-    reduction = "sum"
-    blame = {"gradient of x": "per_sample_flags_x"}
-
-    def given(self, case):
-        model = case.build("net", CallsNet, *case.words("names", 2), case.integer("size", 4, 6))
-        return model, case.tensor("x", case.integer("samples", 9, 12), 4)
-
-    def slope(self, case, x):
-        """What a backward of the probe's own brings for x, and another tensor where x requires no gradient."""
-        if not x.requires_grad:
-            return case.tensor("no gradient", *x.shape)
-        return torch.autograd.grad((x * case.tensor("weight", *x.shape)).sum(), x)[0]
-
-    def probe(self, nb, case):
-        model, x = self.given(case)
-        with nb.function("PerSampleGradients")(model, self.reduction) as per_sample:
-            self.loss(case, model(x), slice(None)).backward()
-        return {
-            "gradients": per_sample.gradients,
-            "parameter.grad": {name: parameter.grad for name, parameter in model.named_parameters()},
-            "gradient of x": self.slope(case, x),
+            "parameter.grad": grads, "gradients of the first block": one.gradients, "gradients of the second block": two.gradients,
+            "hooks afterwards": hooks, "hooks after an error": hook_counts(model),
+            "what runs after an error": what_runs(model, case, lambda: model(x).sum().backward()),
         }
 
     def truth(self, case):
         model, x = self.given(case)
         found = torch.autograd.grad(self.loss(case, model(x), slice(None)), list(model.parameters()))
         return {
-            "gradients": self.each(case, model, x),
-            "parameter.grad": dict(zip(dict(model.named_parameters()), found)),
-            "gradient of x": case.tensor("no gradient", *x.shape),
+            "parameter.grad": dict(zip(dict(model.named_parameters()), found)), "gradients of the first block": self.each(case, model, x),
+            "gradients of the second block": self.each(case, model, x[:1] + 1),
+            "hooks afterwards": hook_counts(model), "hooks after an error": hook_counts(model),
+            "what runs after an error": as_before(what_runs(model, case, lambda: model(x).sum().backward())),
         }
 
     def mistakes(self, case):
-        wanted = self.truth(case)
+        hooks = hook_counts(self.given(case)[0])
+        more = Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
         return {
-            "per_sample_changes_grad": {"parameter.grad": other_than(wanted["parameter.grad"])},
+            "removes_other_hooks": {"hooks afterwards": {kind: 0 for kind in hooks}},
+            "tool_hooks_left": {"hooks afterwards": more}, "tool_not_after_error": {"hooks after an error": more},
         }
 
 
-check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, AnyModel, LeftAsItWas, TwoBlocks, SeveralCalls)
+check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, LeftAsItWas)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-class Pair(nn.Module):
-    """One layer looks at both halves of a sample, another one at the product of what it finds."""
+class Walk(nn.Module):
+    """A first layer, then several in an order in which some come twice, then a norm and a last layer."""
 
-    def __init__(self, look, judge, size):
+    def __init__(self, names, size, route):
         super().__init__()
-        self.names = (look, judge)
-        self.add_module(judge, nn.Linear(size, 2, bias=False))
-        self.add_module(look, nn.Sequential(nn.Linear(3, size), nn.Softplus()))
+        first, norm, last, path, *steps = self.names = names
+        self.route = route
+        layers = OrderedDict((step, nn.Linear(size, size, bias=number > 0)) for number, step in enumerate(steps))
+        parts = {first: nn.Linear(3, size), norm: nn.LayerNorm(size), last: nn.Linear(size, 2), path: nn.Sequential(layers)}
+        for name in sorted(parts):
+            self.add_module(name, parts[name])
 
     def forward(self, x):
-        look, judge = (getattr(self, name) for name in self.names)
-        one, other = x.chunk(2, 1)
-        return judge(look(one) * look(other).square())
+        first, norm, last, path, *_ = (self.get_submodule(name) for name in self.names[:4])
+        x = torch.tanh(first(x))
+        for step in self.route:
+            x = x + torch.tanh(path[step](x))
+        return last(norm(x))
 
 
-class OfAPair(Check):
+class OfAWalk(Check):
     """`gradients` holds the gradient of each sample's own loss, under the parameters' names."""
 
-    def pair(self, case):
-        model = case.build("a pair", Pair, *case.words("pair", 2), case.integer("what it finds", 3, 6))
-        count = case.integer("pairs", 4, 8)
-        return model, case.tensor("both halves", count, 6), case.tensor("judgement", count, 2)
+    def walk(self, case):
+        steps = case.integer("steps", 2, 4)
+        names, size = case.words("walk", 4 + steps), case.integer("size of the walk", 3, 6)
+        route = case.shuffled("route", [*range(steps), case.integer("twice", 0, steps - 1)])
+        model, count = case.build("a walk", Walk, names, size, route), case.integer("walkers", 4, 8)
+        model.get_submodule(names[0]).register_forward_hook(lambda module, args, output: None)
+        return model, case.tensor("walkers", count, 3), case.tensor("aims", count, 2)
 
     def probe(self, nb, case):
-        model, x, wanted = self.pair(case)
-        with nb.function("PerSampleGradients")(model) as per_sample:
-            (model(x) - wanted).square().sum(1).mean().backward()
-        return {"gradients of a pair": per_sample.gradients}
+        (model, x, aims), tool, found = self.walk(case), nb.function("PerSampleGradients"), {}
+        with tool(model) as per_sample:
+            (model(x) - aims).square().sum(1).mean().backward()
+        grads = {name: None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
+        with tool(model, "sum") as other:
+            (model(x[1:]) - aims[1:]).square().sum().backward()
+        found = {"gradients of a walk": per_sample.gradients, ".grad after it": grads, "gradients of another walk": other.gradients}
+        with suppress(ArithmeticError), tool(model):
+            raise ArithmeticError("lost")
+        return {**found, "what runs afterwards": what_runs(model, case, lambda: model(x).sum().backward())}
 
     def truth(self, case):
-        model, x, wanted = self.pair(case)
-        losses = (model(x) - wanted).square().sum(1)
-        each = [torch.autograd.grad(loss, list(model.parameters()), retain_graph=True) for loss in losses]
-        gradients = [Close(torch.stack(parts), rtol=1e-4, atol=1e-4) for parts in zip(*each)]
-        return {"gradients of a pair": {name: found for (name, _), found in zip(model.named_parameters(), gradients)}}
+        model, x, aims = self.walk(case)
+        losses, named = (model(x) - aims).square().sum(1), dict(model.named_parameters())
+        each = [torch.autograd.grad(loss, list(named.values()), retain_graph=True) for loss in losses]
+        linear = {name: torch.stack(parts) for name, parts in zip(named, zip(*each)) if not name.startswith(f"{model.names[1]}.")}
+        grads = torch.autograd.grad(losses.mean(), list(named.values()))
+        return {
+            "gradients of a walk": {name: Close(one, rtol=1e-4, atol=1e-4) for name, one in linear.items()},
+            ".grad after it": {name: Close(one, rtol=1e-4, atol=1e-5) for name, one in zip(named, grads)},
+            "gradients of another walk": {name: Close(one[1:], rtol=1e-4, atol=1e-4) for name, one in linear.items()},
+            "what runs afterwards": as_before(what_runs(model, case, lambda: model(x).sum().backward())),
+        }
 
 
-check("per_sample_gradients", OfAPair)
+check("per_sample_gradients", OfAWalk)
