@@ -224,12 +224,16 @@ show_source(Model)
 # %% [markdown]
 # ### Exercise: Catch the gradient of a weight
 #
-# easy · 6 min
+# easy · 5 min
 #
-# Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass must add one entry to the list `answer`:
-# the gradient, as a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` must be the same as without
-# your hook. The gradient's one element, as a tensor without dimensions, will do as well. It does not matter here if a
-# later pass changes an entry: part 2 tells how that happens.
+# Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the
+# gradient, as a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` stays what it is without your hook.
+#
+# ```python
+# model(torch.tensor([2.0]), torch.tensor([3.0])).backward()
+# answer  # [tensor([6.])]
+# ```
+
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -344,11 +348,17 @@ except RuntimeError as error:
 #
 # ### Exercise: Double a gradient
 #
-# easy · 6 min
+# easy · 5 min
 #
-# Write `func(grad)`, a tensor hook that doubles the gradient. It may be registered on any tensor: a loss, a leaf, a tensor
-# in the middle, one of two tensors that are added, with any shape and floating-point dtype. The gradients of all earlier
-# tensors must follow. Everything else must stay as it is: also the tensor that is given to `backward`.
+# Write `func(grad)`, a tensor hook that doubles the gradient. It may hang on any tensor: a loss, a leaf, or one of two
+# tensors that are added. The gradients of all earlier tensors follow. Everything else stays as it is.
+#
+# ```python
+# x = torch.tensor([1.0, 2.0], requires_grad=True)
+# x.register_hook(func)
+# (x * 3).sum().backward()
+# x.grad  # tensor([6., 6.])
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "double_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
