@@ -474,12 +474,18 @@ print("grad.clone():       ", kept_after_two_passes(lambda grad: grad.clone()))
 # %% [markdown]
 # ### Exercise: Watch a gradient in the middle
 #
-# medium · 10 min
+# medium · 8 min
 #
-# Write `watch_gradient(tensor)`, for a tensor in the middle of a graph, of any shape and floating-point dtype. It returns
-# a list at once, still empty. Every later backward pass that reaches `tensor`, or begins there, adds one entry to this
-# list: the gradient of `tensor` in that pass, which no later pass may change. All gradients stay as they are. Each call
-# has a list of its own. Nothing may be kept in `tensor.grad`, neither by `retain_grad` nor by your own hand.
+# Write `watch_gradient(tensor)`, for a tensor in the middle of a graph. It returns a list at once, still empty. Every later
+# backward pass adds one entry to it: the gradient of `tensor` in that pass, which no later pass changes. Only watch:
+# nothing is kept in `tensor.grad`, and each call has a list of its own.
+#
+# ```python
+# h = torch.ones(2, requires_grad=True) * 3
+# seen = watch_gradient(h)
+# (h * 5).sum().backward()
+# seen  # [tensor([5., 5.])]
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "intermediate_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -655,17 +661,18 @@ print("requires_grad_(False), .grad is None:", moved(frozen, sgd, clear=True))
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
-# medium · 12 min
+# medium · 10 min
 #
-# 1. `freeze_bias(net)`: from then on each backward pass makes the gradient of `net.fc.bias` a tensor of zeros. All other
-#    gradients stay as they are, and so do all parameters: the same objects with the same values. `net` is a `TestNet`,
-#    perhaps with an `fc` of another size.
-# 2. `clamp_downstream(tensor)`: from then on, in each backward pass, the gradient that flows back through `tensor` is
-#    never negative. Negative elements become 0, the others stay. Everything earlier than `tensor` follows, everything
-#    else stays. `tensor` is any tensor in the middle of a graph, of any shape.
+# 1. `freeze_bias(net)`: from then on each backward pass makes the gradient of `net.fc.bias` a tensor of zeros. Everything
+#    else stays as it is.
+# 2. `clamp_downstream(tensor)`: from then on each backward pass sets the negative elements of the gradient that flows back
+#    through `tensor` to 0. Everything earlier than `tensor` follows, everything else stays.
 #
-# What the two functions return does not matter. All gradients are finite. A new tensor is better, but a hook that edits
-# the gradient in place is accepted here.
+# ```python
+# h = torch.ones(2, requires_grad=True) * 3
+# clamp_downstream(h)
+# h.backward(torch.tensor([1.0, -1.0]))  # 1 and 0 flow on
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "bias_and_clamp", "locked": false, "schema_version": 3, "solution": true, "task": false}
