@@ -769,13 +769,17 @@ except (AttributeError, NameError) as error:
 # %% [markdown]
 # ### Exercise: Clip every gradient of a model
 #
-# medium · 10 min
+# medium · 8 min
 #
-# Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of
-# `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. NaN stays NaN. Two passes leave the sum of
-# two clamped gradients. `model` is any model whose parameters all require a gradient; a second model may have limits of
-# its own. The parameters keep their values, their `.grad` and the hooks that they have, and the model keeps its mode. The
-# function returns this very model. A new tensor is better, but a hook that edits the gradient in place is accepted here.
+# Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of `model`
+# to the range from `floor` to `cap`, before it is added to `.grad`. Another model may have limits of its own. The function
+# returns the model.
+#
+# ```python
+# net = grad_clipper(nn.Linear(2, 1), -0.5, 1.0)
+# net(torch.tensor([3.0, -3.0])).backward()
+# net.weight.grad  # tensor([[ 1.0000, -0.5000]])
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -955,19 +959,17 @@ except RuntimeError as error:
 # %% [markdown]
 # ### Exercise: Reverse the gradient of one branch
 #
-# medium · 15 min · further
+# medium · 12 min · further
 #
-# Write `reverse_gradient(tensor)`. It returns a tensor with the same values. What is computed from the returned tensor
-# sends its gradient back to `tensor` with the opposite sign, in each backward pass. All the rest is as if the function
-# were not there:
+# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. What is computed from the returned tensor
+# sends its gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back what they always did. Under
+# `no_grad`, and for a tensor that needs no gradient, it just returns the values.
 #
-# - everything later, which is computed from the returned tensor, gets the same gradients as ever;
-# - other uses of `tensor` send back what they always did, also if they are added to the reversed branch again;
-# - under `no_grad`, and for a tensor that needs no gradient, the function just returns the values. The result of a tensor
-#   that needs no gradient needs none either.
-#
-# `tensor` may have any shape, and be a leaf or a tensor in the middle. Its values are of ordinary size, but its
-# gradient need not be finite. Nobody changes the returned tensor in place.
+# ```python
+# h = torch.ones(2, requires_grad=True)
+# (5 * reverse_gradient(h) + h).sum().backward()
+# h.grad  # tensor([-4., -4.])
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "reverse_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1088,14 +1090,18 @@ except (AssertionError, RuntimeError) as error:
 # %% [markdown]
 # ### Exercise: Watch the total norm
 #
-# medium · 14 min · further
+# medium · 12 min · further
 #
-# Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass that reaches parameters of
-# `model` adds one number to it: the norm of all gradients of this pass together, as if they were one long vector. This
-# is what `clip_grad_norm_` calls the total norm; it is infinite or NaN if the gradients are. A Python number and a tensor
-# without dimensions are both fine, and float32 is precise enough. All gradients are in float32 or float64.
-# Parameters that a pass does not reach, and frozen ones, count for nothing; one that two layers share counts once. All
-# gradients stay as they are.
+# Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass adds one number to it: the norm
+# of all gradients of this pass together, as if they were one long vector. Parameters that are frozen, or that a pass does not
+# reach, count for nothing.
+#
+# ```python
+# net = nn.Linear(2, 1)
+# norms = watch_norm(net)
+# net(torch.tensor([2.0, 2.0])).backward()  # gradients 2, 2 and 1
+# norms  # [3.0]
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "multi_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
