@@ -1171,14 +1171,19 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 #
 # ### Exercise: Add up gradients in float32
 #
-# medium · 14 min · further
+# medium · 12 min · further
 #
-# Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor for each parameter that requires a
-# gradient: the key is its name, as `model.named_parameters()` gives it, the shape is the parameter's, and the values are
-# zeros at first. You may rely on it that none of these parameters has a `.grad` when your function is called. From then
-# on each backward pass adds the gradients of this pass, finite or not, to these tensors. After backward `.grad` is None for
-# all these parameters, so that nothing adds up in bfloat16. You may put a new sum under the old key. Frozen parameters
-# (`requires_grad` is False) are left out, and left alone. Every parameter has at least one dimension.
+# Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor of zeros for each parameter that requires a
+# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums.
+# After backward `.grad` is None for these parameters; frozen ones are left alone.
+#
+# ```python
+# layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+# sums = accumulate_in_float32(layer)
+# for _ in range(300):
+#     layer(torch.ones(1, dtype=torch.bfloat16)).backward()
+# sums["bias"]  # tensor([300.]); bfloat16 would say 256
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "post_accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1403,13 +1408,18 @@ print("a parameter, three steps:  the hook ran", len(calls), "times")
 #
 # ### Exercise: Before and after
 #
-# medium · 9 min · further
+# medium · 8 min · further
 #
-# Write `watch_around(tensor, change)`. `change` is a function that changes its argument in place, such as
-# `torch.relu_`, and that autograd records; `tensor` is no view of another tensor. Call it once, on `tensor`; what it
-# returns does not matter. Return two lists, `before` and `after`, both still empty. Each later backward pass adds one
-# gradient to each list: to `before` the gradient of the value that `tensor` held before the change, to `after` that of
-# the value it holds after the change. No later pass may change an entry. All gradients, and every `.grad`, stay as they are.
+# Write `watch_around(tensor, change)`, which calls `change` once on `tensor`: a function that changes its argument in place,
+# as `torch.relu_` does. It returns two lists, still empty. Each later backward pass adds one gradient to each: to the first
+# that of the value that `tensor` held before the change, to the second that of the value it holds since. Only watch.
+#
+# ```python
+# h = torch.ones(2, requires_grad=True) * 3
+# before, after = watch_around(h, lambda tensor: tensor.mul_(2))
+# (h * 5).sum().backward()
+# before, after  # ([tensor([10., 10.])], [tensor([5., 5.])])
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "after_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1560,18 +1570,17 @@ for name, reference in references.items():
 # %% [markdown]
 # ### Exercise: Count what is saved
 #
-# hard · 20 min · further
+# hard · 15 min · further
 #
-# Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output, from which backward works as usual,
-# and the number of bytes that autograd has saved in this forward pass:
+# Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output and how many bytes autograd has saved for
+# backward, which works as usual. Each storage counts once, with all its bytes; those of the model's parameters do not
+# count. What is saved is not copied, and gone once the caller has let go of the output (1 of the 4 points).
 #
-# - each storage counts once, with all its bytes, however many tensors or slices of it are saved;
-# - the storages of the model's parameters do not count, frozen or not; those of its buffers do, and the storage of `x`
-#   counts like any other;
-# - a storage that is freed while the model runs may count or not, and so may a later one at the same address;
-# - afterwards, even if the model raises an error, autograd saves as it did before;
-# - what is saved is not copied, and when the caller has let go of the output, nothing of it stays in memory (1 of the 4
-#   points, if the number is right).
+# ```python
+# net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+# output, number = saved_bytes(net, torch.rand(3, 4))
+# number  # 144: the input, 3 x 4 numbers of 4 bytes, and what the ReLU puts out, 3 x 8
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "saved_tensors", "locked": false, "schema_version": 3, "solution": true, "task": false}
