@@ -530,16 +530,19 @@ draw_autograd_graph(loss, {"w": w, "h": h, "left": left, "right": right, "loss":
 #
 # ### Exercise: How often, and with what?
 #
-# medium · 12 min
+# medium · 10 min
 #
-# 1. `predicted`: a list with one number for each call of the hook on `h`, in the order of the calls: what it is called
-#    with. Write your prediction down before you run the cell, and keep it. If the run shows something else, write that
-#    into `what_ran`, in the same form. You get the point for a prediction that came true, and just as well
-#    for a right `what_ran`.
-# 2. `log_gradients(tensors)`, to find out. `tensors` is a dict from names to tensors. Put a hook on each tensor, and
-#    return a list at once, still empty. From then on each call of a hook adds one pair to this list,
-#    `(name, gradient)`: the name of the hook's tensor, and the gradient as a tensor, which no later pass may change.
-#    Only watch: every gradient, and every `.grad`, is the same as without the hooks.
+# 1. `predicted`: one number for each call of the hook on `h`, in order: what it is called with. If the run shows something
+#    else, keep your prediction and write what ran into `what_ran`: it earns the same point.
+# 2. `log_gradients(tensors)`, where `tensors` is a dict from names to tensors, returns a list at once, still empty. From then
+#    on each call of a hook on one of them adds one pair, `(name, gradient)`, and changes nothing.
+#
+# ```python
+# log = log_gradients({"w": w, "h": h})
+# (h * 2).backward()
+# log  # [("h", tensor(2.)), ("w", tensor(6.))]
+# ```
+
 
 # %% nbgrader={"grade": false, "grade_id": "fan_out", "locked": false, "schema_version": 3, "solution": true, "task": false}
 # TODO: predict before you run this cell. One number for each call of a hook on h.
