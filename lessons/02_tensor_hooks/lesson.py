@@ -1249,78 +1249,29 @@ h.register_hook(lambda grad: None)
 draw_autograd_graph(loss, {"w": w, "h": h, "loss": loss})
 
 # %% [markdown]
-# ### Exercise: Which hook runs when?
-#
-# hard · 16 min · further
-#
-# **Predict first**, for the picture and one backward pass from `loss`. `predicted` holds four pairs, one for each call of
-# a hook, in the order of the calls: the name of the hook, as in the list that follows, and whether there is something in
-# `h.grad` at that moment (`True` or `False`). `predicted_h_grad` is the number in `h.grad` afterwards (without any hook it would be 2 · 6 = 12).
-# Keep your predictions. If the run shows something else, write that into `what_ran` and `what_ran_h_grad`: they earn the
-# same point.
-#
-# Then write `log_order(w, h)`, to find out. It does five things, **in this order**, and returns a list, at once and still
-# empty:
-#
-# 1. a post-accumulate hook on `w`, called `"w.grad"`;
-# 2. a tensor hook on `w`, called `"w"`;
-# 3. `h.retain_grad()`;
-# 4. a tensor hook on `h`, called `"first"`, which returns ten times the gradient;
-# 5. one more tensor hook on `h`, called `"second"`.
-#
-# Each hook, whenever it runs, adds a pair to the list: its name, and whether `h.grad` is there at that moment. The
-# gradients change only as said in 4.
+# **Stop and predict:** in which order do the four hooks run in one backward pass from `loss`, at which of them is `h.grad`
+# there already, and which number is in it afterwards? (Without any hook it would be 2 · 6 = 12.) Then run this cell:
 
-# %% nbgrader={"grade": false, "grade_id": "firing_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
-# TODO: predict before you run this cell: four pairs such as ("w", True), in the order of the calls, and a number.
-predicted = []
-predicted_h_grad = None
-### BEGIN SOLUTION
-predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
-predicted_h_grad = 120.0
-### END SOLUTION
-what_ran = what_ran_h_grad = None  # if something else ran, write it here, and keep your predictions
-
-
-def log_order(w: torch.Tensor, h: torch.Tensor) -> list:
-    """Return an empty list; each call of one of the four hooks adds (name, whether ``h.grad`` is there)."""
-    log = []
-    # TODO: the five steps, in the order of the statement.
-    ### BEGIN SOLUTION
-
-    def note(name, argument):
-        log.append((name, h.grad is not None))
-
-    def first(grad):
-        note("first", grad)
-        return 10 * grad
-
-    w.register_post_accumulate_grad_hook(partial(note, "w.grad"))
-    w.register_hook(partial(note, "w"))
-    h.retain_grad()
-    h.register_hook(first)
-    h.register_hook(partial(note, "second"))
-    ### END SOLUTION
-    return log
-
-
+# %%
 w = torch.tensor(2.0, requires_grad=True)
 h = w * 3
-log = log_order(w, h)
+
+
+def note(name, argument, factor=None):
+    print(f"{name:7} h.grad is there: {h.grad is not None}")
+    return None if factor is None else factor * argument
+
+
+w.register_post_accumulate_grad_hook(partial(note, "w.grad"))
+w.register_hook(partial(note, "w"))
+h.retain_grad()
+h.register_hook(partial(note, "first", factor=10))
+h.register_hook(partial(note, "second"))
 (h**2).backward()
-print("predicted:", predicted, "  h.grad:", predicted_h_grad)
-print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
-
-# %% nbgrader={"grade": true, "grade_id": "test_firing_order_prediction", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("firing_order", part="prediction")
-
-# %% nbgrader={"grade": true, "grade_id": "test_firing_order_log", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("firing_order", part="log")
+print("h.grad:", h.grad.item())
 
 # %% [markdown]
-# <details><summary>What ran, and why (open it when your check has passed)</summary>
+# <details><summary>What ran, and why (open it when the cell has run)</summary>
 #
 # The gradient passes the tensors from the loss to the leaf. For each of them:
 #
