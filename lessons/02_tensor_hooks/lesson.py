@@ -224,12 +224,16 @@ show_source(Model)
 # %% [markdown]
 # ### Exercise: Catch the gradient of a weight
 #
-# easy · 6 min
+# easy · 5 min
 #
-# Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass must add one entry to the list `answer`:
-# the gradient, as a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` must be the same as without
-# your hook. The gradient's one element, as a tensor without dimensions, will do as well. It does not matter here if a
-# later pass changes an entry: part 2 tells how that happens.
+# Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the
+# gradient, as a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` stays what it is without your hook.
+#
+# ```python
+# model(torch.tensor([2.0]), torch.tensor([3.0])).backward()
+# answer  # [tensor([6.])]
+# ```
+
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -344,11 +348,17 @@ except RuntimeError as error:
 #
 # ### Exercise: Double a gradient
 #
-# easy · 6 min
+# easy · 5 min
 #
-# Write `func(grad)`, a tensor hook that doubles the gradient. It may be registered on any tensor: a loss, a leaf, a tensor
-# in the middle, one of two tensors that are added, with any shape and floating-point dtype. The gradients of all earlier
-# tensors must follow. Everything else must stay as it is: also the tensor that is given to `backward`.
+# Write `func(grad)`, a tensor hook that doubles the gradient. It may hang on any tensor: a loss, a leaf, or one of two
+# tensors that are added. The gradients of all earlier tensors follow. Everything else stays as it is.
+#
+# ```python
+# x = torch.tensor([1.0, 2.0], requires_grad=True)
+# x.register_hook(func)
+# (x * 3).sum().backward()
+# x.grad  # tensor([6., 6.])
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "double_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -464,12 +474,18 @@ print("grad.clone():       ", kept_after_two_passes(lambda grad: grad.clone()))
 # %% [markdown]
 # ### Exercise: Watch a gradient in the middle
 #
-# medium · 10 min
+# medium · 8 min
 #
-# Write `watch_gradient(tensor)`, for a tensor in the middle of a graph, of any shape and floating-point dtype. It returns
-# a list at once, still empty. Every later backward pass that reaches `tensor`, or begins there, adds one entry to this
-# list: the gradient of `tensor` in that pass, which no later pass may change. All gradients stay as they are. Each call
-# has a list of its own. Nothing may be kept in `tensor.grad`, neither by `retain_grad` nor by your own hand.
+# Write `watch_gradient(tensor)`, for a tensor in the middle of a graph. It returns a list at once, still empty. Every later
+# backward pass adds one entry to it: the gradient of `tensor` in that pass, which no later pass changes. Only watch:
+# nothing is kept in `tensor.grad`, and each call has a list of its own.
+#
+# ```python
+# h = torch.ones(2, requires_grad=True) * 3
+# seen = watch_gradient(h)
+# (h * 5).sum().backward()
+# seen  # [tensor([5., 5.])]
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "intermediate_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -514,16 +530,19 @@ draw_autograd_graph(loss, {"w": w, "h": h, "left": left, "right": right, "loss":
 #
 # ### Exercise: How often, and with what?
 #
-# medium · 12 min
+# medium · 10 min
 #
-# 1. `predicted`: a list with one number for each call of the hook on `h`, in the order of the calls: what it is called
-#    with. Write your prediction down before you run the cell, and keep it. If the run shows something else, write that
-#    into `what_ran`, in the same form. You get the point for a prediction that came true, and just as well
-#    for a right `what_ran`.
-# 2. `log_gradients(tensors)`, to find out. `tensors` is a dict from names to tensors. Put a hook on each tensor, and
-#    return a list at once, still empty. From then on each call of a hook adds one pair to this list,
-#    `(name, gradient)`: the name of the hook's tensor, and the gradient as a tensor, which no later pass may change.
-#    Only watch: every gradient, and every `.grad`, is the same as without the hooks.
+# 1. `predicted`: one number for each call of the hook on `h`, in order: what it is called with. If the run shows something
+#    else, keep your prediction and write what ran into `what_ran`: it earns the same point.
+# 2. `log_gradients(tensors)`, where `tensors` is a dict from names to tensors, returns a list at once, still empty. From then
+#    on each call of a hook on one of them adds one pair, `(name, gradient)`, and changes nothing.
+#
+# ```python
+# log = log_gradients({"w": w, "h": h})
+# (h * 2).backward()
+# log  # [("h", tensor(2.)), ("w", tensor(6.))]
+# ```
+
 
 # %% nbgrader={"grade": false, "grade_id": "fan_out", "locked": false, "schema_version": 3, "solution": true, "task": false}
 # TODO: predict before you run this cell. One number for each call of a hook on h.
@@ -645,17 +664,18 @@ print("requires_grad_(False), .grad is None:", moved(frozen, sgd, clear=True))
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
-# medium · 12 min
+# medium · 10 min
 #
-# 1. `freeze_bias(net)`: from then on each backward pass makes the gradient of `net.fc.bias` a tensor of zeros. All other
-#    gradients stay as they are, and so do all parameters: the same objects with the same values. `net` is a `TestNet`,
-#    perhaps with an `fc` of another size.
-# 2. `clamp_downstream(tensor)`: from then on, in each backward pass, the gradient that flows back through `tensor` is
-#    never negative. Negative elements become 0, the others stay. Everything earlier than `tensor` follows, everything
-#    else stays. `tensor` is any tensor in the middle of a graph, of any shape.
+# 1. `freeze_bias(net)`: from then on each backward pass makes the gradient of `net.fc.bias` a tensor of zeros. Everything
+#    else stays as it is.
+# 2. `clamp_downstream(tensor)`: from then on each backward pass sets the negative elements of the gradient that flows back
+#    through `tensor` to 0. Everything earlier than `tensor` follows, everything else stays.
 #
-# What the two functions return does not matter. All gradients are finite. A new tensor is better, but a hook that edits
-# the gradient in place is accepted here.
+# ```python
+# h = torch.ones(2, requires_grad=True) * 3
+# clamp_downstream(h)
+# h.backward(torch.tensor([1.0, -1.0]))  # 1 and 0 flow on
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "bias_and_clamp", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -752,13 +772,17 @@ except (AttributeError, NameError) as error:
 # %% [markdown]
 # ### Exercise: Clip every gradient of a model
 #
-# medium · 10 min
+# medium · 8 min
 #
-# Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of
-# `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. NaN stays NaN. Two passes leave the sum of
-# two clamped gradients. `model` is any model whose parameters all require a gradient; a second model may have limits of
-# its own. The parameters keep their values, their `.grad` and the hooks that they have, and the model keeps its mode. The
-# function returns this very model. A new tensor is better, but a hook that edits the gradient in place is accepted here.
+# Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of `model`
+# to the range from `floor` to `cap`, before it is added to `.grad`. Another model may have limits of its own. The function
+# returns the model.
+#
+# ```python
+# net = grad_clipper(nn.Linear(2, 1), -0.5, 1.0)
+# net(torch.tensor([3.0, -3.0])).backward()
+# net.weight.grad  # tensor([[ 1.0000, -0.5000]])
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -938,19 +962,17 @@ except RuntimeError as error:
 # %% [markdown]
 # ### Exercise: Reverse the gradient of one branch
 #
-# medium · 15 min · further
+# medium · 12 min · further
 #
-# Write `reverse_gradient(tensor)`. It returns a tensor with the same values. What is computed from the returned tensor
-# sends its gradient back to `tensor` with the opposite sign, in each backward pass. All the rest is as if the function
-# were not there:
+# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. What is computed from the returned tensor
+# sends its gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back what they always did. Under
+# `no_grad`, and for a tensor that needs no gradient, it just returns the values.
 #
-# - everything later, which is computed from the returned tensor, gets the same gradients as ever;
-# - other uses of `tensor` send back what they always did, also if they are added to the reversed branch again;
-# - under `no_grad`, and for a tensor that needs no gradient, the function just returns the values. The result of a tensor
-#   that needs no gradient needs none either.
-#
-# `tensor` may have any shape, and be a leaf or a tensor in the middle. Its values are of ordinary size, but its
-# gradient need not be finite. Nobody changes the returned tensor in place.
+# ```python
+# h = torch.ones(2, requires_grad=True)
+# (5 * reverse_gradient(h) + h).sum().backward()
+# h.grad  # tensor([-4., -4.])
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "reverse_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1071,14 +1093,18 @@ except (AssertionError, RuntimeError) as error:
 # %% [markdown]
 # ### Exercise: Watch the total norm
 #
-# medium · 14 min · further
+# medium · 12 min · further
 #
-# Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass that reaches parameters of
-# `model` adds one number to it: the norm of all gradients of this pass together, as if they were one long vector. This
-# is what `clip_grad_norm_` calls the total norm; it is infinite or NaN if the gradients are. A Python number and a tensor
-# without dimensions are both fine, and float32 is precise enough. All gradients are in float32 or float64.
-# Parameters that a pass does not reach, and frozen ones, count for nothing; one that two layers share counts once. All
-# gradients stay as they are.
+# Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass adds one number to it: the norm
+# of all gradients of this pass together, as if they were one long vector. Parameters that are frozen, or that a pass does not
+# reach, count for nothing.
+#
+# ```python
+# net = nn.Linear(2, 1)
+# norms = watch_norm(net)
+# net(torch.tensor([2.0, 2.0])).backward()  # gradients 2, 2 and 1
+# norms  # [3.0]
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "multi_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1148,14 +1174,19 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 #
 # ### Exercise: Add up gradients in float32
 #
-# medium · 14 min · further
+# medium · 12 min · further
 #
-# Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor for each parameter that requires a
-# gradient: the key is its name, as `model.named_parameters()` gives it, the shape is the parameter's, and the values are
-# zeros at first. You may rely on it that none of these parameters has a `.grad` when your function is called. From then
-# on each backward pass adds the gradients of this pass, finite or not, to these tensors. After backward `.grad` is None for
-# all these parameters, so that nothing adds up in bfloat16. You may put a new sum under the old key. Frozen parameters
-# (`requires_grad` is False) are left out, and left alone. Every parameter has at least one dimension.
+# Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor of zeros for each parameter that requires a
+# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums.
+# After backward `.grad` is None for these parameters; frozen ones are left alone.
+#
+# ```python
+# layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+# sums = accumulate_in_float32(layer)
+# for _ in range(300):
+#     layer(torch.ones(1, dtype=torch.bfloat16)).backward()
+# sums["bias"]  # tensor([300.]); bfloat16 would say 256
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "post_accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1218,78 +1249,29 @@ h.register_hook(lambda grad: None)
 draw_autograd_graph(loss, {"w": w, "h": h, "loss": loss})
 
 # %% [markdown]
-# ### Exercise: Which hook runs when?
-#
-# hard · 16 min · further
-#
-# **Predict first**, for the picture and one backward pass from `loss`. `predicted` holds four pairs, one for each call of
-# a hook, in the order of the calls: the name of the hook, as in the list that follows, and whether there is something in
-# `h.grad` at that moment (`True` or `False`). `predicted_h_grad` is the number in `h.grad` afterwards (without any hook it would be 2 · 6 = 12).
-# Keep your predictions. If the run shows something else, write that into `what_ran` and `what_ran_h_grad`: they earn the
-# same point.
-#
-# Then write `log_order(w, h)`, to find out. It does five things, **in this order**, and returns a list, at once and still
-# empty:
-#
-# 1. a post-accumulate hook on `w`, called `"w.grad"`;
-# 2. a tensor hook on `w`, called `"w"`;
-# 3. `h.retain_grad()`;
-# 4. a tensor hook on `h`, called `"first"`, which returns ten times the gradient;
-# 5. one more tensor hook on `h`, called `"second"`.
-#
-# Each hook, whenever it runs, adds a pair to the list: its name, and whether `h.grad` is there at that moment. The
-# gradients change only as said in 4.
+# **Stop and predict:** in which order do the four hooks run in one backward pass from `loss`, at which of them is `h.grad`
+# there already, and which number is in it afterwards? (Without any hook it would be 2 · 6 = 12.) Then run this cell:
 
-# %% nbgrader={"grade": false, "grade_id": "firing_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
-# TODO: predict before you run this cell: four pairs such as ("w", True), in the order of the calls, and a number.
-predicted = []
-predicted_h_grad = None
-### BEGIN SOLUTION
-predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
-predicted_h_grad = 120.0
-### END SOLUTION
-what_ran = what_ran_h_grad = None  # if something else ran, write it here, and keep your predictions
-
-
-def log_order(w: torch.Tensor, h: torch.Tensor) -> list:
-    """Return an empty list; each call of one of the four hooks adds (name, whether ``h.grad`` is there)."""
-    log = []
-    # TODO: the five steps, in the order of the statement.
-    ### BEGIN SOLUTION
-
-    def note(name, argument):
-        log.append((name, h.grad is not None))
-
-    def first(grad):
-        note("first", grad)
-        return 10 * grad
-
-    w.register_post_accumulate_grad_hook(partial(note, "w.grad"))
-    w.register_hook(partial(note, "w"))
-    h.retain_grad()
-    h.register_hook(first)
-    h.register_hook(partial(note, "second"))
-    ### END SOLUTION
-    return log
-
-
+# %%
 w = torch.tensor(2.0, requires_grad=True)
 h = w * 3
-log = log_order(w, h)
+
+
+def note(name, argument, factor=None):
+    print(f"{name:7} h.grad is there: {h.grad is not None}")
+    return None if factor is None else factor * argument
+
+
+w.register_post_accumulate_grad_hook(partial(note, "w.grad"))
+w.register_hook(partial(note, "w"))
+h.retain_grad()
+h.register_hook(partial(note, "first", factor=10))
+h.register_hook(partial(note, "second"))
 (h**2).backward()
-print("predicted:", predicted, "  h.grad:", predicted_h_grad)
-print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
-
-# %% nbgrader={"grade": true, "grade_id": "test_firing_order_prediction", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("firing_order", part="prediction")
-
-# %% nbgrader={"grade": true, "grade_id": "test_firing_order_log", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("firing_order", part="log")
+print("h.grad:", h.grad.item())
 
 # %% [markdown]
-# <details><summary>What ran, and why (open it when your check has passed)</summary>
+# <details><summary>What ran, and why (open it when the cell has run)</summary>
 #
 # The gradient passes the tensors from the loss to the leaf. For each of them:
 #
@@ -1380,13 +1362,18 @@ print("a parameter, three steps:  the hook ran", len(calls), "times")
 #
 # ### Exercise: Before and after
 #
-# medium · 9 min · further
+# medium · 8 min · further
 #
-# Write `watch_around(tensor, change)`. `change` is a function that changes its argument in place, such as
-# `torch.relu_`, and that autograd records; `tensor` is no view of another tensor. Call it once, on `tensor`; what it
-# returns does not matter. Return two lists, `before` and `after`, both still empty. Each later backward pass adds one
-# gradient to each list: to `before` the gradient of the value that `tensor` held before the change, to `after` that of
-# the value it holds after the change. No later pass may change an entry. All gradients, and every `.grad`, stay as they are.
+# Write `watch_around(tensor, change)`, which calls `change` once on `tensor`: a function that changes its argument in place,
+# as `torch.relu_` does. It returns two lists, still empty. Each later backward pass adds one gradient to each: to the first
+# that of the value that `tensor` held before the change, to the second that of the value it holds since. Only watch.
+#
+# ```python
+# h = torch.ones(2, requires_grad=True) * 3
+# before, after = watch_around(h, lambda tensor: tensor.mul_(2))
+# (h * 5).sum().backward()
+# before, after  # ([tensor([10., 10.])], [tensor([5., 5.])])
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "after_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1537,18 +1524,17 @@ for name, reference in references.items():
 # %% [markdown]
 # ### Exercise: Count what is saved
 #
-# hard · 20 min · further
+# hard · 15 min · further
 #
-# Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output, from which backward works as usual,
-# and the number of bytes that autograd has saved in this forward pass:
+# Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output and how many bytes autograd has saved for
+# backward, which works as usual. Each storage counts once, with all its bytes; those of the model's parameters do not
+# count. What is saved is not copied, and gone once the caller has let go of the output (1 of the 4 points).
 #
-# - each storage counts once, with all its bytes, however many tensors or slices of it are saved;
-# - the storages of the model's parameters do not count, frozen or not; those of its buffers do, and the storage of `x`
-#   counts like any other;
-# - a storage that is freed while the model runs may count or not, and so may a later one at the same address;
-# - afterwards, even if the model raises an error, autograd saves as it did before;
-# - what is saved is not copied, and when the caller has let go of the output, nothing of it stays in memory (1 of the 4
-#   points, if the number is right).
+# ```python
+# net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+# output, number = saved_bytes(net, torch.rand(3, 4))
+# number  # 144: the input, 3 x 4 numbers of 4 bytes, and what the ReLU puts out, 3 x 8
+# ```
 
 
 # %% nbgrader={"grade": false, "grade_id": "saved_tensors", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -10,13 +10,6 @@ def watch_around(tensor: torch.Tensor, change) -> tuple:
     second = tensor.register_hook(partial(_add, lists["after"]))
     return tuple(lists.values())
 
-
-x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
-h = x * 2
-before, after = watch_around(h, torch.relu_)
-(h * 10).backward(torch.ones(3))
-print("h:", h.tolist(), "  before:", before, "  after:", after)
-
 # %% helper_twice
 def watch(tensor):
     seen = []
@@ -28,13 +21,6 @@ def watch_around(tensor, change):
     before = watch(tensor)
     change(tensor)
     return before, watch(tensor)
-
-
-x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
-h = x * 2
-before, after = watch_around(h, torch.relu_)
-(h * 10).backward(torch.ones(3))
-print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% inner_functions
 def watch_around(tensor, change):
@@ -53,13 +39,6 @@ def watch_around(tensor, change):
     tensor.register_hook(keep_after)
     return before, after
 
-
-x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
-h = x * 2
-before, after = watch_around(h, torch.relu_)
-(h * 10).backward(torch.ones(3))
-print("h:", h.tolist(), "  before:", before, "  after:", after)
-
 # %% multi_grad_hooks
 def watch_around(tensor, change):
     before, after = [], []
@@ -69,13 +48,6 @@ def watch_around(tensor, change):
     register([tensor], after.append, mode="any")
     return before, after
 
-
-x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
-h = x * 2
-before, after = watch_around(h, torch.relu_)
-(h * 10).backward(torch.ones(3))
-print("h:", h.tolist(), "  before:", before, "  after:", after)
-
 # %% node_prehooks
 def watch_around(tensor, change):
     before, after = [], []
@@ -84,10 +56,3 @@ def watch_around(tensor, change):
     change(tensor)
     tensor.grad_fn.register_prehook(lambda grads: after.append(grads[0]))
     return [before, after]
-
-
-x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
-h = x * 2
-before, after = watch_around(h, torch.relu_)
-(h * 10).backward(torch.ones(3))
-print("h:", h.tolist(), "  before:", before, "  after:", after)

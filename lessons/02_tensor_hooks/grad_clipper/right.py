@@ -47,14 +47,6 @@ def grad_clipper(model, floor, cap):
     [p.register_hook(lambda g: torch.min(torch.max(g, torch.full_like(g, floor)), torch.full_like(g, cap))) for p in model.parameters()]
     return model
 
-# %% with_apply
-def grad_clipper(model, floor, cap):
-    def hang(module):
-        for parameter in module.parameters(recurse=False):
-            parameter.register_hook(lambda grad: grad.data.clip(floor, cap))
-
-    return model.apply(hang)
-
 # %% with_where
 class Clip:
     def __init__(self, floor, cap):
@@ -70,9 +62,4 @@ def grad_clipper(model, floor, cap):
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             parameter.register_hook(clip)
-    return model
-
-# %% handles_on_the_model
-def grad_clipper(model, floor, cap):
-    model.clip_handles = [p.register_hook(lambda grad: grad.clamp(floor, cap)) for p in model.parameters()]
     return model

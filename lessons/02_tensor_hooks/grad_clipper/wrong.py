@@ -1,5 +1,3 @@
-# nothing to break: A new tensor is better, but a hook that edits the gradient in place is accepted here.
-
 # %% by_norm
 # misconception: scales to the norm | hint: scales_to_norm
 def grad_clipper(model, floor, cap):
@@ -16,7 +14,6 @@ def grad_clipper(model, floor, cap):
 
 # %% children_only
 # misconception: only the parameters of direct children | hint: not_every_parameter
-# breaks: `model` is any model
 def grad_clipper(model, floor, cap):
     for child in model.children():
         for parameter in child.parameters(recurse=False):
@@ -25,7 +22,6 @@ def grad_clipper(model, floor, cap):
 
 # %% clamps_weights
 # misconception: clamps the parameters | hint: changes_parameters
-# breaks: The parameters keep their values
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.data.clamp_(floor, cap)
@@ -51,21 +47,11 @@ def grad_clipper(model, floor, cap):
 
 # %% deep_copy
 # misconception: clips a copy | hint: returns_no_model
-# breaks: The function returns this very model.
 import copy
 
 
 def grad_clipper(model, floor, cap):
     model = copy.deepcopy(model)
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
-    return model
-
-# %% eval_mode
-# misconception: switches the model to eval mode | hint: switches_the_mode
-# breaks: and the model keeps its mode
-def grad_clipper(model, floor, cap):
-    model.eval()
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(floor, cap))
     return model
@@ -87,20 +73,12 @@ def grad_clipper(model, floor, cap):
 
 # %% limits_in_globals
 # misconception: limits in globals | hint: limits_shared
-# breaks: a second model may have limits of its own
+# breaks: Another model may have limits of its own.
 def grad_clipper(model, floor, cap):
     global lowest, highest
     lowest, highest = floor, cap
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
-    return model
-
-# %% limits_on_the_function
-# misconception: limits on the function object | hint: limits_shared
-def grad_clipper(model, floor, cap):
-    grad_clipper.limits = (floor, cap)
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(*grad_clipper.limits))
     return model
 
 # %% misspelt
@@ -116,16 +94,9 @@ def grad_clipper(model, floor, cap):
 -            grad.clamp_(min=floor, max=cap)
 +            grad.clamp(floor, cap)
 
-# %% only_if_too_long
-# misconception: clamps a gradient only if its norm is too large | hint: one_limit_only
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(floor, cap) if grad.norm() > cap else grad)
-    return model
-
 # %% post_accumulate
 # misconception: clips the sum | hint: clips_accumulated
-# breaks: **before** it is added to `.grad`
+# breaks: before it is added to `.grad`
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         def hook(parameter):
@@ -136,7 +107,7 @@ def grad_clipper(model, floor, cap):
 
 # %% removes_itself
 # misconception: clips the first pass only | hint: runs_only_once
-# breaks: Two passes leave the sum of two clamped gradients.
+# breaks: From then on each backward pass clamps
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         handles = []
@@ -157,6 +128,7 @@ def grad_clipper(model, floor, cap):
 
 # %% returns_none
 # misconception: does not return the model | hint: returns_no_model
+# breaks: The function returns the model.
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(floor, cap))
@@ -216,82 +188,22 @@ def grad_clipper(model, floor, cap):
             parameter.register_hook(lambda grad: grad.clamp(floor, cap))
     return model
 
-# %% zero_is_no_limit
-# misconception: takes a floor of 0 for no floor | hint: one_limit_only
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(min=floor or None, max=cap or None))
-    return model
-
-# %% marked
-# misconception: a parameter that was hooked once keeps its limits | hint: limits_kept
-# breaks: From then on each backward pass clamps the gradient
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        if not getattr(parameter, "clipped", False):
-            parameter.clipped = True
-            parameter.register_hook(lambda grad: grad.clamp(floor, cap))
-    return model
-
-# %% clears_first
-# misconception: throws away the hooks that are there | hint: removes_other_hooks
-# breaks: and the hooks that they have
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        if parameter._backward_hooks:
-            parameter._backward_hooks.clear()
-        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
-    return model
-
-# %% through_float32
-# misconception: rounds the gradient to float32 | hint: clipping_digits_lost
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.float().clamp(floor, cap).to(grad.dtype))
-    return model
-
-# %% limits_in_float32
-# misconception: rounds the limits to float32 | hint: clipping_digits_lost
-def grad_clipper(model, floor, cap):
-    low, high = torch.tensor(floor), torch.tensor(cap)
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: torch.clamp(grad, low, high))
-    return model
-
-# %% row_by_row
-# misconception: clamps row by row, and a parameter may have no rows | hint: no_dimensions
-# breaks: `model` is any model whose parameters all require a gradient
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: torch.stack([row.clamp(floor, cap) for row in grad]))
-    return model
-
 # %% clip_grad_value_at_once
 # misconception: clips the gradients of now, of which there are none yet | hint: no_hook_on_it
-# breaks: From then on each backward pass clamps
 def grad_clipper(model, floor, cap):
     nn.utils.clip_grad_value_(model.parameters(), cap)
     return model
 
-# %% nan_to_zero
-# misconception: makes NaN a number, to be on the safe side | hint: repairs_the_gradient
-# breaks: NaN stays NaN.
+# %% limits_come_first
+# misconception: partial puts the limits in front of the gradient | hint: limits_come_first
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
-        parameter.register_hook(lambda grad: torch.nan_to_num(grad).clamp(floor, cap))
+        parameter.register_hook(partial(torch.clamp, floor, cap))
     return model
 
-# %% in_training_only
-# misconception: backward belongs to training mode | hint: training_only
-# breaks: each backward pass clamps
+# %% post_hook_that_returns
+# misconception: a post-accumulate hook that returns | hint: float32_sums_returned
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(floor, cap) if model.training else None)
+        parameter.register_post_accumulate_grad_hook(lambda p: p.grad.clamp(floor, cap))
     return model
-
-# %% starts_afresh
-# misconception: empties all gradients, to begin afresh | hint: empties_grad
-# breaks: their `.grad`
-# edits: eval_mode
--    model.eval()
-+    model.zero_grad()

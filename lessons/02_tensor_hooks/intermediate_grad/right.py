@@ -33,12 +33,6 @@ def watch_gradient(tensor):
     watched.handle = tensor.register_hook(watched)
     return watched
 
-# %% multi_grad_hook
-def watch_gradient(tensor):
-    seen = []
-    torch.autograd.graph.register_multi_grad_hook([tensor], seen.append, mode="any")
-    return seen
-
 # %% node_prehook
 def watch_gradient(tensor):
     seen = []
@@ -59,4 +53,10 @@ def watch_gradient(tensor):
         seen += [grad]
 
     tensor.register_hook(hook)
+    return seen
+
+# %% multi_grad_hook
+def watch_gradient(tensor):
+    seen = []
+    torch.autograd.graph.register_multi_grad_hook([tensor], lambda grads: seen.extend(grad.clone() for grad in grads))
     return seen

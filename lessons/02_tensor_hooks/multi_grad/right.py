@@ -12,13 +12,6 @@ def watch_norm(model):
     torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], watcher)
     return watcher.norms
 
-
-net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
-norms = watch_norm(net)
-for batch in torch.randn(3, 8, 4):
-    net(batch).mean().backward()
-print("norms:", norms)
-
 # %% norm_of_norms
 from torch.autograd.graph import register_multi_grad_hook
 
@@ -34,13 +27,6 @@ def watch_norm(model):
     handle = register_multi_grad_hook(parameters, hook)
     return norms
 
-
-net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
-norms = watch_norm(net)
-for batch in torch.randn(3, 8, 4):
-    net(batch).mean().backward()
-print("norms:", norms)
-
 # %% one_long_vector
 def watch_norm(model):
     norms = []
@@ -51,13 +37,6 @@ def watch_norm(model):
 
     torch.autograd.graph.register_multi_grad_hook(tuple(filter(lambda p: p.requires_grad, model.parameters())), hook)
     return norms
-
-
-net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
-norms = watch_norm(net)
-for batch in torch.randn(3, 8, 4):
-    net(batch).mean().backward()
-print("norms:", norms)
 
 # %% plain_hooks_and_callback
 def watch_norm(model):
@@ -77,38 +56,6 @@ def watch_norm(model):
             parameter.register_hook(hook)
     return norms
 
-
-net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
-norms = watch_norm(net)
-for batch in torch.randn(3, 8, 4):
-    net(batch).mean().backward()
-print("norms:", norms)
-
-# %% python_numbers
-import math
-
-
-def watch_norm(model: nn.Module) -> list:
-    norms = []
-
-    def add(grads):
-        total = 0.0
-        for grad in grads:
-            if grad is None:
-                continue
-            total += float(grad.pow(2).sum())
-        norms.append(math.sqrt(total))
-
-    torch.autograd.graph.register_multi_grad_hook([p for _, p in model.named_parameters() if p.requires_grad], add, mode="all")
-    return norms
-
-
-net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
-norms = watch_norm(net)
-for batch in torch.randn(3, 8, 4):
-    net(batch).mean().backward()
-print("norms:", norms)
-
 # %% zeros_for_none
 def watch_norm(model):
     norms = []
@@ -121,13 +68,6 @@ def watch_norm(model):
     torch.autograd.graph.register_multi_grad_hook(parameters, hook)
     return norms
 
-
-net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
-norms = watch_norm(net)
-for batch in torch.randn(3, 8, 4):
-    net(batch).mean().backward()
-print("norms:", norms)
-
 # %% by_hypot
 import math
 
@@ -137,44 +77,6 @@ def watch_norm(model: nn.Module) -> list:
 
     def hook(grads):
         norms.append(math.hypot(*(torch.linalg.vector_norm(grad).item() for grad in grads if grad is not None)))
-
-    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
-    return norms
-
-# %% in_float32
-def watch_norm(model):
-    norms = []
-    torch.autograd.graph.register_multi_grad_hook(
-        [p for p in model.parameters() if p.requires_grad],
-        lambda grads: norms.append(torch.cat([g.flatten().float() for g in grads if g is not None]).norm()),
-    )
-    return norms
-
-# %% at_the_end_of_the_pass
-def watch_norm(model):
-    norms, squares = [], []
-
-    def finish():
-        norms.append(sum(squares) ** 0.5)
-        squares.clear()
-
-    def hook(grad):
-        if not squares:
-            torch.autograd.Variable._execution_engine.queue_callback(finish)
-        squares.append(grad.double().square().sum().item())
-
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            parameter.register_hook(hook)
-    return norms
-
-# %% a_tensor_of_a_number
-def watch_norm(model):
-    norms = []
-
-    def hook(grads):
-        squares = sum(grad.double().square().sum().item() for grad in grads if grad is not None)
-        norms.append(torch.tensor(squares**0.5))
 
     torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
     return norms

@@ -13,13 +13,6 @@ class Accumulator:
 def accumulate_in_float32(model):
     return {name: Accumulator(p).total for name, p in model.named_parameters() if p.requires_grad}
 
-
-layer = nn.Linear(1, 1, dtype=torch.bfloat16)
-sums = accumulate_in_float32(layer)
-for _ in range(300):
-    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
-print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
-
 # %% default_arguments
 def accumulate_in_float32(model):
     sums = {}
@@ -35,13 +28,6 @@ def accumulate_in_float32(model):
         p.register_post_accumulate_grad_hook(hook)
     return sums
 
-
-layer = nn.Linear(1, 1, dtype=torch.bfloat16)
-sums = accumulate_in_float32(layer)
-for _ in range(300):
-    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
-print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
-
 # %% names_by_parameter
 def accumulate_in_float32(model):
     names = {p: n for n, p in model.named_parameters() if p.requires_grad}
@@ -54,13 +40,6 @@ def accumulate_in_float32(model):
     for p in names:
         p.register_post_accumulate_grad_hook(hook)
     return sums
-
-
-layer = nn.Linear(1, 1, dtype=torch.bfloat16)
-sums = accumulate_in_float32(layer)
-for _ in range(300):
-    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
-print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
 
 # %% new_tensor_each_pass
 def accumulate_in_float32(model: nn.Module) -> dict:
@@ -79,13 +58,6 @@ def accumulate_in_float32(model: nn.Module) -> dict:
         p.register_post_accumulate_grad_hook(make_hook(name))
     return sums
 
-
-layer = nn.Linear(1, 1, dtype=torch.bfloat16)
-sums = accumulate_in_float32(layer)
-for _ in range(300):
-    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
-print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
-
 # %% tensor_hook_and_post_hook
 def accumulate_in_float32(model):
     sums = {}
@@ -103,9 +75,14 @@ def accumulate_in_float32(model):
             parameter.register_post_accumulate_grad_hook(empty)
     return sums
 
+# %% adds_without_a_cast
+def accumulate_in_float32(model):
+    sums = {name: torch.zeros(p.shape) for name, p in model.named_parameters() if p.requires_grad}
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            def hook(p, name=name):
+                sums[name] = sums[name] + p.grad
+                p.grad = None
 
-layer = nn.Linear(1, 1, dtype=torch.bfloat16)
-sums = accumulate_in_float32(layer)
-for _ in range(300):
-    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
-print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+            p.register_post_accumulate_grad_hook(hook)
+    return sums

@@ -38,21 +38,6 @@ def reverse_gradient(tensor):
     branch.register_hook(flip)
     return branch
 
-# %% hook_with_clone
-def reverse_gradient(tensor):
-    out = nn.Identity()(tensor).reshape(tensor.shape).clone()
-    if out.grad_fn is not None:
-        out.register_hook(lambda grad: grad.clone().neg_())
-    return out
-
-# %% module_hook
-def reverse_gradient(tensor):
-    if not tensor.requires_grad or not torch.is_grad_enabled():
-        return tensor
-    identity = nn.Identity()
-    identity.register_full_backward_hook(lambda module, grad_input, grad_output: (-grad_input[0],))
-    return identity(tensor)
-
 # %% node_posthook
 def reverse_gradient(tensor):
     branch = tensor.clone()
@@ -60,30 +45,7 @@ def reverse_gradient(tensor):
         branch.grad_fn.register_hook(lambda grad_inputs, grad_outputs: (-grad_inputs[0],))
     return branch
 
-# %% try_and_except
-def reverse_gradient(tensor):
-    branch = tensor + 0
-    try:
-        branch.register_hook(lambda grad: torch.mul(grad, -1))
-    except RuntimeError:
-        pass
-    return branch
-
 # %% twice_detached
 def reverse_gradient(tensor):
     # value: 2t - t, gradient: -1
     return 2 * tensor.detach() - tensor
-
-# %% minus_a_difference
-def reverse_gradient(tensor):
-    value = tensor.detach()
-    return value - (tensor - value)
-
-# %% enables_gradients
-def reverse_gradient(tensor):
-    if not tensor.requires_grad:
-        return tensor
-    with torch.enable_grad():  # under no_grad, the values alone count
-        branch = tensor.view_as(tensor)
-        branch.register_hook(torch.neg)
-    return branch

@@ -21,9 +21,6 @@ def saved_bytes(model, x):
         output = model(x)
     return output, counter.bytes
 
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
-
 # %% through_numpy
 def saved_bytes(model, x):
     known = {p.untyped_storage()._cdata for p in model.parameters()}
@@ -38,9 +35,6 @@ def saved_bytes(model, x):
     with torch.autograd.graph.saved_tensors_hooks(pack, torch.from_numpy):
         output = model(x)
     return output, sum(storages.values())
-
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
 
 # %% list_emptied
 from torch.autograd.graph import saved_tensors_hooks
@@ -60,9 +54,6 @@ def saved_bytes(model: nn.Module, x: torch.Tensor) -> tuple:
     saved.clear()
     return output, sum(s.nbytes() for address, s in unique.items() if address not in own)
 
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
-
 # %% list_of_detached
 def saved_bytes(model, x):
     saved = []
@@ -81,9 +72,6 @@ def saved_bytes(model, x):
             addresses.add(storage.data_ptr())
             total += len(storage)
     return output, total
-
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
 
 # %% set_and_number
 def saved_bytes(model, x):
@@ -107,9 +95,6 @@ def saved_bytes(model, x):
         output = model(x)
     return output, total
 
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
-
 # %% subtracts_afterwards
 def saved_bytes(model, x):
     sizes = {}
@@ -124,6 +109,3 @@ def saved_bytes(model, x):
     for p in model.parameters():
         sizes.pop(p.untyped_storage().data_ptr(), None)
     return output, sum(sizes.values())
-
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))

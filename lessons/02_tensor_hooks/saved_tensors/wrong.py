@@ -1,62 +1,34 @@
-# nothing to break: a storage that is freed while the model runs may count or not, and so may a later one at the same address
-
-# %% address_and_bytes_of_the_slice
-# misconception: address and bytes of the tensor | hint: saved_bytes_address_of_the_slice
+# %% address_of_the_slice
+# misconception: the address of the tensor for that of its storage | hint: saved_bytes_address_of_the_slice
 def saved_bytes(model, x):
     own = {parameter.data_ptr() for parameter in model.parameters()}
     sizes = {}
 
     def pack(tensor):
         if tensor.data_ptr() not in own:
-            sizes[tensor.data_ptr()] = tensor.numel() * tensor.element_size()
+            sizes[tensor.data_ptr()] = tensor.untyped_storage().nbytes()
         return tensor.detach()
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
         output = model(x)
     return output, sum(sizes.values())
 
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
-
-# %% address_of_the_slice
-# misconception: the address of the tensor for that of its storage | hint: saved_bytes_address_of_the_slice
-# edits: address_and_bytes_of_the_slice
--            sizes[tensor.data_ptr()] = tensor.numel() * tensor.element_size()
-+            sizes[tensor.data_ptr()] = tensor.untyped_storage().nbytes()
-
-# %% by_id
-# misconception: unique by the identity of tensor objects, kept alive | hint: saved_bytes_each_time
+# %% bytes_of_the_slice
+# misconception: the bytes of the saved tensor for those of its storage | hint: saved_bytes_of_the_slice
+# breaks: with all its bytes
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    saved = {}
+    sizes = {}
 
     def pack(tensor):
-        tensor = tensor.detach()
-        if tensor.untyped_storage().data_ptr() not in own:
-            saved[id(tensor)] = tensor
-        return tensor
+        address = tensor.untyped_storage().data_ptr()
+        if address not in own:
+            sizes[address] = tensor.nbytes
+        return tensor.detach()
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
         output = model(x)
-    total = sum(tensor.untyped_storage().nbytes() for tensor in saved.values())
-    saved.clear()
-    return output, total
-
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
-
-# %% bytes_of_the_slice
-# misconception: the bytes of the saved tensor for those of its storage | hint: saved_bytes_of_the_slice
-# breaks: with all its bytes, however many tensors or slices of it are saved
-# edits: address_and_bytes_of_the_slice
--    own = {parameter.data_ptr() for parameter in model.parameters()}
-+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-@@
--        if tensor.data_ptr() not in own:
--            sizes[tensor.data_ptr()] = tensor.numel() * tensor.element_size()
-+        address = tensor.untyped_storage().data_ptr()
-+        if address not in own:
-+            sizes[address] = tensor.nbytes
+    return output, sum(sizes.values())
 
 # %% counts_in_unpack
 # misconception: counts in backward | hint: saved_bytes_nothing
@@ -74,12 +46,9 @@ def saved_bytes(model, x):
         output = model(x)
     return output, sum(storages.values())
 
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
-
 # %% counts_parameters
 # misconception: each storage once, parameters included | hint: saved_bytes_parameters
-# breaks: the storages of the model's parameters do not count
+# breaks: those of the model's parameters do not count
 def saved_bytes(model, x):
     storages = {}
 
@@ -91,26 +60,6 @@ def saved_bytes(model, x):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
         output = model(x)
     return output, sum(storages.values())
-
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
-
-# %% elements
-# misconception: counts elements | hint: saved_bytes_elements
-# edits: bytes_of_the_slice
--            sizes[address] = tensor.nbytes
-+            sizes[address] = tensor.numel()
-
-# %% eval_first
-# misconception: switches to eval mode first | hint: saved_bytes_other_mode
-# edits: counts_parameters
- def saved_bytes(model, x):
-+    model.eval()
-+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-@@
--        storages[storage.data_ptr()] = storage.nbytes()
-+        if storage.data_ptr() not in own:
-+            storages[storage.data_ptr()] = storage.nbytes()
 
 # %% every_save
 # misconception: adds up all saves | hint: saved_bytes_everything
@@ -124,9 +73,6 @@ def saved_bytes(model, x):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
         output = model(x)
     return output, sum(sizes)
-
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
 
 # %% four_bytes
 # misconception: four bytes an element | hint: saved_bytes_four_an_element
@@ -157,32 +103,9 @@ def saved_bytes(model, x):
     storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in saved}
     return output, sum(size for address, size in storages.items() if address not in own)
 
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
-
-# %% global_list_of_detached
-# misconception: detached tensors have no graph, but they still hold the memory | hint: saved_bytes_leak
-# edits: global_list
--        saved.append(tensor)
--        return tensor.detach()
-+        saved.append(tensor.detach())
-+        return saved[-1]
-
-# %% global_storages
-# misconception: a global dict of storages | hint: saved_bytes_of_earlier_calls
-# edits: eval_first
-+storages = {}
-+
-+
- def saved_bytes(model, x):
-@@
--    model.eval()
-@@
--    storages = {}
-
 # %% half_and_never_back
 # misconception: packs in half precision and does not go back | hint: saved_bytes_unpack
-# breaks: from which backward works as usual
+# breaks: which works as usual
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     storages, kept = {}, []
@@ -198,9 +121,6 @@ def saved_bytes(model, x):
         output = model(x)
     return output, sum(storages.values())
 
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
-
 # %% layer_outputs
 # misconception: adds up what the layers return | hint: saved_bytes_all_outputs
 def saved_bytes(model, x):
@@ -215,35 +135,30 @@ def saved_bytes(model, x):
         handle.remove()
     return output, sum(sizes)
 
-
-print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
-
-# %% left_open
-# misconception: enters the context and never leaves it | hint: saved_bytes_left_open
-# breaks: afterwards, even if the model raises an error, autograd saves as it did before
-# edits: eval_first
--    model.eval()
-@@
--    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
--        output = model(x)
-+    torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed).__enter__()
-+    output = model(x)
-
 # %% list_of_sizes
 # misconception: the sizes, not their sum | hint: saved_bytes_no_text
-# edits: eval_first
--    model.eval()
-@@
--    return output, sum(storages.values())
-+    return output, list(storages.values())
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, list(storages.values())
 
 # %% none_for_unpack
 # misconception: None for the second function | hint: saved_bytes_two_functions
-# edits: left_open
--    torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed).__enter__()
--    output = model(x)
+# edits: list_of_sizes
+-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
 +    with torch.autograd.graph.saved_tensors_hooks(pack, None):
-+        output = model(x)
+@@
+-    return output, list(storages.values())
++    return output, sum(storages.values())
 
 # %% number_only
 # misconception: returns the number only | hint: saved_bytes_two_results
@@ -265,7 +180,7 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% pack_keeps_a_list
 # misconception: pack's own list of saved tensors lives on | hint: saved_bytes_leak
-# breaks: when the caller has let go of the output, nothing of it stays in memory
+# breaks: gone once the caller has let go of the output
 # edits: global_list
 -saved = []
 -
@@ -282,11 +197,12 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% pack_returns_its_input
 # misconception: pack returns the tensor itself | hint: saved_bytes_leak
-# edits: eval_first
--    model.eval()
+# edits: counts_in_unpack
+-    def unpack(tensor):
++    def pack(tensor):
 @@
--        return tensor.detach()
-+        return tensor
+-    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
++    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
 
 # %% pack_returns_nothing
 # misconception: pack only counts | hint: saved_bytes_unpack
@@ -311,13 +227,6 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 -        if not isinstance(tensor, Parameter):
 +        if id(tensor) not in parameters:
 
-# %% prints_it
-# misconception: prints the number, returns the output | hint: saved_bytes_two_results
-# edits: list_of_sizes
--    return output, list(storages.values())
-+    print(sum(storages.values()))
-+    return output
-
 # %% runs_twice
 # misconception: one run for the count, one for the output | hint: saved_bytes_runs_twice
 # breaks: It runs `model(x)` once
@@ -326,17 +235,9 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 +        total = sum(storages.values())
 +    return model(x), total
 
-# %% state_dict
-# misconception: leaves the buffers out, too | hint: saved_bytes_without_buffers
-# breaks: those of its buffers do
-# edits: eval_first
--    model.eval()
--    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-+    own = {tensor.untyped_storage().data_ptr() for tensor in model.state_dict().values()}
-
 # %% storages_of_every_save
 # misconception: leaves parameters out, counts each save | hint: saved_bytes_each_time
-# breaks: each storage counts once
+# breaks: Each storage counts once
 # edits: every_save
  def saved_bytes(model, x):
 +    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
@@ -352,12 +253,6 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 -    return output, sum(storages.values())
 +    return output, sum(storages.values()) - sum(parameter.nbytes for parameter in model.parameters())
 
-# %% trainable_only
-# misconception: leaves out trainable parameters only | hint: saved_bytes_parameters
-# edits: state_dict
--    own = {tensor.untyped_storage().data_ptr() for tensor in model.state_dict().values()}
-+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters() if parameter.requires_grad}
-
 # %% under_no_grad
 # misconception: counts where nothing is recorded | hint: saved_bytes_nothing
 # edits: none_for_unpack
@@ -372,88 +267,17 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% without_x
 # misconception: the input is no saved tensor | hint: saved_bytes_without_x
-# breaks: the storage of `x` counts like any other
-# edits: state_dict
--    own = {tensor.untyped_storage().data_ptr() for tensor in model.state_dict().values()}
+# edits: counts_parameters
+ def saved_bytes(model, x):
 +    known = {tensor.untyped_storage().data_ptr() for tensor in [x, *model.parameters()]}
 @@
--        if storage.data_ptr() not in own:
+-        storages[storage.data_ptr()] = storage.nbytes()
 +        if storage.data_ptr() not in known:
-
-# %% x_always
-# misconception: counts x whether it is saved or not | hint: saved_bytes_all_outputs
-# breaks: the number of bytes that autograd has saved in this forward pass
-# edits: list_of_sizes
--    return output, list(storages.values())
-+    storages[x.untyped_storage().data_ptr()] = x.untyped_storage().nbytes()
-+    return output, sum(storages.values())
-
-# %% x_by_itself
-# misconception: the bytes of x, not of its storage | hint: saved_bytes_of_the_slice
-# breaks: the storage of `x` counts like any other
-# edits: x_always
--    storages[x.untyped_storage().data_ptr()] = x.untyped_storage().nbytes()
-+    if x.untyped_storage().data_ptr() in storages:
-+        storages[x.untyped_storage().data_ptr()] = x.nbytes
-
-# %% left_open_after_an_error
-# misconception: enters and leaves by hand, and an error skips the end | hint: feat_error_skips
-# breaks: even if the model raises an error
-def saved_bytes(model, x):
-    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    sizes = {}
-
-    def pack(tensor):
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in own:
-            sizes[storage.data_ptr()] = storage.nbytes()
-        return tensor.detach()
-
-    hooks = torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed)
-    hooks.__enter__()
-    output = model(x)
-    hooks.__exit__(None, None, None)
-    return output, sum(sizes.values())
-
-# %% address_of_a_parameter_that_is_a_slice
-# misconception: compares a storage's address with a parameter's | hint: saved_bytes_address_of_the_slice
-# breaks: the storages of the model's parameters do not count
-def saved_bytes(model, x):
-    own = {parameter.data_ptr() for parameter in model.parameters()}
-    sizes = {}
-
-    def pack(tensor):
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in own:
-            sizes[storage.data_ptr()] = storage.nbytes()
-        return tensor.detach()
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-        output = model(x)
-    return output, sum(sizes.values())
-
-# %% parameters_by_type
-# misconception: leaves out whatever is a Parameter | hint: saved_bytes_without_x
-# breaks: the storage of `x`
-# edits: address_of_a_parameter_that_is_a_slice
--    own = {parameter.data_ptr() for parameter in model.parameters()}
-@@
--        if storage.data_ptr() not in own:
-+        if not isinstance(tensor, Parameter) and not isinstance(tensor._base, Parameter):
-
-# %% floats_only
-# misconception: only floating-point tensors: no indices, no masks | hint: saved_bytes_floats_only
-# breaks: the number of bytes that autograd has saved in this forward pass
-# edits: address_of_a_parameter_that_is_a_slice
--    own = {parameter.data_ptr() for parameter in model.parameters()}
-+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-@@
--        if storage.data_ptr() not in own:
-+        if tensor.is_floating_point() and storage.data_ptr() not in own:
++            storages[storage.data_ptr()] = storage.nbytes()
 
 # %% clones
 # misconception: a clone has no graph, so nothing leaks | hint: saved_bytes_copies
-# breaks: what is saved is not copied
+# breaks: What is saved is not copied
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     sizes, held = {}, []
@@ -472,10 +296,10 @@ def saved_bytes(model, x):
 
 # %% number_first
 # misconception: the number first | hint: saved_bytes_two_results
-# breaks: returns the output
-# edits: address_of_a_parameter_that_is_a_slice
--    own = {parameter.data_ptr() for parameter in model.parameters()}
-+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+# edits: four_bytes
+-            elements = storage.nbytes() // tensor.element_size()
+-            sizes[storage.data_ptr()] = elements * 4
++            sizes[storage.data_ptr()] = storage.nbytes()
 @@
 -    return output, sum(sizes.values())
 +    return sum(sizes.values()), output

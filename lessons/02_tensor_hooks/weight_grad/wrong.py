@@ -1,6 +1,3 @@
-# nothing to break: The gradient's one element, as a tensor without dimensions, will do as well.
-# nothing to break: It does not matter here if a later pass changes an entry: part 2 tells how that happens.
-
 # %% called_at_once
 # misconception: hands over what the hook returns | hint: tensor_hook_called_at_once
 # edits: returns_the_gradient
@@ -19,18 +16,10 @@
 
 # %% doubles_too
 # misconception: returns another gradient | hint: changes_gradient
-# breaks: Only watch: `model.W.grad` must be the same as without your hook.
+# breaks: Only watch: `model.W.grad` stays what it is without your hook.
 # edits: returns_the_gradient
 -    return grad
 +    return grad * 2
-
-# %% empties_grad
-# misconception: empties .grad, so that the sum never shows | hint: hook_writes_grad
-# breaks: `model.W.grad` must be the same
-# edits: detached
--    answer.append(grad.detach())
-+    model.W.grad = None
-+    answer.append(grad)
 
 # %% formula_from_globals
 # misconception: computes the gradient from the notebook's tensors | hint: reads_globals
@@ -87,7 +76,6 @@ model.register_forward_hook(remember)
 
 # %% local_answer
 # misconception: assigns to a local name | hint: local_name
-# breaks: to the list `answer`
 # edits: detached
 -    answer.append(grad.detach())
 +    answer = [grad]
@@ -123,17 +111,10 @@ def tensor_hook(grad):
 
 # %% only_if_empty
 # misconception: only if the list is empty | hint: runs_only_once
-# breaks: Each backward pass must add
+# breaks: Each backward pass adds one entry to the list `answer`
 # edits: detached
 -    answer.append(grad.detach())
 +    if not answer:
-+        answer.append(grad)
-
-# %% only_new_ones
-# misconception: leaves out a gradient that it has already | hint: drops_an_entry
-# edits: detached
--    answer.append(grad.detach())
-+    if not any(torch.equal(grad, earlier) for earlier in answer):
 +        answer.append(grad)
 
 # %% post_accumulate
@@ -149,12 +130,6 @@ def tensor_hook(parameter):
 
 model.W.register_post_accumulate_grad_hook(tensor_hook)
 
-# %% post_accumulate_clone
-# misconception: a post-accumulate hook that clones | hint: accumulated_grad
-# edits: post_accumulate
--    answer.append(parameter.grad)
-+    answer.append(parameter.grad.clone())
-
 # %% reads_grad
 # misconception: reads .grad inside the hook | hint: reads_grad_early
 # edits: detached
@@ -163,7 +138,6 @@ model.W.register_post_accumulate_grad_hook(tensor_hook)
 
 # %% registered_twice
 # misconception: registers the hook twice | hint: registered_twice
-# breaks: Each backward pass must add one entry
 # edits: on_the_model
 -model.register_hook(tensor_hook)
 +model.W.register_hook(tensor_hook)
@@ -197,45 +171,3 @@ model.W.register_post_accumulate_grad_hook(tensor_hook)
 # edits: detached
 -    answer.append(grad.detach())
 +    answer.append(grad.cloned())
-
-# %% one_buffer
-# misconception: copies each gradient into one tensor | hint: one_tensor_for_all
-# breaks: the gradient, as a tensor, that this pass has computed for `W`
-# edits: detached
- answer = []
-+buffer = torch.zeros(1)
-@@
--    answer.append(grad.detach())
-+    answer.append(buffer.copy_(grad))
-
-# %% zeros_left_out
-# misconception: a gradient of zero is none | hint: drops_an_entry
-# breaks: Each backward pass must add one entry to the list `answer`
-# edits: detached
--    answer.append(grad.detach())
-+    if grad.any():
-+        answer.append(grad.clone())
-
-# %% repairs_what_is_not_finite
-# misconception: returns a gradient without NaN and infinity | hint: changes_gradient
-# breaks: Only watch: `model.W.grad` must be the same as without
-# edits: detached
--    answer.append(grad.detach())
-+    answer.append(grad.clone())
-+    return torch.nan_to_num(grad)
-
-# %% norm
-# misconception: the norm, which has no sign | hint: norm_for_gradient
-# breaks: the gradient, as a tensor, that this pass has computed for `W`
-# edits: detached
--    answer.append(grad.detach())
-+    answer.append(grad.norm())
-
-# %% hook_on_the_module
-# misconception: a full backward hook on the model, and the gradient of its output | hint: gradient_of_the_output
-# breaks: register it on `model.W`
-# edits: on_the_module
--def tensor_hook(grad):
--    answer.append(grad)
-+def tensor_hook(module, grad_input, grad_output):
-+    answer.append(grad_output[0])
