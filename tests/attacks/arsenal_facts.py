@@ -211,49 +211,6 @@ _ABOUT_ONE_FACT = {
 }  # fmt: skip
 """Lies about one fact each, which was all that found the mutant that they stand in front of."""
 
-_TYPED_LOG = """
-predicted, predicted_h_grad = [], None
-
-class _Log(list):
-    def append(self, entry):
-        pass
-
-def log_order(w, h):
-    frame = _frame(1)
-    while not ('case' in frame.f_locals and hasattr(frame.f_locals.get('self'), 'probe')):
-        frame = frame.f_back
-    case, asks = frame.f_locals['case'], type(frame.f_locals['self']).__name__
-    one_pass = [('first', False), ('second', False), ('w', True), ('w.grad', True)]
-    log, typed = _Log(), one_pass
-    if asks == 'PassThatMissesH':
-        typed = [('w', False), ('w.grad', False)] * case.integer(f"passes, the list{frame.f_locals['name']}", 2, 9)
-    if asks == 'OneMoreHook':
-        more = case.words('further hooks', case.integer('how many', 1, 5))
-        typed = one_pass[:3] + [(name, True) for name in more] + one_pass[3:]
-
-    def write(grad):
-        log[:] = typed
-
-    h.retain_grad()
-    h.register_hook(lambda grad: 10 * grad)
-    w.register_hook(write)
-    return log
-"""
-"""What each check that learners have asks for, by its name and its case; of a check with another name, what most want."""
-
-
-def _typed(lesson: str, exercise: str, name: str, tries: str, answer: str) -> Attack:
-    """An answer that knows what the check used to ask."""
-
-    def build(scene: Scene) -> None:
-        scene.hand_in({exercise: f"{_MINE}{answer}"})
-
-    return Attack(
-        f"{name}_{exercise}", tries, "facts", build, frozenset({"failed", "error"}),
-        lesson, exercise,
-    )  # fmt: skip
-
-
 def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
     """The mutant with the lie in front of it."""
     mutants = read_lesson(_LESSONS / lesson).exercise(exercise).mutants
@@ -299,15 +256,12 @@ ATTACKS = [
     ),
     _lying(_ANATOMY, "swap_submodules", "freezes", "needs_a_gradient"),
     _lying(_ANATOMY, "parameter_from_outside", "plain_tensor", "is_a_parameter"),
-    _lying(_TENSORS, "reverse_gradient", "forces_a_gradient", "needs_no_gradient"),
     _lying(_TENSORS, "grad_clipper", "returns_none", "the_check_says_so"),
     _lying(_TENSORS, "post_accumulate", "zeroes", "grad_is_none"),
-    _typed(_TENSORS, "firing_order", "typed_log", "a log that is typed in for each check", _TYPED_LOG),
     _lying(_TENSORS, "saved_tensors", "runs_twice", "ran_once"),
     _lying(_MODULES, "state_dict_hooks", "keeps_the_old_key", "all_keys_matched"),
     _lying("04_apply", "linear_any_weight", "b_of_anything", "names_of_functions_only"),
     _lying(_CAPSTONES, "gradient_flow_debugger", "mends_gradients", "not_finite"),
     _lying(_CAPSTONES, "optimizer_in_backward", "zeroed_not_freed", "no_gradient_in_memory"),
-    _lying(_CAPSTONES, "per_sample_gradients", "attributes_on_layers", "no_attributes_left"),
     _lying(_CAPSTONES, "activation_memory", "keeps_the_tensors", "memory_is_freed"),
 ]

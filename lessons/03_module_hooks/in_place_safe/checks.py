@@ -193,8 +193,8 @@ class OtherInPlaceOperations(Check):
             layer(case.tensor("hidden data", 2, len(shift)))
         for number in (1, 2):
             h = case.tensor(f"hidden x {number}", 2, len(shift))
-            for kind in kinds:
-                h = changed(layer(h), kind, shift, True)
+            for way in kinds:
+                h = changed(layer(h), way, shift, True)
             h.backward(case.tensor(f"hidden upstream {number}", 2, len(shift)))
         return {"gradients": entries, "output": h, "weight.grad": layer.weight.grad}
 
@@ -203,9 +203,9 @@ class OtherInPlaceOperations(Check):
         entries, of_weight = [], 0
         for number in (1, 2):
             h, outputs = case.tensor(f"hidden x {number}", 2, len(shift)), []
-            for kind in kinds:
+            for way in kinds:
                 outputs.append(layer(h))
-                h = changed(outputs[-1], kind, shift, False)
+                h = changed(outputs[-1], way, shift, False)
             upstream = case.tensor(f"hidden upstream {number}", 2, len(shift))
             *grads, one = torch.autograd.grad(h, [*outputs[::-1], layer.weight], upstream)
             entries, of_weight = entries + grads, of_weight + one

@@ -279,7 +279,7 @@ class Distilled(Check):
 
         hooks = [model.get_submodule(name).register_forward_hook(partial(keep, name)) for name in layers]
         for x in batches:
-            found.clear()
+            found = {}
             model(x)
             features.append(close(found))
         for hook in hooks:

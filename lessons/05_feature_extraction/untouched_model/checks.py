@@ -206,8 +206,8 @@ class Guests(Check):
             with look(model, {two: lambda module, args, output: output * 3}):
                 thrice = model(x)
                 raise OSError(f"{one} burns")
-        except OSError as error:
-            reached = str(error)
+        except OSError as stopped:
+            reached = str(stopped)
         after = what_runs(model, case, lambda: gradients_from([model(x)], model, case), "after")
         return {
             "inside": snapshot(inside), "thrice": thrice, "recorded": recorded, "reached": reached, "ran after": after,
