@@ -211,6 +211,7 @@ _ABOUT_ONE_FACT = {
 }  # fmt: skip
 """Lies about one fact each, which was all that found the mutant that they stand in front of."""
 
+
 def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
     """The mutant with the lie in front of it."""
     mutants = read_lesson(_LESSONS / lesson).exercise(exercise).mutants

@@ -125,5 +125,5 @@ def test_the_frames_that_attacks_look_for_are_there() -> None:
         missing = names - tool
         if missing:
             gone[attack.name] = missing - _named_in(ROOT / "lessons" / attack.lesson / attack.exercise / "checks.py")
-    assert {"probe", "task", "wanted", "PassThatMissesH"} <= seen
+    assert {"probe", "task", "wanted"} <= seen
     assert {name: missing for name, missing in gone.items() if missing} == {}

@@ -276,7 +276,10 @@ def a_wrong_answer(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
 
 
 def hidden_lines(lesson: Lesson) -> set[str]:
-    """Lines of hidden checks and solutions, those left out that stand in public cells as well."""
+    """Lines of hidden checks, those left out that stand in public cells, or in an answer, as well."""
     regions = [private_lines(test.source) for exercise in lesson.exercises for test in exercise.tests]
     public = set().union(*(private_lines(cell.source)[0] for cell in lesson.cells))
-    return {line for _, private in regions for line in private if len(line) > 12} - public
+    answers = {
+        line.strip() for one in lesson.exercises for right in one.candidates for line in right.source.splitlines()
+    }
+    return {line for _, private in regions for line in private if len(line) > 12} - public - answers
