@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -13,26 +13,11 @@ from torch import nn
 
 __all__ = [
     "hook_counts",
-    "nan_as_number",
-    "odd_gradients",
     "other_forward",
     "printed_lines",
     "statistics",
     "tensor_hook_count",
 ]
-
-
-def odd_gradients(case: Any, dtype: torch.dtype = torch.float32) -> list[torch.Tensor]:
-    """Gradients of six elements that training brings and few people try: zeros, and infinite or NaN elements."""
-    ordinary = case.tensor("an ordinary gradient", 6, dtype=dtype)
-    strange = 1e6 * case.tensor("a large gradient", 6, dtype=dtype)
-    strange[case.integer("where", 0, 2) :][:3] = torch.tensor([torch.nan, torch.inf, -torch.inf], dtype=dtype)
-    return [ordinary, torch.zeros_like(ordinary), strange, 2 * ordinary]
-
-
-def nan_as_number(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """The tensors with 31337 for each NaN, because NaN equals nothing, not even NaN. Whatever is no tensor stays."""
-    return [torch.where(one.isnan(), 31337, one) if isinstance(one, torch.Tensor) else one for one in tensors]
 
 
 @contextlib.contextmanager

@@ -23,8 +23,6 @@ from nbproof.checks.case import Case
 __all__ = [
     "FACTOR",
     "PRIME",
-    "attributes_on",
-    "full_hook_beside",
     "gradients_from",
     "gradients_left",
     "gradients_of",
@@ -64,35 +62,6 @@ def what_runs(model: nn.Module, case: Case, run: Callable[[], object], moment: s
             watched.enter_context(_watched(module, name, trace))
         run()
     return trace.number
-
-
-def full_hook_beside(layer: nn.Linear, case: Case) -> str | list[torch.Tensor]:
-    """What a full backward hook brings that is registered on the layer now: PyTorch refuses it beside a deprecated one."""
-    found: list[torch.Tensor] = []
-    try:
-        handle = layer.register_full_backward_hook(lambda *_: found.append(case.tensor("beside", 3)))
-    except RuntimeError:
-        return "refused"
-    x = case.tensor("x beside", 2, layer.in_features, requires_grad=True)
-    try:
-        torch.autograd.grad(layer(x).sum(), x, allow_unused=True)  # fills no .grad
-    except RuntimeError:  # no gradient arrives: told by what comes before
-        found.clear()
-    handle.remove()
-    return found
-
-
-def attributes_on(model: nn.Module, case: Case) -> int:
-    """A number that follows from the names of all attributes that the modules and parameters carry themselves."""
-    number = case.integer("trace of attributes", 1, PRIME)
-    for name, module in _parts(model):
-        own = _DICT_OF_MODULE(module)
-        for key, _ in _entries(own):
-            number += case.integer(f"trace of the attribute {key} on {name}", 1, PRIME)
-        for parameter, tensor in _entries(own["_parameters"]):
-            for key, _ in _entries(_DICT_OF_TENSOR(tensor)) if tensor is not None else ():
-                number += case.integer(f"trace of the attribute {key} on {name}.{parameter}", 1, PRIME)
-    return number % PRIME
 
 
 def parameters_of(model: nn.Module) -> dict[str, torch.Tensor]:

@@ -23,9 +23,7 @@ from nbproof.values.evidence import Evidence
 __all__ = [
     "ANYTHING",
     "as_before",
-    "five_steps",
     "missing_lines",
-    "no_gradient_left",
     "no_gradients_from",
     "other_than",
     "same_both_times",
@@ -53,29 +51,6 @@ def undisclosed(value: object, says: str) -> Matches:
     return Matches(lambda got: None if is_same(got, value) else in_words(got), says)
 
 
-def five_steps() -> tuple[list[Any], float]:
-    """The log of the five steps of `firing_order`, as autograd's engine takes them, and the number in `h.grad`."""
-    w: Any = torch.tensor(2.0, requires_grad=True)
-    log: list[Any] = []
-    h = w * 3
-
-    def noting(name: str, factor: float | None = None) -> Callable[[torch.Tensor], torch.Tensor | None]:
-        def hook(argument: torch.Tensor) -> torch.Tensor | None:
-            log.append([name, h.grad is not None])
-            return None if factor is None else argument * factor
-
-        return hook
-
-    w.register_post_accumulate_grad_hook(noting("w.grad"))
-    w.register_hook(noting("w"))
-    h.retain_grad()
-    h.register_hook(noting("first", 10))
-    h.register_hook(noting("second"))
-    (h**2).backward()
-    assert h.grad is not None
-    return log, h.grad.item()
-
-
 def as_before(number: int) -> Matches:
     """In a truth: the number of just what should run, as :func:`what_runs` finds it on a fresh model."""
     says = "just what would run without this call: the same hooks, modules in the same modes"
@@ -93,12 +68,6 @@ def same_both_times(case: Case, one: str, two: str) -> Matches:
         return None if same else "not the same both times"
 
     return Matches(test, "the same both times")
-
-
-def no_gradient_left(name: str, tensor: torch.Tensor, case: Case) -> Matches:
-    """In a truth: what :func:`gradients_left` brings for this name where ``.grad`` is None, told as None."""
-    nothing = case.tensor(f"no gradient of {name}", *tensor.shape)
-    return Matches(lambda got: None if is_same(got, nothing) else in_words(got), "None")
 
 
 def no_gradients_from(model: nn.Module, case: Case) -> dict[str, torch.Tensor]:

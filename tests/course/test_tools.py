@@ -16,8 +16,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 from torchvision.models import resnet18
 
-from course.awkward import awkward_models
-from nbproof.checks.case import Case
+from tests.course import odd_models
 from tests.course.solved import no_hooks, solutions
 
 pytestmark = pytest.mark.slow
@@ -37,9 +36,8 @@ class Reader(nn.Module):
         return self.head(steps[:, -1])  # type: ignore[no-any-return]
 
 
-def of_kind(kind: str) -> GIVEN:
-    (given,) = awkward_models(Case(3), kind).values()
-    return given
+def odd(kind: str) -> GIVEN:
+    return odd_models.MODELS[kind](), torch.randn(3, 4)
 
 
 def encoder() -> GIVEN:
@@ -52,9 +50,7 @@ MODELS: dict[str, Callable[[], GIVEN]] = {
     "resnet18 that trains": lambda: (resnet18(weights=None), torch.randn(2, 3, 32, 32)),
     "transformer encoder": encoder,
     "lstm": lambda: (Reader(), torch.randn(2, 5, 8)),
-    **{kind.replace("_", " "): partial(of_kind, kind) for kind in ("partly_frozen", "tied", "called_twice", "shared")},
-    "in place": lambda: of_kind("in_place_behind"),
-    "mixed modes": lambda: of_kind("mixed_modes"),
+    **{kind: partial(odd, kind) for kind in odd_models.MODELS},
 }
 
 
@@ -202,7 +198,7 @@ def test_what_cannot_be_done_is_said(tools: dict[str, Any]) -> None:
         with pytest.raises(TypeError, match="lstm returned a tuple, not one tensor"):
             tool(model, *more)
         assert no_hooks(model)
-    twice, x = of_kind("called_twice")
+    twice, x = odd("called twice")
     with pytest.raises(ValueError, match="mix ran 2 times in one call"):
         tools["patch_activation"](twice, "mix", x, -x)
     used = nn.Linear(4, 4)

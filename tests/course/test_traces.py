@@ -14,12 +14,11 @@ import torch
 from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from course.awkward import KINDS, awkward_models, several_groups
 from course.storages import Storages
-from course.traces import attributes_on, gradients_left, parameters_of, what_runs
-from course.truths import no_gradient_left, same_both_times, storages_left
+from course.traces import gradients_left, parameters_of, what_runs
+from course.truths import same_both_times, storages_left
 from nbproof.checks.case import Case
-from nbproof.values.compare import first_difference, is_same
+from nbproof.values.compare import is_same
 from nbproof.values.evidence import snapshot
 
 CASE = Case(7)
@@ -196,18 +195,6 @@ def test_nobody_can_say_of_a_storage_that_it_is_freed(monkeypatch: pytest.Monkey
     assert watched.left("now") == storages_left(CASE, "now", there=tensors)
 
 
-@pytest.mark.parametrize("place", ["", "1.1"])
-def test_an_attribute_more_makes_another_number(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    free, model = attributes_on(build(), CASE), build()
-    assert attributes_on(model, CASE) == free
-    model.get_submodule(place).left_behind = []
-    monkeypatch.setattr(builtins, "vars", lambda one: {})
-    assert attributes_on(model, CASE) != free
-    del model.get_submodule(place).left_behind
-    model[0].weight.left_behind = 1
-    assert attributes_on(model, CASE) != free
-
-
 def test_every_parameter_is_found_whatever_the_model_says(monkeypatch: pytest.MonkeyPatch) -> None:
     model, names = build(), [name for name, _ in build().named_parameters()]
     monkeypatch.setattr(nn.Module, "named_parameters", lambda self: iter(()))
@@ -221,60 +208,3 @@ def test_a_gradient_that_is_left_shows_though_grad_is_said_to_be_none(monkeypatc
     left = gradients_left({"w": w, "v": v}, CASE)
     assert left["w"].tolist() == [3.0, 3.0]
     assert torch.equal(left["v"], CASE.tensor("no gradient of v", 2))
-    told = [first_difference(snapshot(left[name]), no_gradient_left(name, torch.ones(2), CASE)) for name in ("v", "w")]
-    assert told[0] is None and told[1] is not None and told[1].wanted == "None"
-
-
-def outputs(model: nn.Module, x: torch.Tensor) -> list[object]:
-    """What each module gives, in the order in which they end."""
-    found: list[object] = []
-    for module in model.modules():
-        module.register_forward_hook(lambda module, args, output: found.append(output))
-    model(x)
-    return found
-
-
-def count(named: Callable[..., Any], again: bool = False) -> int:
-    return len(list(named(remove_duplicate=not again)))
-
-
-IS_SO: dict[str, Callable[[Any, torch.Tensor], bool]] = {
-    "shared": lambda model, x: count(model.named_modules, again=True) - count(model.named_modules) >= 2,
-    "called_twice": lambda model, x: len(outputs(model, x)) > count(model.named_modules, again=True),
-    "tied": lambda model, x: count(model.named_parameters) < count(model.named_parameters, again=True),
-    "partly_frozen": lambda model, x: [one.requires_grad for one in model.parameters()] == [0, 0, 1, 1, 1, 0],
-    "in_place_behind": lambda model, x: model[1].inplace and model[3].inplace,
-    "norm_in_eval": lambda model, x: model.training and not model[1].training,
-    "mixed_modes": lambda model, x: [one.training for one in model.children()] == [True, True, False, True],
-    "none_place": lambda model, x: None in model._modules.values() and None in model._parameters.values(),
-    "one_dim": lambda model, x: x.dim() == 1,
-    "three_dim": lambda model, x: x.dim() == 3,
-    "float64": lambda model, x: {one.dtype for one in (*model.parameters(), model(x))} == {torch.float64},
-    "namedtuple": lambda model, x: any(hasattr(one, "_fields") for one in outputs(model, x)),
-    "dictionary": lambda model, x: any(isinstance(one, dict) for one in outputs(model, x)),
-    "look_alike": lambda model, x: {"fc", "fc1", "fc10", "block.fc", "my_block.fc"} <= {*dict(model.named_modules())},
-    "the_layer": lambda model, x: isinstance(model, nn.Linear),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_is_what_it_says_and_follows_from_the_case(kind: str) -> None:
-    ((model, x),), ((again, same),) = (awkward_models(Case(3), kind).values() for _ in range(2))
-    assert IS_SO[kind](model, x)
-    assert torch.equal(x, same)
-    assert x.requires_grad is False
-    with torch.no_grad():
-        assert torch.equal(awkward_models(Case(3), kind)[KINDS[kind].says][0](x), again(x))
-    assert model is not again
-    again(x).sum().backward()
-    assert again.training and any(one.grad is not None for one in again.parameters())
-
-
-def test_groups_hold_each_parameter_that_trains_once_with_settings_of_their_own() -> None:
-    ((model, _),) = awkward_models(Case(5), "partly_frozen").values()
-    groups = several_groups(model)
-    assert [id(one) for group in groups for one in group["params"]] == [
-        id(one) for one in model.parameters() if one.requires_grad
-    ]
-    assert len({(group["lr"], group["weight_decay"]) for group in groups}) == len(groups) == 3
-    torch.optim.SGD(groups, lr=1.0)
