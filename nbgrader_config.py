@@ -32,3 +32,9 @@ c.GradingLimits.processes = 48
 c.GradingLimits.open_files = 256
 c.GradingLimits.output_bytes = 1_000_000
 c.GradingLimits.disk_mb = 64
+
+# Of one lesson only, where that one needs more; what is not named stays as for all:
+# c.GradingLimits.of_lesson = {"06_capstones": {"memory_mb": 4096}}
+
+# Late work gets no points; nbgrader's own plug-ins work as well. Due dates: `python -m course roster due --help`.
+# c.LateSubmissionPlugin.penalty_method = "zero"

@@ -28,7 +28,7 @@ __all__ = [
     "GRADED_BY",
     "LessonState",
     "digest_of_course",
-    "digest_of_rooms",
+    "digest_of_places",
     "environment",
     "grader_digest",
     "leaf_versions",
@@ -47,16 +47,28 @@ def leaf_versions() -> dict[str, str]:
     return found
 
 
-GRADED_BY = ("cells.py", "checks", "display", "gradebook", "marking", "recover", "sandbox", "values")
-"""What a verdict and its graded notebook depend on: what says which cell is an answer, and these rooms of the tool.
+GRADED_BY = (
+    "cells.py",
+    "checks",
+    "display/help.py",
+    "display/panel.py",
+    "display/words.py",
+    "gradebook/graded_notebook.py",
+    "gradebook/writer.py",
+    "marking",
+    "recover",
+    "sandbox",
+    "values",
+)
+"""What a verdict, its graded notebook and its marks depend on: modules of the tool, and whole rooms.
 
-Whatever else a run uses decides where, when and for whom.
+Whatever else a run uses decides where, when and for whom, or only tells of it.
 """
 
 
-def digest_of_rooms(rooms: Sequence[str]) -> str:
-    """Changes with any module in these rooms."""
-    places = [Path(__file__).resolve().parent.parent / room for room in rooms]
+def digest_of_places(names: Sequence[str]) -> str:
+    """Changes with these modules, and with any module in these rooms."""
+    places = [Path(__file__).resolve().parent.parent / name for name in names]
     return _digest_of_files(path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
 
 
@@ -75,7 +87,7 @@ def _digest_of_files(paths: Iterable[Path]) -> str:
 def _loaded() -> dict[str, str]:
     # When it is first asked, and never again: a process that goes on after `git pull` still runs the old code.
     python = ".".join(platform.python_version_tuple()[:2])
-    code = {"the grader": digest_of_rooms(GRADED_BY), "the course": digest_of_course()}
+    code = {"the grader": digest_of_places(GRADED_BY), "the course": digest_of_course()}
     return {"Python": python, **leaf_versions(), **{name: digest[:12] for name, digest in code.items()}}
 
 
@@ -97,9 +109,9 @@ def environment() -> bytes:
 
 @cache
 def grader_digest() -> str:
-    """Changes with the code that verdicts are reached with: rooms of the tool, the course's modules and hints, leaf types."""
+    """Changes with the code that verdicts are reached with: that of the tool, the course's modules and hints, leaf types."""
     leaves = json.dumps(leaf_versions(), sort_keys=True)
-    return digest_of(leaves.encode(), digest_of_rooms(GRADED_BY).encode(), digest_of_course().encode())
+    return digest_of(leaves.encode(), digest_of_places(GRADED_BY).encode(), digest_of_course().encode())
 
 
 def _limits_text(limits: GradingLimits) -> bytes:

@@ -139,6 +139,8 @@ def test_hints_are_part_of_the_checking_code(tmp_path: Path, monkeypatch: pytest
         ("lessons/02_tensor_hooks/hints.toml", True),
         ("nbproof/gradebook/writer.py", True),
         ("nbproof/display/panel.py", True),
+        ("nbproof/display/lab.py", False),
+        ("nbproof/gradebook/marks.py", False),
         # It is the lesson's: see tests/checks/test_visible.py.
         ("lessons/02_tensor_hooks/weight_grad/checks.py", False),
         ("course/pictures/canvas.py", False),
@@ -148,7 +150,7 @@ def test_hints_are_part_of_the_checking_code(tmp_path: Path, monkeypatch: pytest
         ("nbproof/errors.py", False),
     ],
 )
-def test_what_regrades_a_class_follows_from_the_room_that_was_edited(
+def test_what_regrades_a_class_follows_from_what_was_edited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str, graded: bool
 ) -> None:
     tool = Path(digests.__file__).resolve().parent.parent
