@@ -133,7 +133,7 @@ class Mark:
 
     @property
     def waiting(self) -> int:
-        """Written answers that nobody has marked yet; their marks are in ``max_score``, not in ``score``."""
+        """Written answers that wait for a person: nobody has marked them, or they have changed since."""
         return sum(cell.listed and cell.by_hand for cell in self.cells.values())
 
     @property
