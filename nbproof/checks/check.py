@@ -35,7 +35,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from nbproof.checks.case import Case
-from nbproof.checks.check_cells import CHECK_LINE, on_their_own
+from nbproof.checks.check_cells import CHECK_LINE, names_given_back, on_their_own
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
 from nbproof.checks.visible import hidden_text, run_apart, visible_text
@@ -178,13 +178,18 @@ def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
 
 def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part: str = "") -> None:
     """:func:`check` for a notebook with these variables."""
-    handed = tasks or _made_from(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
+    handed = (
+        on_their_own(tasks)
+        if tasks
+        else _made_from(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
+    )
     if SESSION.listed is not None:
         SESSION.listed.extend((exercise, task) for task in handed)
         return
     namespace = variables if SESSION.variables is None else SESSION.variables
     base = SESSION.seed or int(os.environ.get("COURSE_SEED", "1"))
-    findings = [_run(task(), namespace, base) for task in on_their_own(handed, namespace)]
+    with names_given_back(namespace):
+        findings = [_run(task(), namespace, base) for task in handed]
     if SESSION.collected is not None:
         SESSION.collected.extend(findings)
         return

@@ -4,22 +4,32 @@ The worker gets the checks without their truths, mistakes and messages, and of t
 helpers only those that a probe uses.
 
 A test cell runs among the learner's variables. If it defines a helper `walk`, and the learner's answer
-rests on a function `walk` of their own, the check would break what it checks. So the cell's text is
-noted before it runs; if it has taken a name, the learner gets it back, and the checks are made once
-more, in a namespace where the name is theirs.
+rests on a function `walk` of their own, the check would break what it checks; if the learner calls a variable `sum`,
+so would the answer break the check. So the checks are made once more, in a namespace of their own, and when the cell has
+run the learner gets back what it has taken.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
-__all__ = ["CHECK_LINE", "ProbePart", "names_bound", "needed_by", "on_their_own", "probe_part", "watch_test_cells"]
+__all__ = [
+    "CHECK_LINE",
+    "ProbePart",
+    "names_bound",
+    "names_given_back",
+    "needed_by",
+    "on_their_own",
+    "probe_part",
+    "watch_test_cells",
+]
 
 
 _ALWAYS = {"probe", "cases", "poison"}
@@ -184,63 +194,59 @@ CHECK_LINE = "# Run this cell to check your answer."
 """The first line of every test cell."""
 
 _source = ""
-_before: dict[str, Any] | None = None
+_before: dict[str, Any] = {}
 _remade: dict[str, type] = {}
-_left_by_checks: dict[str, Any] = {}
-_NOTHING = object()
 
 
 def watch_test_cells() -> None:
-    """From now on note the variables before each test cell; does nothing if no IPython runs."""
+    """From now on a test cell takes no name of a learner's for good; does nothing if no IPython runs."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     if shell is not None:
-        shell.events.register("pre_run_cell", lambda info: note_cell(info.raw_cell, shell.user_ns))
+        shell.events.register("pre_run_cell", lambda info: _note_cell(info.raw_cell, shell.user_ns))
+        shell.events.register("post_run_cell", lambda result: _give_back(shell.user_ns))
 
 
-def note_cell(source: object, namespace: dict[str, Any]) -> None:
+def _note_cell(source: object, namespace: dict[str, Any]) -> None:
     """Remember what is defined before a cell runs, if it is a test cell."""
     global _source, _before, _remade
-    _remade = {}
+    _source, _before, _remade = "", {}, {}
     if isinstance(source, str) and source.lstrip().startswith(CHECK_LINE):
         _source, _before = source, dict(namespace)
-    else:
-        _source, _before = "", None
 
 
-def on_their_own(tasks: tuple[type[T], ...], namespace: dict[str, Any]) -> tuple[type[T], ...]:
-    """These checks, made anew if their cell has taken names of the learner's, who then has them back."""
+def _give_back(namespace: dict[str, Any]) -> None:
+    namespace.update({name: _before[name] for name in names_bound(_source) & _before.keys()})
+
+
+@contextmanager
+def names_given_back(namespace: dict[str, Any]) -> Iterator[None]:
+    """Within this block whatever the test cell that runs has taken is the learner's, on whose names an answer may rest."""
+    taken = {name: namespace[name] for name in names_bound(_source) & namespace.keys()}
+    _give_back(namespace)
+    try:
+        yield
+    finally:
+        namespace.update(taken)
+
+
+def on_their_own(tasks: tuple[type[T], ...]) -> tuple[type[T], ...]:
+    """These checks of the test cell that runs, made anew in a namespace of their own: a learner may call a variable ``sum``."""
     global _remade
-    if _before is None:
-        return tasks
-    if not _remade:
-        _remade = _after_giving_back(_before, namespace)
+    if _source and not _remade:
+        _remade = _made_apart()
     return tuple(_remade.get(task.__name__, task) for task in tasks)
 
 
-def _after_giving_back(before: dict[str, Any], namespace: dict[str, Any]) -> dict[str, type]:
-    """The checks of the noted cell, made where the names that it has taken are the learner's; none if it has taken none."""
-    bound = {name: namespace[name] for name in names_bound(_source) & namespace.keys()}
-    # What an earlier run of a test cell has left is nobody's.
-    changed = {name: before[name] for name in bound if name in before and before[name] is not bound[name]}
-    taken = {name: mine for name, mine in changed.items() if _left_by_checks.get(name, _NOTHING) is not mine}
-    _left_by_checks.update({name: bound[name] for name in bound.keys() - taken})
-    made = _made_apart(before) if taken else None
-    if made is None:
-        return {}
-    namespace.update(taken)
-    return made
-
-
-def _made_apart(before: dict[str, Any]) -> dict[str, type] | None:
-    """The classes that the noted cell hands to ``check``; None if its text is more than plain Python."""
+def _made_apart() -> dict[str, type]:
+    """The classes that the noted cell hands to ``check``; none if its text is more than plain Python."""
     from nbproof.checks.check import listing
 
     try:
         with listing() as listed:
-            exec(compile(_source, "<the check>", "exec"), dict(before))  # noqa: S102 (it has just run)
+            exec(compile(_source, "<the check>", "exec"), {"__name__": "__main__"})  # noqa: S102 (it runs just now)
     except Exception:
-        return None
+        return {}
     return {task.__name__: task for _, task in listed}
 
 

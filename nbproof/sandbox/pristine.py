@@ -89,15 +89,12 @@ class Libraries:
                         self._note(value)
 
     def _note(self, owner: Any) -> None:
-        # torch.compile exchanges nn.Module.__init__, for good.
-        called = {
-            name: value for name, value in vars(owner).items() if isinstance(value, _CALLED) and name != "__init__"
-        }
-        self._noted[owner] = called
+        noted = {name: value for name, value in vars(owner).items() if isinstance(value, _CALLED)}
+        self._noted[owner] = {name: value for name, value in noted.items() if name not in _ITS_OWN_DOING}
         self._looks[owner] = _Look(vars(owner))
 
     def restore(self) -> None:
-        """Put back what was exchanged, and take away methods that a class did not have."""
+        """Put back what was exchanged, and take away what hides something that a class has from another one."""
         for owner, name in list(self._changes()):
             if name in self._noted[owner]:
                 setattr(owner, name, self._noted[owner][name])
@@ -115,22 +112,25 @@ class Libraries:
                 continue
             yield from ((owner, name) for name, value in called.items() if now.get(name) is not value)
             if isinstance(owner, type):
-                added = [name for name, value in now.items() if isinstance(value, types.FunctionType)]
-                yield from ((owner, name) for name in added if name not in called and name != "__init__")
+                inherited = set[str]().union(*map(vars, owner.__mro__[1:]))
+                hiding = (now.keys() & inherited) - set(self._looks[owner].names) - _ITS_OWN_DOING
+                yield from ((owner, name) for name in sorted(hiding) if hasattr(now[name], "__get__"))
 
 
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
+_ITS_OWN_DOING = frozenset({"__init__", "__setstate__", "Storage"})
+"""What torch exchanges itself: ``torch.compile`` these two of ``nn.Module``, ``set_default_dtype`` that of ``torch``."""
 
 
 class _Look:
     """The names and values of a namespace, in their order: what has the same was not touched, and that is soon said."""
 
     def __init__(self, namespace: Mapping[str, Any]) -> None:
-        self._names, self._values = list(namespace), list(namespace.values())
+        self.names, self._values = list(namespace), list(namespace.values())
 
     def is_of(self, now: Mapping[str, Any]) -> bool:
         """Whether a namespace has the very same."""
-        return list(now) == self._names and all(map(operator.is_, now.values(), self._values))
+        return list(now) == self.names and all(map(operator.is_, now.values(), self._values))
 
 
 _code_of, _defaults_of = operator.attrgetter("__code__"), operator.attrgetter("__defaults__")

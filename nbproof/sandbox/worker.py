@@ -162,18 +162,15 @@ def _line(error: BaseException | None, source: str) -> int:
 
 
 def _learn(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> None:
-    """Take the instructor's half of a test cell."""
-    assert _shell is not None
-    name, namespace = header["test"], _shell.user_ns
-    apart = dict(namespace)
+    """Take the instructor's half of a test cell. Its names are its own: a learner may call a variable ``sum``."""
+    name = header["test"]
+    apart: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(header["source"], f"<{name}>", "exec"), apart)  # noqa: S102
     tasks[name] = {key: value for key, value in apart.items() if isinstance(value, type) and issubclass(value, Check)}
-    # As in a notebook the cell's names stay, but none of them takes the place of a learner's (nbproof/checks/check_cells.py).
-    namespace.update({key: value for key, value in apart.items() if key not in namespace})
 
 
 def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
-    """Run one probe. The classes of its test cell are made on the first request, in a copy of the learner's namespace."""
+    """Run one probe. The classes of its test cell are made on the first request, in a namespace of their own."""
     assert _shell is not None and _pristine is not None
     name, namespace = header["test"], _shell.user_ns
     try:

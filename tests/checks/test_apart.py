@@ -62,6 +62,9 @@ for _ in range(2):
 print("wrong", run(ANSWER.replace("+ LIMIT", "+ 7")), run(TEST)[:11])
 # Whoever has nothing of that name gets no surprise either, and a second run of the check is like the first.
 print("plain", run("del walk, LIMIT\\ndef answer(x): return x + 11"), run(TEST), run(TEST))
+# Names that the check uses itself, also a builtin's.
+print("shadowed", run("isinstance = Values = check = 0\\ndef answer(x): return x + 11"), run(TEST))
+print("shadowed", run("assert Values == check == 0"))
 """
 
 
@@ -69,9 +72,13 @@ print("plain", run("del walk, LIMIT\\ndef answer(x): return x + 11"), run(TEST),
 def test_a_learners_name_stays_the_learners() -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
     lines = [line.rstrip() for line in done.stdout.splitlines() if not line.startswith("eleven")]
-    said = [line for line in lines if line.split(" ")[0] in ("setup", "answer", "test", "after", "wrong", "plain")]
+    said = [
+        line
+        for line in lines
+        if line.split(" ")[0] in ("setup", "answer", "test", "after", "wrong", "plain", "shadowed")
+    ]
     assert said == [
-        "setup", "answer", "test", "after", "test", "after", "wrong  CheckFailed", "plain",
+        "setup", "answer", "test", "after", "test", "after", "wrong  CheckFailed", "plain", "shadowed", "shadowed",
     ], done.stdout + done.stderr  # fmt: skip
 
 

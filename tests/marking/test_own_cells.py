@@ -121,6 +121,10 @@ HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
         {"first": "def first(x):\n    return nn.Module.times(x, 2)"},
         [("above first", HELPER), ("above first", "nn.Module.times = staticmethod(times)")],
     ),
+    "variables with names of builtins": (
+        {}, [("above first", "abs = bool = dict = float = int = isinstance = len = list = max = print = range = sum = 0")],
+    ),
+    "variables with names of the check's": ({}, [("above first", "case = check = nb = seed = wanted = 3\nfrom torch import *")]),
     "put on a module": ({"first": ON_A_MODULE}, [("above first", "torch.factor = 2")]),
     "put on a module by name": ({"first": ON_A_MODULE}, [("above first", "setattr(torch, 'factor', 2)")]),
     "put on a module in the setup cell": (

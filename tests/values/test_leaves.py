@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partialmethod
 from pathlib import Path
 
 import numpy as np
@@ -280,9 +281,29 @@ def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: py
         assert libraries.first_change() == f"{owner.__name__}.{name}"
         libraries.restore()
         assert libraries.first_change() == ""
-    torch.nn.ReLU.__call__ = lambda self, x: x  # type: ignore[method-assign]
-    libraries.restore()
-    assert torch.equal(torch.nn.ReLU()(x), before)
+    hiding = {torch.nn.ReLU: ("__call__", lambda self, x: x), torch.Tensor: ("sum", partialmethod(lambda self: 3.0))}
+    for owner, (name, value) in hiding.items():
+        setattr(owner, name, value)
+        assert libraries.first_change() == f"{owner.__name__}.{name}"
+        libraries.restore()
+    assert torch.equal(torch.nn.ReLU()(x), before) and x.sum() == 1
+
+
+def test_what_a_learner_adds_to_a_library_stands_and_what_the_library_changes_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
+    monkeypatch.setattr(torch.nn.Module, "children_named", lambda self: dict(self.named_children()), raising=False)
+    monkeypatch.setattr(torch.Tensor, "watch", lambda self: self, raising=False)
+    torch.set_default_dtype(torch.float64)
+    try:
+        monkeypatch.setattr(torch.nn.Identity, "__annotations__", {}, raising=False)  # as torch.jit.script does
+        assert libraries.first_change() == ""
+        libraries.restore()
+        assert torch.ones(1).watch().dtype == torch.float64  # type: ignore[attr-defined]
+        assert torch.nn.Identity().children_named() == {}  # type: ignore[operator]
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def test_seeds_and_poison_are_those_of_the_leaf_types(with_leaves: Callable[..., None]) -> None:
