@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums
+from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums, IncludeHeaderFooter
 from traitlets.config import Config
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
@@ -120,9 +120,9 @@ class Blueprint:
         return tested + sum(question.points for question in self.written.values())
 
 
-def read_blueprint(source: Path, config: Config) -> Blueprint:
-    """Read ``source/<lesson>/<lesson>.ipynb``."""
-    instructor = nbformat.read(source, as_version=4)
+def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
+    """Read the instructor's notebook. ``lesson``: what it is called, if that is not the file's name."""
+    instructor, _ = IncludeHeaderFooter(config=config).preprocess(nbformat.read(source, as_version=4), {})
     setup: dict[str, str] = {}
     tests: dict[str, str] = {}
     points: dict[str, float] = {}
@@ -155,10 +155,17 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     for name, text in tests.items():
         exercise = exercise_of(name, answers) or nearest[name]
         test_cells[name] = _test_cell(name, points[name], text, shown[name], exercise, config)
-    limits = GradingLimits.read(config).for_lesson(source.stem)
+    limits = GradingLimits.read(config).for_lesson(lesson or source.stem)
     beside = read_attachments(source.parent, source, limits.attachment_mb << 20)
     return Blueprint(
-        source.stem, learner, tuple(order), setup, stubs, test_cells, questions_in(instructor, learner), beside
+        lesson or source.stem,
+        learner,
+        tuple(order),
+        setup,
+        stubs,
+        test_cells,
+        questions_in(instructor, learner),
+        beside,
     )
 
 
