@@ -102,12 +102,10 @@ class Places:
         """What lies in such a folder. Raises OSError."""
         return sorted(path for path in outer.iterdir() if path.name[:1] != ".")
 
-    def lessons_in(self, folder: Path, known: Iterable[str], ending: str = ".ipynb") -> Iterator[Key]:
-        """Of which of these lessons a file lies in the folder of an assignment."""
+    def lessons_in(self, folder: Path, known: Iterable[str]) -> list[Key]:
+        """What may lie in the folder of an assignment at a step, of these lessons."""
         learner, assignment = self.named(folder)
-        for lesson in known:
-            if assignment_of(lesson) == assignment and (folder / f"{notebook_of(lesson)}{ending}").exists():
-                yield Key(learner, lesson)
+        return [Key(learner, lesson) for lesson in known if assignment_of(lesson) == assignment]
 
     def of(self, step: str, learner: str) -> list[Path]:
         """A learner's folders at a step, where they are or would be."""

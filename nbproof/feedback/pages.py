@@ -22,7 +22,7 @@ from nbproof.feedback.page_task import PageTrouble, Task, page_path, trouble_of
 from nbproof.feedback.page_writer import written
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
-from nbproof.key import Key, assignment_of
+from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import places
 from nbproof.run.journal import journal_of
 from nbproof.text import counted
@@ -77,7 +77,8 @@ def _made(root: Path, step: str, ending: str) -> set[Key]:
     found: set[Key] = set()
     for folder in here.handed_in(step):
         assignment = here.named(folder)[1]
-        found.update(here.lessons_in(folder, known | {assignment} - several, ending))
+        for key in here.lessons_in(folder, known | {assignment} - several):
+            found |= {key} if (folder / f"{notebook_of(key.lesson)}{ending}").exists() else set()
     return found
 
 

@@ -42,7 +42,11 @@ __all__ = ["graded_notebook", "hand_on", "time_in"]
 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
     """The notebook for ``autograded/``, formgrader and feedback."""
-    blank = {name for name, question in blueprint.written.items() if is_blank(question, verdict.answers.get(name, ""))}
+    blank = {
+        name
+        for name, question in blueprint.written.items()
+        if is_blank(question, verdict.answers.get(name, question.stub))
+    }
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
     notebook = fill_in(blueprint, Answers(answers, own=to_be_shown(verdict.own)))
     tests = {part: exercise for exercise in verdict.exercises for part in exercise.of}

@@ -290,7 +290,7 @@ def _set_comment(comment: Comment, name: str, verdict: Verdict, blueprint: Bluep
     asked = blueprint.written.get(name)
     stub = blueprint.stubs.get(name) if asked is None or asked.kind is CellKind.TASK else asked.stub
     if stub is not None:
-        untouched = verdict.answers.get(name, "").strip() in ("", stub.strip())
+        untouched = verdict.answers.get(name, stub).strip() == stub.strip()
         comment.auto_comment = "No response." if untouched else None
 
 

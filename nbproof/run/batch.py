@@ -108,7 +108,7 @@ def follow_marks(root: Path) -> None:
             noted = RunState(root).penalties
             for (learner, lesson), held in read_marks(root, {assignment_of(one) for one in lessons}).items():
                 if penalties.concerns(held, noted.get(f"{lesson}/{learner}")):
-                    penalties.assign(learner, lesson)
+                    penalties.assign(learner, min(one for one in lessons if assignment_of(one) == lesson))
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> None:

@@ -246,7 +246,9 @@ class ClassRun:
         asked = []
         for key, have in self._submissions().items():
             if self.penalties.concerns(have, self.state.penalties.get(_in_state(key))):
-                self.penalties.assign(*key)
+                self.penalties.assign(
+                    key.learner, min(one.lesson for one in self._done if one.assignment == key.lesson)
+                )
                 asked.append(key)
         if not asked:
             return

@@ -22,7 +22,7 @@ from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, read_attachments, read_blueprint
+from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
 from nbproof.places import places
 
 __all__ = [
@@ -145,8 +145,9 @@ class LessonState:
     def source(self) -> str:
         """Changes with anything that a submission is graded by, or that its graded notebook shows."""
         # What nbgrader was asked for an option of, and is not told, stands there empty afterwards.
-        stubs = [repr(dict(self.config.get(name) or {})) for name in ("ClearSolutions", "ClearHiddenTests")]
-        files = read_attachments(self.path.parent, self.path, self.limits.attachment_mb << 20)
+        asked = ("ClearSolutions", "ClearHiddenTests", "Execute", "ExecutePreprocessor", "NotebookClient")
+        stubs = [repr(dict(self.config.get(name) or {})) for name in asked]
+        files = files_beside(self.path, self.config)
         return digest_of(
             *self._bytes,
             "".join(stubs).encode(),

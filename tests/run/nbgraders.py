@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 
 Cells = Mapping[str, tuple[str, str]]
-"""grade_id -> (kind, text); kinds: answer, test, manual, show."""
+"""grade_id -> (kind, text); kinds: answer, test, manual, written, show."""
 
 SQUARES: Cells = {
     "squares": (
@@ -39,13 +39,14 @@ def notebook(cells: Cells) -> nbformat.NotebookNode:
         metadata={"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
     )
     for name, (kind, text) in cells.items():
-        solution, grade = kind in ("answer", "manual"), kind in ("test", "manual")
+        solution, grade = kind in ("answer", "manual", "written"), kind in ("test", "manual", "written")
         grading = {
             "grade_id": name, "grade": grade, "solution": solution, "locked": kind == "test", "schema_version": 3, "task": False,
         }  # fmt: skip
         grading |= {"points": 2} if grade else {}
         metadata = {"nbgrader": grading} if kind != "show" else {}
-        made.cells.append(nbformat.v4.new_code_cell(text, metadata=metadata, id=name.replace("_", "-") or "show"))
+        new = nbformat.v4.new_markdown_cell if kind == "written" else nbformat.v4.new_code_cell
+        made.cells.append(new(text, metadata=metadata, id=name.replace("_", "-") or "show"))
     return made
 
 

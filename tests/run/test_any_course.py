@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from nbproof.errors import UsageError
+from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.key import Key
 from nbproof.nbgrader_setup import course_config
@@ -19,7 +22,7 @@ from nbproof.run.batch import grade_class
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import journal_of
 from nbproof.run.pool import PoolMaker
-from tests.run.nbgraders import CUBES, SQUARES, hand_in, written
+from tests.run.nbgraders import CUBES, SQUARES, Cells, hand_in, written
 
 CONFIG = """c = get_config()
 c.CourseDirectory.course_id = "numbers"
@@ -98,8 +101,6 @@ def test_several_notebooks_in_folders_of_any_name_are_graded_each_by_itself(numb
 def test_a_header_is_part_of_every_notebook(numbers: Path, pool: PoolMaker) -> None:
     ours(numbers, "ada", "ps2", "Second sheet")
     path = places(numbers).notebook("submitted", "ada", "ps2/Second sheet")
-    import nbformat
-
     sheet = nbformat.read(path, as_version=4)
     header = nbformat.read(numbers / "solutions" / "header.ipynb", as_version=4)
     sheet.cells[:0] = [nbformat.v4.new_code_cell("NAME = 'Ada'"), *header.cells]
@@ -180,3 +181,100 @@ def test_the_commands_need_nothing_but_the_course(numbers: Path) -> None:
     run("report")
     assert (numbers / "feedback" / "ada" / "ps1" / "problem1.html").is_file()
     assert (numbers / "report" / "index.html").is_file()
+
+
+def marked(root: Path, pool: PoolMaker, cells: Cells, config: str = "", **answers: str) -> dict[str, float]:
+    """What the cells of a notebook earn, after a learner's answers were put into it: cell -> marks; -1: it waits."""
+    source = written(root / "source" / "ps1" / "ps1.ipynb", cells)
+    (root / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.course_id = 'numbers'\n{config}")
+    hand_in(source, root / "submitted" / "ada" / "ps1" / "ps1.ipynb", answers)
+    told = graded(root, pool)
+    assert not told.ungraded(), told.ungraded()
+    return {one.name: -1 if one.waits else one.score for one in told.marks[Key("ada", "ps1")].cells.values()}
+
+
+def test_what_a_cell_defined_before_it_ran_too_long_stands(tmp_path: Path, pool: PoolMaker) -> None:
+    """As with nbgrader, by its own option: the cell is interrupted, and the tests below it see what is there."""
+    loop = "def squares(n):\n    return [i * i for i in range(n)]\nwhile True:\n    pass"
+    cells = {
+        **SQUARES,
+        "test_more": ("test", "while True:\n    pass"),
+        "test_last": ("test", "assert squares(2) == [0, 1]"),
+    }
+    earned = marked(tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 2\n", squares=loop)
+    assert earned == {"test_squares": 2, "test_more": 0, "test_last": 2}
+
+
+def test_who_holds_on_when_interrupted_is_ended(tmp_path: Path, pool: PoolMaker) -> None:
+    loop = "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
+    cells = {**SQUARES, "cubes": ("answer", "cubes = 3"), "test_cubes": ("test", "assert cubes == 3")}
+    earned = marked(tmp_path, pool, cells, "c.Execute.timeout = 1\n", squares=loop)
+    assert earned == {"test_squares": 0, "test_cubes": 2}
+
+
+def test_an_emptied_answer_waits_for_a_person_and_an_untouched_one_does_not(tmp_path: Path, pool: PoolMaker) -> None:
+    cells: Cells = dict.fromkeys(("why", "what", "how"), ("written", "So."))
+    assert marked(tmp_path, pool, cells, why="", what="So!", how="YOUR ANSWER HERE") == {
+        "why": -1,
+        "what": -1,
+        "how": 0,
+    }
+
+
+def test_tests_find_what_a_kernel_has(tmp_path: Path, pool: PoolMaker) -> None:
+    """A patched input, the cells that ran, locks of processes, data that can be written, and that is large."""
+    (tmp_path / "source" / "ps1").mkdir(parents=True)
+    (tmp_path / "source" / "ps1" / "large.bin").write_bytes(bytes(20 << 20))
+    asked = {
+        "answer": ("answer", "def asks():\n    return input('n? ')"),
+        "test_input": (
+            "test", "from unittest.mock import patch\nwith patch('builtins.input', return_value='7'):\n    assert asks() == '7'",
+        ),
+        "test_history": ("test", "assert any('def asks' in cell for cell in In)"),
+        "test_locks": ("test", "import multiprocessing\nmultiprocessing.Lock()\nmultiprocessing.Queue()"),
+        "test_files": (
+            "test", "with open('large.bin', 'r+b') as f:\n    f.write(b'x')\n    assert f.seek(0, 2) == 20 << 20",
+        ),
+    }  # fmt: skip
+    assert marked(tmp_path, pool, asked) == dict.fromkeys([one for one in asked if one != "answer"], 2)
+
+
+def test_what_cannot_be_graded_is_named_and_the_rest_is_graded(numbers: Path, pool: PoolMaker) -> None:
+    home = numbers / "solutions"
+    written(home / "ps3" / "ps3.ipynb", {**SQUARES, "test_squares": ("test", "### AUTOTEST squares(2)")})
+    other = json.loads(written(home / "ps4" / "ps4.ipynb", SQUARES).read_text())
+    other["metadata"]["kernelspec"] = {"name": "ir", "display_name": "R", "language": "R"}
+    (home / "ps4" / "ps4.ipynb").write_text(json.dumps(other))
+    for assignment, name in {"ps1": "problem1", "ps3": "ps3", "ps4": "ps4"}.items():
+        ours(numbers, "ada", assignment, name)
+    told = graded(numbers, pool)
+    assert [key.name for key in told.marks] == ["ada/ps1/problem1"]
+    assert set(told.refused) == {"ps3", "ps4"}
+    assert "AUTOTEST" in told.refused["ps3"] and "R, for the kernel 'ir'" in told.refused["ps4"]
+    for name in ("ps1", "ps2"):
+        shutil.rmtree(home / name)
+        shutil.rmtree(numbers / "exchange/numbers/submitted/ada" / name, ignore_errors=True)
+    with pytest.raises(CourseError):
+        graded(numbers, pool)
+
+
+def test_a_penalty_is_taken_off_once_an_assignment(numbers: Path, pool: PoolMaker) -> None:
+    (numbers / "late.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n"
+        "class Late(BasePlugin):\n"
+        "    def late_submission_penalty(self, student_id, score, total_seconds_late):\n"
+        "        return 1.5\n"
+    )
+    with (numbers / "nbgrader_config.py").open("a") as file:
+        file.write(f"import sys\nsys.path.append({str(numbers)!r})\nc.AssignLatePenalties.plugin_class = 'late.Late'\n")
+    for name in ("problem1", "problem2"):
+        ours(numbers, "ada", "ps1", name, why="### BEGIN SOLUTION\n# Because three times.\n### END SOLUTION")
+    (numbers / "exchange/numbers/submitted/ada/ps1/timestamp.txt").write_text("2026-01-02 00:00:00 UTC")
+    graded(numbers, pool)
+    with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
+        opened.update_or_create_assignment("ps1", duedate="2026-01-01 00:00:00 UTC")
+    told = graded(numbers, pool)
+    assert sum(mark.penalty for mark in told.marks.values()) == 1.5
+    assert sum(mark.score for mark in told.marks.values()) == 2.5
+    with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
+        assert opened.find_submission("ps1", "ada").late_submission_penalty == 1.5
