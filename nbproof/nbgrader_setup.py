@@ -73,19 +73,23 @@ def config_of(root: Path) -> Config:
                 str(path),
                 mend if isinstance(error, ImportError) else "mend that line",
             ) from None
+    config.CourseDirectory.root = str(home)
+    config.NbGrader.logfile = ""
+    _translate(config, home)
+    return config
+
+
+def _translate(config: Config, home: Path) -> None:
+    """Older names of options, and paths that mean the folder that nbgrader is started in."""
     for section, names in _OLDER.items():
         for name in set(names) & config[section].keys():
             config.CourseDirectory.setdefault(name, config[section].pop(name))
-    config.CourseDirectory.root = str(home)
     url = str(config.CourseDirectory.get("db_url", ""))
-    # nbgrader means the folder that it is started in.
     if url.startswith("sqlite:///") and not url.startswith("sqlite:////"):
         config.CourseDirectory.db_url = f"sqlite:///{home / url.removeprefix('sqlite:///')}"
     for part in ("header", "footer"):
         if config.IncludeHeaderFooter.get(part):
             config.IncludeHeaderFooter[part] = str(home / config.IncludeHeaderFooter[part])
-    config.NbGrader.logfile = ""
-    return config
 
 
 def config_stamp(root: Path) -> tuple[tuple[str, int, int], ...]:

@@ -16,7 +16,7 @@ from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
-from nbproof.gradebook.reader import due_dates_in, lessons_in, marks_in, opened_gradebook, people_in
+from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in, opened_gradebook, people_in
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.places import places
@@ -134,7 +134,7 @@ def _read_gradebook(root: Path, lessons: Collection[str]) -> ClassResults:
         with opened_gradebook(root) as book:
             if book is None:
                 return ClassResults({}, notes=(f"there is no gradebook: {missing}",))
-            known, dates, now = lessons_in(book), due_dates_in(book), datetime.now(UTC)
+            known, dates = lessons_in(book), due_dates_in(book)
             names = [name for name in lessons if name in known]
             held = {Key(who, name): mark for name in names for who, mark in marks_in(book, name).items()}
             dues = {name: dates.lessons.get(assignment_of(name)) for name in names}
@@ -142,12 +142,18 @@ def _read_gradebook(root: Path, lessons: Collection[str]) -> ClassResults:
                 ClassLesson(name, _title(name), known[name], in_utc(when) if (when := dues[name]) else "")
                 for name in names
             ]
-            extended = {key for key, until in dates.extensions.items() if until > now}
-            more_time = frozenset(Key(who, name) for who, of in extended for name in names if assignment_of(name) == of)
-            return ClassResults(held, tuple(people_in(book)), tuple(described), more_time=more_time)
+            people = tuple(people_in(book))
+            return ClassResults(held, people, tuple(described), more_time=_more_time(dates, names))
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         fact = f"the gradebook cannot be read ({type(error).__name__}): {missing}"
         return ClassResults({}, notes=(f"{fact}; {course_command('grade')} says what to do",))
+
+
+def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:
+    """Whose extension of what has not ended."""
+    now = datetime.now(UTC)
+    extended = {key for key, until in dates.extensions.items() if until > now}
+    return frozenset(Key(who, name) for who, of in extended for name in lessons if assignment_of(name) == of)
 
 
 def _people(told: Known, known: Iterable[Person], handed_in: Iterable[str]) -> tuple[Person, ...]:
