@@ -23,7 +23,7 @@ from typing import Any
 from nbproof.cells import name_of, text_of
 from nbproof.errors import UsageError
 
-__all__ = ["CourseFile", "find_course", "the_course", "use_course", "used"]
+__all__ = ["CourseFile", "find_course", "is_nbgraders", "the_course", "use_course", "used"]
 
 _NAME = "course.toml"
 
@@ -177,20 +177,30 @@ def the_course() -> CourseFile:
     return _read(used[0])
 
 
+def is_nbgraders(root: Path) -> bool:
+    """Whether nbgrader works in this folder: it is configured there, or an assignment lies where it has them unless told."""
+    return any((root / f"nbgrader_config.{ending}").is_file() for ending in ("py", "json")) or any(
+        next(root.glob(f"{step}/*/*.ipynb"), None) is not None for step in ("source", "release")
+    )
+
+
 def find_course(root: Path) -> None:
     """Work for the course in this folder: its ``course.toml`` lies there, or in a package there, which is imported.
 
-    In a folder within a course, such as its ``demo``, it is that course. Raises UsageError if there is none, or more than one.
+    In a folder within a course, such as its ``demo``, it is that course. Where there is none it is a course of nbgrader's, to
+    which ``course.toml`` has nothing to add. Raises UsageError if it is not that either, or if there is more than one.
     """
     root = root.resolve()
     # A package is imported from the named folder only: nobody expects code of a folder above to run.
     above = (folder / _NAME for folder in root.parents)
     found = [root / _NAME] if (root / _NAME).is_file() else sorted(root.glob(f"*/{_NAME}"))
     found = found or [path for path in above if path.is_file() and not (path.parent / "__init__.py").exists()][:1]
+    found = found or [root / _NAME] * is_nbgraders(root)
     if len(found) != 1:
         what = "more than one course" if found else "no course"
+        nothing = f"no folder holds a {_NAME}, an nbgrader_config.py, or an assignment in source/ or release/"
         raise UsageError(
-            f"{what} here: {', '.join(str(one.parent) for one in found) or f'no folder holds a {_NAME}'}",
+            f"{what} here: {', '.join(str(one.parent) for one in found) or nothing}",
             str(root),
             "cd into the course's folder, or add --course FOLDER",
         )
@@ -203,7 +213,7 @@ def _read(package: str) -> CourseFile:
     folder = Path(package)
     path = folder / _NAME
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        told = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm", "truths", "steady")}
         package = folder.name if (folder / "__init__.py").exists() else ""
         name = str(told.get("name", folder.parent.name if package else folder.name))
@@ -213,7 +223,7 @@ def _read(package: str) -> CourseFile:
         return CourseFile(
             package,
             folder,
-            str(told["says"]),
+            str(told.get("says", name)),
             name,
             lists["leaves"],
             lists["warm"],
@@ -228,7 +238,3 @@ def _read(package: str) -> CourseFile:
         )
     except (OSError, ValueError) as error:
         raise UsageError(f"{_NAME} cannot be read: {error}", str(path), "correct that file") from None
-    except KeyError:
-        raise UsageError(
-            f"{_NAME} does not say what the course is called", str(path), 'add a line such as: says = "My course"'
-        ) from None

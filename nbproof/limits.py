@@ -9,6 +9,7 @@ from traitlets import Dict, Float, Int, TraitError
 from traitlets.config import Config, Configurable
 
 from nbproof.errors import UsageError
+from nbproof.key import assignment_of
 
 __all__ = ["GradingLimits"]
 
@@ -49,7 +50,7 @@ class GradingLimits(Configurable):  # type: ignore[misc]
     def for_lesson(self, lesson: str) -> GradingLimits:
         """What holds for a lesson. Raises UsageError if its own limits are none."""
         shared = {name: getattr(self, name) for name in self.traits(config=True) if name != "of_lesson"}
-        own = self.of_lesson.get(lesson, {})
+        own = self.of_lesson.get(lesson, self.of_lesson.get(assignment_of(lesson), {}))
         try:
             if unknown := sorted(set(own) - set(shared)):
                 raise TraitError(f"no limit is called {unknown[0]!r}")

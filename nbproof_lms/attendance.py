@@ -12,6 +12,7 @@ from nbproof.command import course_command
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.key import Key
+from nbproof.places import places
 from nbproof.report.lateness import some
 from nbproof.report.records import Known
 from nbproof.run.intake import lessons_with_source, take_in
@@ -94,9 +95,8 @@ def people_of(root: Path) -> dict[str, Member]:
     for member in members_of(root):
         before = found.get(member.learner, member)
         found[member.learner] = replace(member, name=member.name or before.name, email=member.email or before.email)
-    for path in (root / "submitted").glob("[!.]*"):
-        if path.is_dir() and path.name.isprintable():
-            found.setdefault(path.name, Member(path.name))
+    for name in filter(str.isprintable, places(root).learners()):
+        found.setdefault(name, Member(name))
     return dict(sorted(found.items()))
 
 
@@ -167,7 +167,7 @@ def late_by_word(root: Path) -> frozenset[Key]:
     """(learner, lesson) of what an LMS calls late without saying when it came, and lies in ``submitted/`` now."""
     told = {(line.key, line.sha256): line.late and line.time is None for line in lines_in(root) if all(line.key)}
     late = {key for (key, _), is_late in told.items() if is_late}
-    dated = {key for key in late if (root / "submitted" / key[0] / key[1] / "timestamp.txt").exists()}
+    dated = {key for key in late if (places(root).folder("submitted", *key) / "timestamp.txt").exists()}
     return frozenset(key for key in late - dated if told.get((key, digest_in(root, *key))))
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import UsageError
+from nbproof.places import places
 from nbproof_lms.archives import packing_of
 from nbproof_lms.arrivals import Arrived, Step, take_in
 from nbproof_lms.choosing import attach, choose
@@ -30,8 +31,6 @@ from nbproof_lms.roster import enrol, joined, kept_roster
 from nbproof_lms.system import systems
 
 __all__ = ["collect"]
-
-_OWN = ("submitted", "autograded", "feedback", "source", "release", "lessons", ".course", "demo")
 
 
 def collect(
@@ -73,7 +72,7 @@ def _refuse(root: Path, book: LessonBook, asked: list[list[Path]], lesson: str |
     """Raise UsageError for a call that means nothing."""
     if lesson is not None and lesson not in book.lessons:
         known = f"choose from: {', '.join(book.lessons)}"
-        raise UsageError(f"no lesson is called {lesson!r}", str(root / "release"), known)
+        raise UsageError(f"no lesson is called {lesson!r}", str(places(root).base("release")), known)
     if learner is not None and (why := why_no_learner(learner)):
         then = "choose another id, such as --learner jdoe"
         raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
@@ -141,7 +140,7 @@ def _held_against(roster: Roster, done: Collected) -> Collected:
 
 def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
     """What is collected together: each folder and archive by itself, loose files as one upload. Raises UsageError."""
-    own = {(root / name).resolve() for name in _OWN}
+    own = {path.resolve() for path in (*places(root).private, root / "demo")}
     for path in paths:
         _refuse_unfit(root, path, own)
     alone = [path for path in paths if path.is_dir() or _head(path)]

@@ -15,6 +15,7 @@ from pathlib import Path
 from nbproof.cells import grading_of, name_of, text_of
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.places import places
 
 __all__ = ["Guess", "LessonBook"]
 
@@ -50,8 +51,12 @@ class LessonBook:
     @cached_property
     def _paths(self) -> dict[str, Path]:
         """By lesson: the released notebook, or the instructor's where there is none."""
-        paths = [path for folder in ("source", "release") for path in sorted(self.root.glob(f"{folder}/*/*.ipynb"))]
-        return {path.stem: path for path in paths if path.stem == path.parent.name}
+        here = places(self.root)
+        released = {
+            path.stem: path for path in sorted(here.base("release").glob("*/*.ipynb")) if path.stem == path.parent.name
+        }
+        pairs = ((name, here.notebook("release", ".", name)) for name in here.lessons())
+        return released | {name: path if path.exists() else here.source(name) for name, path in pairs}
 
     @cached_property
     def lessons(self) -> dict[str, frozenset[bytes]]:
@@ -59,7 +64,7 @@ class LessonBook:
         if not self._paths:
             raise UsageError(
                 "there is no lesson to collect for",
-                str((self.root / "release").resolve()),
+                str(places(self.root).base("release").resolve()),
                 f"cd into the course's folder, or add --course DIR; if it is this one: {course_command('build')}",
             )
         found = {name: _ids(path) for name, path in self._paths.items()}

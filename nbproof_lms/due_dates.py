@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.places import places
 from nbproof.text import in_utc, printable
 from nbproof_lms.system import zone_of
 
@@ -78,6 +79,7 @@ def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
     from nbproof.nbgrader_setup import course_config
     from nbproof.run.batch import register_lessons
     from nbproof.run.digests import LessonState
+    from nbproof.run.intake import lessons_with_source
     from nbproof.run.journal import RunState
     from nbproof.run.lock import only_run
 
@@ -85,8 +87,9 @@ def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
     course = NbGraderAPI(config=config).coursedir
     with only_run(root), trouble_with_gradebook(course.db_url), Writer(course.db_url, course.course_id) as writer:
         if lesson:
-            state = LessonState(root / "source" / lesson / f"{lesson}.ipynb", config, GradingLimits(config=config))
-            register_lessons({lesson: state}, RunState(root), writer, config)
+            limits = GradingLimits(config=config)
+            states = {one: LessonState.of(root, one, config, limits) for one in lessons_with_source(root, [lesson])}
+            register_lessons(states, RunState(root), writer)
         yield writer
 
 
@@ -131,7 +134,8 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
 
 def _tell_next(root: Path, lesson: str, learner: str) -> None:
     """What follows a due date, if anything was graded before: penalties, and pages that name it."""
-    if not any(root.glob(f"autograded/{learner}/{lesson}/{lesson}.ipynb")):
+    graded = places(root).folder("autograded", learner, lesson)
+    if not any(graded.parent.parent.glob(f"{graded.parent.name}/{graded.name}/*.ipynb")):
         return
     only = f" --only {learner}" if learner != "*" else ""
     print(f"next: {course_command(f'grade {lesson}{only}', root)}: penalties follow, and nothing runs again")

@@ -13,6 +13,7 @@ from nbproof.feedback.handed_back import note_handed_back
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.gradebook.marks import ClassResults
 from nbproof.key import Key
+from nbproof.places import places
 from nbproof.report.records import read_class
 from nbproof.run.journal import problems_of
 from nbproof.terminal import progress
@@ -41,7 +42,7 @@ def hand_back_pages(request: Namespace) -> int:
     keys = chosen_submissions(root, request.names, request.lesson, pages=True)
     with only_run(root):
         with progress("feedback") as step:
-            graded = [key for key in keys if (root / "autograded" / key[0] / key[1]).is_dir()]
+            graded = [key for key in keys if places(root).folder("autograded", *key).is_dir()]
             problems = {key: one.problem for key, one in problems_of(root).items() if key in set(keys)}
             feedback = write_feedback(root, graded, step, problems=problems)
         results = read_class(root, request.lesson, told=known_of(root))

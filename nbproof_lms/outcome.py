@@ -14,6 +14,7 @@ from typing import Any
 
 from nbproof.files import replace_file
 from nbproof.key import Key
+from nbproof.places import places
 
 __all__ = [
     "NEEDS_NOBODY",
@@ -212,7 +213,7 @@ def lines_in(root: Path) -> Iterator[Line]:
 
 def digest_in(root: Path, learner: str, lesson: str) -> str:
     """The digest of the notebook in ``submitted/``; empty if there is none."""
-    path = root / "submitted" / learner / lesson / f"{lesson}.ipynb"
+    path = places(root).notebook("submitted", learner, lesson)
     if path.is_symlink() or not path.is_file():
         return ""
     with path.open("rb") as file:

@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 
 from nbproof.files import written_whole
-from nbproof.key import Key
+from nbproof.key import Key, notebook_of
+from nbproof.places import places
 from nbproof_lms.outcome import Line, digest_in, lines_in
 from nbproof_lms.system import read_time
 
@@ -30,8 +31,7 @@ class Desk:
     @cached_property
     def learners(self) -> list[str]:
         """Who handed in before."""
-        folders = (path for path in (self.root / "submitted").glob("*") if path.is_dir())
-        return sorted(path.name for path in folders if path.name[:1] != ".")
+        return places(self.root).learners()
 
     @cached_property
     def _lines(self) -> list[Line]:
@@ -63,7 +63,8 @@ class Desk:
 
     def why_not(self, learner: str, lesson: str) -> str:
         """Why nothing may be put there, in words: somebody made a link or a file of it."""
-        for there in (self.root / "submitted" / learner, self.root / "submitted" / learner / lesson):
+        folder = places(self.root).folder("submitted", learner, lesson)
+        for there in (folder.parent, folder):
             if there.is_symlink() or (there.exists() and not there.is_dir()):
                 return f"{there.relative_to(self.root)} is {'a link' if there.is_symlink() else 'a file'}: remove it"
         return ""
@@ -84,14 +85,14 @@ class Desk:
 
     def notebook(self, key: Key) -> Path:
         """Where a learner's notebook of a lesson lies, if it does."""
-        return self.root / "submitted" / key[0] / key[1] / f"{key[1]}.ipynb"
+        return places(self.root).notebook("submitted", *key)
 
 
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:
     """Put into submitted/ what counts of an upload, whose copies lie ``here``; what was there moves to ``replaced``."""
     taken = {line.key for line in lines if line.status == "taken"}
     for line in lines:
-        target = root / "submitted" / line.learner / line.lesson
+        target = places(root).folder("submitted", *line.key)
         if line.status == "taken":
             data = [one for one in lines if one.key == line.key and one.beside]
             _put(line, data, here, target, replaced / line.learner)
@@ -107,7 +108,10 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     try:
-        notebook = fresh / f"{line.lesson}.ipynb"
+        if "/" in line.lesson and target.is_dir():
+            # Of an assignment of several notebooks the others stay as they are.
+            shutil.copytree(target, fresh, symlinks=True, dirs_exist_ok=True)
+        notebook = fresh / f"{notebook_of(line.lesson)}.ipynb"
         shutil.copyfile(here / line.kept, notebook)
         for one in data:
             (fresh / one.beside).parent.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ from typing import Any
 from nbproof.errors import CourseError
 from nbproof.feedback.handed_back import forget_handed_back
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
+from nbproof.places import places
 from nbproof.run.journal import RunState, forget_problems
 from nbproof.text import counted, in_utc
 from nbproof_lms.handback import pages_of, take_out_pages
@@ -20,12 +21,10 @@ from nbproof_lms.roster import ROSTER, members_of, strike_off
 
 __all__ = ["remove", "traces"]
 
-FOLDERS = ("submitted", "autograded", "feedback")
-
 
 def traces(root: Path, learner: str) -> list[str]:
     """All that a course holds of a learner, in words; nothing if there is nothing. Raises CourseError if it cannot be read."""
-    found = [f"{name}/{learner}" for name in FOLDERS if _folder(root, name, learner) is not None]
+    found = [str(path.relative_to(root)) for path in _folders(root, learner)]
     found += [f"their pages in {path}" for path in pages_of(root, {learner})]
     with opened_gradebook(root) as book:
         found += _in_gradebook(book, learner) if book is not None else []
@@ -37,12 +36,12 @@ def traces(root: Path, learner: str) -> list[str]:
     return found
 
 
-def _folder(root: Path, name: str, learner: str) -> Path | None:
-    """A learner's own folder, or a link in its place; None if there is none, or the name leads somewhere else."""
-    path = root / name / learner
-    if learner in {"", ".", ".."} or Path(learner).name != learner or "\0" in learner or not os.path.lexists(path):
-        return None
-    return path
+def _folders(root: Path, learner: str) -> list[Path]:
+    """A learner's own folders, or links in their place; none if the name leads somewhere else."""
+    if learner in {"", ".", ".."} or Path(learner).name != learner or "\0" in learner:
+        return []
+    found = (path for step in ("submitted", "autograded", "feedback") for path in places(root).of(step, learner))
+    return [path for path in found if os.path.lexists(path)]
 
 
 def _in_gradebook(book: Any, learner: str) -> list[str]:
@@ -75,9 +74,8 @@ def remove(root: Path, learners: Collection[str]) -> None:
     gone = set(learners)
     try:
         for learner in sorted(gone):
-            for name in FOLDERS:
-                if (path := _folder(root, name, learner)) is not None:
-                    _delete(path)
+            for path in _folders(root, learner):
+                _delete(path)
         # Before the lists forget whose number is whose.
         take_out_pages(root, gone)
         _out_of_lists(root, gone)
@@ -124,6 +122,6 @@ def _out_of_state(root: Path, gone: set[str]) -> None:
     """What runs remember of submissions."""
     if (root / ".course" / "run.json").is_file():
         state = RunState(root)
-        state.penalties = {key: told for key, told in state.penalties.items() if key.partition("/")[2] not in gone}
-        state.forced = {key for key in state.forced if key.partition("/")[2] not in gone}
+        state.penalties = {key: told for key, told in state.penalties.items() if key.rpartition("/")[2] not in gone}
+        state.forced = {key for key in state.forced if key.rpartition("/")[2] not in gone}
         state.save()

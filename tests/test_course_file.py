@@ -102,7 +102,6 @@ def test_what_notebooks_import_and_the_command_line_cost_nothing() -> None:
         ({}, "no course here"),
         ({"one": 'says = "x"', "two": 'says = "x"'}, "more than one course here"),
         ({"one": "says = x"}, "cannot be read"),
-        ({"one": 'picture = "x"'}, "does not say what the course is called"),
     ],
 )
 def test_what_is_no_course_is_refused(
@@ -113,6 +112,18 @@ def test_what_is_no_course_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=said):
         the_course()
+
+
+@pytest.mark.parametrize("there", ["nbgrader_config.py", "source/ps1/problem1.ipynb", "release/ps1/ps1.ipynb"])
+def test_a_folder_in_which_nbgrader_works_is_a_course(nowhere: None, tmp_path: Path, there: str) -> None:
+    """Nothing has to be written for it: what a course.toml would say is taken for granted."""
+    folder = tmp_path / "physics"
+    (folder / there).parent.mkdir(parents=True)
+    (folder / there).write_text("")
+    find_course(folder)
+    one = the_course()
+    assert (one.says, one.name, one.package, one.root) == ("physics", "physics", "", folder)
+    assert one.own_code == () and one.warm == ()
 
 
 def test_the_tool_has_the_same_commands_for_the_course_of_a_folder(tmp_path: Path) -> None:

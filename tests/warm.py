@@ -41,7 +41,7 @@ def registered(small_lesson: Path) -> Path:
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
     states = {LESSON: LessonState(source, config, GradingLimits(config=config))}
     with Writer(coursedir.db_url, coursedir.course_id) as writer:
-        register_lessons(states, RunState(small_lesson), writer, config)
+        register_lessons(states, RunState(small_lesson), writer)
     note_references(small_lesson)
     return small_lesson
 

@@ -23,6 +23,7 @@ from nbproof.cli.class_table import (
     print_problems,
     summary_line,
 )
+from nbproof.cli.first_run import first_lines
 from nbproof.cli.head_start import graded_is_the_demo
 from nbproof.cli.live import Counting, watching
 from nbproof.command import course_command
@@ -30,6 +31,8 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.files import refuse_unwritable
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.storage_errors import trouble_with_disk
+from nbproof.key import assignment_of, notebook_of
+from nbproof.places import places
 from nbproof.run.intake import Intake, lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.run.plan import Selection, select
@@ -149,6 +152,8 @@ class _Desk:
         """All of it, with the course locked."""
         lessons = lessons_with_source(self.root, self.request.names_of_lessons)
         known = lessons_with_source(self.root, [])
+        for line in first_lines(self.root, known):
+            self.say(line)
         self.say(self._isolation())
         self.settle()
         request, root = self.request, self.root
@@ -165,8 +170,8 @@ class _Desk:
             attendance = attend(root, people_of(root), handed_in, lessons) if not request.only else Attendance()
             intake = replace(intake, notes=(), passed_over=False) if request.only else intake
             graded = replace(graded, notes=(*_unfit(graded), *intake.notes, *chosen.absent))
-            folder = root / "feedback" if not request.no_feedback else None
-            passed_over = intake.passed_over or bool(graded.unfit and not graded.anyway)
+            folder = places(root).base("feedback") if not request.no_feedback else None
+            passed_over = intake.passed_over or bool(graded.refused or (graded.unfit and not graded.anyway))
             took = time.perf_counter() - start
             told = Told(graded, took, folder, (), collected, attendance, root, passed_over)
             # Nobody waits for pages to see a table.
@@ -179,7 +184,7 @@ class _Desk:
         told = replace(told, failed_pages=self._write_feedback(told.graded))
         for line in failed_page_lines(told):
             self.say(line)
-        self.say(f"feedback:  {(self.root / 'feedback').resolve()}")
+        self.say(f"feedback:  {places(self.root).base('feedback').resolve()}")
         return told
 
     def _isolation(self) -> str:
@@ -208,7 +213,7 @@ class _Desk:
             print_collected(collected, self.root, self.request.all, console)
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
-        request, folder = self.request, self.root / "submitted"
+        request, folder = self.request, places(self.root).base("submitted")
         intake = take_in(self.root, lessons, known)
         if not intake.submissions:
             for note in intake.notes:
@@ -216,7 +221,7 @@ class _Desk:
             raise UsageError(
                 "nothing was handed in for " + (", ".join(request.names_of_lessons) or "any lesson"),
                 str(folder.resolve()),
-                f"put notebooks at submitted/<learner>/<lesson>/<lesson>.ipynb, or: {course_command('collect UPLOAD')}",
+                f"put notebooks at {_where(self.root, known[0])}, or: {course_command('collect UPLOAD')}",
             )
         return intake
 
@@ -274,14 +279,22 @@ class _Desk:
             try:
                 return write_feedback(self.root, known, step, problems=problems, writers=writers).failed
             except OSError as error:
-                raise trouble_with_disk(error, self.root / "feedback") or error from None
+                raise trouble_with_disk(error, places(self.root).base("feedback")) or error from None
+
+
+def _where(root: Path, lesson: str) -> str:
+    """Where a notebook of a learner's belongs."""
+    name = notebook_of(lesson) if "/" in lesson else "<lesson>"
+    place = places(root).folder("submitted", "<learner>", assignment_of(lesson) if "/" in lesson else "<lesson>")
+    return f"{place.relative_to(root) if place.is_relative_to(root) else place}/{name}.ipynb"
 
 
 def _unfit(graded: GradedClass) -> list[str]:
-    """A line for each lesson whose reference answers lose marks."""
+    """A line for each lesson that cannot be graded, or whose reference answers lose marks."""
+    refused = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
     if graded.anyway:
-        return [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
-    return [
+        return refused + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
+    return refused + [
         f"passed over source/{name}: its reference answers lose marks here, so nothing of it is graded: {why}; "
         f"mend that, or: {course_command(f'grade {name} --anyway')}"
         for name, why in graded.unfit.items()

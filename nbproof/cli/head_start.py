@@ -14,6 +14,7 @@ from pathlib import Path
 
 from nbproof.authoring.simulate import DEMO
 from nbproof.errors import CourseError
+from nbproof.places import places
 from nbproof.run.intake import anything_new, lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.sandbox.isolation import isolation_or_refuse
@@ -32,7 +33,7 @@ def head_start(request: Namespace) -> Iterator[Launched | None]:
     Raises GradingError at once if another run is grading the course.
     """
     root: Path = request.course
-    if not request.quiet and any(root.glob("source/*/*.ipynb")):
+    if not request.quiet and places(root).lessons():
         print("grading: looking through what was handed in", file=sys.stderr, flush=True)
     folder = root / DEMO if graded_is_the_demo(request) else root
     # A lock that nobody has made, nobody holds. Where JSON is wanted, the run itself is refused, and writes it.
@@ -51,7 +52,7 @@ def head_start(request: Namespace) -> Iterator[Launched | None]:
 def graded_is_the_demo(request: Namespace) -> bool:
     """Whether nobody has handed in anything, and no class is known: then the simulated class is graded."""
     root: Path = request.course
-    if request.only or request.uploads or any(path.name[:1] != "." for path in root.glob("submitted/*")):
+    if request.only or request.uploads or places(root).learners():
         return False
     if not any(root.glob("lessons/*/lesson.py")):
         return False

@@ -10,6 +10,7 @@ from pathlib import Path
 from nbproof.cli.options import Options, option
 from nbproof.command import Command, course_command
 from nbproof.errors import UsageError
+from nbproof.places import places
 from nbproof_lms.commands import reading_arguments, reading_of
 from nbproof_lms.system import systems
 
@@ -160,7 +161,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
         # What was handed in last may be what could not be graded, over a verdict on what came before.
         problems = {key: one.problem for key, one in problems_of(given.course).items() if key in set(pairs)}
         feedback = write_feedback(given.course, pairs, step, problems=problems, force=given.force)
-    print_feedback(feedback, given.course / "feedback", time.perf_counter() - start)
+    print_feedback(feedback, places(given.course).base("feedback"), time.perf_counter() - start)
     return 1 if feedback.failed else 0
 
 

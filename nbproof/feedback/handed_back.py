@@ -16,6 +16,7 @@ from nbproof.files import digest_of, replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
 from nbproof.key import Key
+from nbproof.places import places
 from nbproof.run.journal import handed_in_of
 
 __all__ = ["Earlier", "forget_handed_back", "note_handed_back", "note_marked_again"]
@@ -84,7 +85,7 @@ def forget_handed_back(root: Path, learners: Collection[str]) -> None:
 def _handed_in(root: Path, learner: str, lesson: str) -> str:
     """As the run that graded it noted it; where nbgrader did, of the file that lies there."""
     noted = handed_in_of(root, learner, lesson)
-    path = root / "submitted" / learner / lesson / f"{lesson}.ipynb"
+    path = places(root).notebook("submitted", learner, lesson)
     return noted or (digest_of(path.read_bytes()) if path.is_file() and not path.is_symlink() else "")
 
 

@@ -10,6 +10,7 @@ from nbproof.feedback.handed_back import Earlier
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
+from nbproof.places import places
 
 __all__ = ["PageTrouble", "Task", "page_path", "trouble_of", "write_page"]
 
@@ -38,7 +39,7 @@ class PageTrouble:
 
 def page_path(root: Path, learner: str, lesson: str) -> Path:
     """Where a submission's page lies."""
-    return root / "feedback" / learner / lesson / f"{lesson}.html"
+    return places(root).notebook("feedback", learner, lesson).with_suffix(".html")
 
 
 def write_page(root: Path, task: Task) -> PageTrouble:

@@ -22,7 +22,8 @@ from nbproof.feedback.page_task import PageTrouble, Task, page_path, trouble_of
 from nbproof.feedback.page_writer import written
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
-from nbproof.key import Key
+from nbproof.key import Key, assignment_of, notebook_of
+from nbproof.places import places
 from nbproof.run.journal import journal_of
 from nbproof.text import counted
 
@@ -55,19 +56,30 @@ def chosen_submissions(
     ``pages``: and of every other page, which says why something could not be graded. Raises UsageError for a name that
     nothing was graded for.
     """
-    places = [*(root / "autograded").glob("*/*/*.ipynb")]
-    if pages:
-        places += (root / "feedback").glob("*/*/*.html")
-    found = sorted({path.parts[-3:-1] for path in places if path.stem == path.parent.name})
+    found = sorted(_made(root, "autograded", ".ipynb") | (_made(root, "feedback", ".html") if pages else set()))
     if not found:
-        raise UsageError("nothing has been graded yet", str((root / "autograded").resolve()), course_command("grade"))
+        place = str(places(root).base("autograded").resolve())
+        raise UsageError("nothing has been graded yet", place, course_command("grade"))
     _refuse_unknown(root, "learner", learners, {learner for learner, _ in found})
-    _refuse_unknown(root, "lesson", lessons, {lesson for _, lesson in found})
+    _refuse_unknown(root, "lesson", lessons, {name for key in found for name in (key.lesson, key.assignment)})
     return [
-        Key(learner, lesson)
-        for learner, lesson in found
-        if learner in (learners or (learner,)) and lesson in (lessons or (lesson,))
+        key
+        for key in found
+        if key.learner in (learners or (key.learner,)) and (not lessons or {key.lesson, key.assignment} & set(lessons))
     ]
+
+
+def _made(root: Path, step: str, ending: str) -> set[Key]:
+    """The submissions of which a file with this ending was made, also of lessons that are no more."""
+    here = places(root)
+    known = set(here.lessons())
+    several = {assignment_of(one) for one in known if "/" in one}
+    found: set[Key] = set()
+    for folder in here.handed_in(step):
+        assignment = here.named(folder)[1]
+        for key in here.lessons_in(folder, known | {assignment} - several):
+            found |= {key} if (folder / f"{notebook_of(key.lesson)}{ending}").exists() else set()
+    return found
 
 
 def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]) -> None:
@@ -76,7 +88,7 @@ def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]
             near = difflib.get_close_matches(name, sorted(known), n=3)
             raise UsageError(
                 f"nothing was graded for the {what} {name!r}, only for {counted(len(known), f'other {what}')}",
-                str((root / "autograded").resolve()),
+                str(places(root).base("autograded").resolve()),
                 f"did you mean {' or '.join(near)}?" if near else course_command("grade"),
             )
 
@@ -129,7 +141,7 @@ def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "", earlier
     """What is to be written for a submission, with the digest of all that it is made from."""
     from nbproof.feedback.page import made_of
 
-    if marks is not None and not root.joinpath("submitted", *key, "timestamp.txt").is_file():
+    if marks is not None and not (places(root).folder("submitted", *key) / "timestamp.txt").is_file():
         # An LMS may call it late and not say when, and the gradebook needs a time.
         marks = replace(marks, late=replace(marks.late, handed_in=None))
     changed = "" if earlier is None else f"{earlier.before} {earlier.after} {earlier.day}"

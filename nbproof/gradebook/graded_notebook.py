@@ -31,6 +31,7 @@ from nbproof.marking.blueprint import Blueprint, fill_in, read_file
 from nbproof.marking.manual_answers import is_blank, shown
 from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import Verdict
+from nbproof.places import places
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.pieces import to_be_shown
@@ -41,7 +42,11 @@ __all__ = ["graded_notebook", "hand_on", "time_in"]
 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
     """The notebook for ``autograded/``, formgrader and feedback."""
-    blank = {name for name, question in blueprint.written.items() if is_blank(question, verdict.answers.get(name, ""))}
+    blank = {
+        name
+        for name, question in blueprint.written.items()
+        if is_blank(question, verdict.answers.get(name, question.stub))
+    }
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
     notebook = fill_in(blueprint, Answers(answers, own=to_be_shown(verdict.own)))
     tests = {part: exercise for exercise in verdict.exercises for part in exercise.of}
@@ -122,15 +127,16 @@ def hand_on(root: Path, learner: str, lesson: str, parts: Collection[str] = ("au
 
     A secret that was made up stays the same for as long as one of the folders holds it.
     """
-    handed_in = root / "submitted" / learner / lesson
-    places = {part: root / part / learner / lesson for part in ("autograded", "feedback")}
-    known = (_secret_in(folder / SECRET) for folder in (handed_in, *places.values()))
+    here = places(root)
+    handed_in = here.folder("submitted", learner, lesson)
+    made = {part: here.folder(part, learner, lesson) for part in ("autograded", "feedback")}
+    known = (_secret_in(folder / SECRET) for folder in (handed_in, *made.values()))
     secret = next(filter(None, known), "") or secrets.token_hex(64)
     time = time_in(handed_in / TIME) or ""
     for part in parts:
-        if places[part].is_dir():
-            _write(places[part] / SECRET, secret)
-            _write(places[part] / TIME, time)
+        if made[part].is_dir():
+            _write(made[part] / SECRET, secret)
+            _write(made[part] / TIME, time)
 
 
 def _write(path: Path, text: str) -> None:

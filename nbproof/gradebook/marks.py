@@ -317,3 +317,5 @@ class GradedClass(ClassResults):
     """Lesson -> why its reference answers lose marks here."""
     anyway: bool = False
     """Whether those were graded even so."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Lesson -> why nothing of it can be graded here, whoever asks."""

@@ -13,6 +13,7 @@ from traitlets.config import Config
 
 from nbproof.files import digest_of
 from nbproof.gradebook.marks import Mark
+from nbproof.key import assignment_of, notebook_of
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = ["Penalties"]
@@ -58,8 +59,8 @@ class Penalties:
         """Have nbgrader set or take back the penalty in the gradebook. Raises GradingError if the plug-in fails."""
         assert self._preprocessor is not None
         told: Mapping[str, str] = {
-            "notebook": lesson,
-            "assignment": lesson,
+            "notebook": notebook_of(lesson),
+            "assignment": assignment_of(lesson),
             "student": learner,
             "db_url": self._db_url,
         }

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person, nothing_of
-from nbproof.key import Key
+from nbproof.key import Key, assignment_of, notebook_of
 
-__all__ = ["DueDates", "due_dates_in", "marks_in", "opened_gradebook", "people_in", "read_marks"]
+__all__ = ["DueDates", "due_dates_in", "lessons_in", "marks_in", "opened_gradebook", "people_in", "read_marks"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class DueDates:
 
     def of(self, learner: str, lesson: str) -> datetime | None:
         """When a lesson is due for a learner; None if it never is."""
-        return self.extensions.get(Key(learner, lesson), self.lessons.get(lesson))
+        assignment = assignment_of(lesson)
+        return self.extensions.get(Key(learner, assignment), self.lessons.get(assignment))
 
 
 def due_dates_in(book: Any) -> DueDates:
@@ -71,13 +72,25 @@ def read_marks(root: Path, lessons: Collection[str], learners: Collection[str] |
     Raises GradingError if it cannot be read.
     """
     with opened_gradebook(root) as book:
-        known = [one.name for one in book.assignments if one.name in lessons] if book is not None else []
+        known = sorted(set(lessons) & set(lessons_in(book))) if book is not None else []
         found = {Key(learner, name): mark for name in known for learner, mark in marks_in(book, name).items()}
     return {key: mark for key, mark in found.items() if learners is None or key[0] in learners}
 
 
+def lessons_in(book: Any) -> dict[str, float]:
+    """Assignments, and notebooks of those that have several, that a gradebook knows -> their marks."""
+    found = {}
+    for one in book.assignments:
+        found[one.name] = float(one.max_score)
+        found |= {f"{one.name}/{notebook.name}": float(notebook.max_score) for notebook in one.notebooks}
+    return found
+
+
 def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
-    """Learner -> mark, for all submissions of a lesson. Some queries a lesson: nbgrader's objects would ask once a cell.
+    """Learner -> mark, for all submissions of a lesson, or of an assignment of several, whose cells are then called
+    ``notebook/cell``. Some queries a lesson: nbgrader's objects would ask once a cell.
+
+    What being late costs is taken off once an assignment: of its notebooks, off the first.
 
     An extension makes a submission before anything was handed in: as long as nothing else is known of it, it is left out.
     """
@@ -85,9 +98,13 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
     from sqlalchemy.orm import undefer
 
     book.db.expire_all()
-    assignment = book.find_assignment(lesson)
-    notebooks = [one.id for one in assignment.notebooks]
-    cells, comments = _cells_in(book, notebooks), _comments_in(book, notebooks)
+    assignment = book.find_assignment(assignment_of(lesson))
+    names = {one.id: one.name for one in assignment.notebooks}
+    notebooks = [one for one, name in names.items() if "/" not in lesson or name == notebook_of(lesson)]
+    first = not notebooks or len(notebooks) == len(names) or names[notebooks[0]] == min(names.values())
+    most = sum(float(one.max_score) for one in assignment.notebooks if one.id in notebooks)
+    above = {one: f"{names[one]}/" if len(notebooks) > 1 else "" for one in notebooks}
+    cells, comments = _cells_in(book, above), _comments_in(book, above)
     dated = assignment.duedate is not None
     submissions = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id == assignment.id)
     found = {}
@@ -98,11 +115,11 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
             late = Lateness(float(one.total_seconds_late), False, one.timestamp, one.duedate, extended)
         found[one.student_id] = Mark(
             nothing_of(one.student_id, lesson),
-            float(assignment.max_score),
+            most,
             # In a fixed order: pages know by it whether something has changed.
             dict(sorted(cells[one.id].items())),
             dict(sorted(comments[one.id].items())),
-            float(one.late_submission_penalty or 0.0),
+            float(one.late_submission_penalty or 0.0) * first,
             late,
         )
         if one.extension is not None and one.timestamp is None and not _is_marked(found[one.student_id]):
@@ -110,8 +127,8 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
     return found
 
 
-def _cells_in(book: Any, notebooks: list[str]) -> dict[str, dict[str, CellMark]]:
-    """Submission's id in the database -> grade_id -> mark."""
+def _cells_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str, CellMark]]:
+    """Submission's id in the database -> grade_id -> mark. ``notebooks``: id -> what is put before a grade_id."""
     from nbgrader.api import Grade, GradeCell, SubmittedNotebook, TaskCell
 
     query = book.db.query
@@ -122,6 +139,7 @@ def _cells_in(book: Any, notebooks: list[str]) -> dict[str, dict[str, CellMark]]
     grades = (
         query(
             SubmittedNotebook.assignment_id,
+            SubmittedNotebook.notebook_id,
             Grade.cell_id,
             Grade.auto_score,
             Grade.manual_score,
@@ -132,30 +150,33 @@ def _cells_in(book: Any, notebooks: list[str]) -> dict[str, dict[str, CellMark]]
         .filter(SubmittedNotebook.notebook_id.in_(notebooks))
     )
     found: dict[str, dict[str, CellMark]] = defaultdict(dict)
-    for submission, cell, auto, manual, extra, listed in grades:
+    for submission, notebook, cell, auto, manual, extra, listed in grades:
         of = known[cell]
         by_hand = of.cell_type == "markdown" or auto is None
-        found[submission][of.name] = CellMark(
-            of.name, float(of.max_score), auto, manual, float(extra or 0.0), bool(listed), by_hand
+        name = f"{notebooks[notebook]}{of.name}"
+        found[submission][name] = CellMark(
+            name, float(of.max_score), auto, manual, float(extra or 0.0), bool(listed), by_hand
         )
     return found
 
 
-def _comments_in(book: Any, notebooks: list[str]) -> dict[str, dict[str, str]]:
+def _comments_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Submission's id in the database -> grade_id -> what a person wrote."""
     from nbgrader.api import BaseCell, Comment, SubmittedNotebook
 
     written = (
-        book.db.query(SubmittedNotebook.assignment_id, BaseCell.name, Comment.manual_comment)
+        book.db.query(
+            SubmittedNotebook.assignment_id, SubmittedNotebook.notebook_id, BaseCell.name, Comment.manual_comment
+        )
         .join(BaseCell, BaseCell.id == Comment.cell_id)
         .join(SubmittedNotebook, SubmittedNotebook.id == Comment.notebook_id)
         .filter(SubmittedNotebook.notebook_id.in_(notebooks))
         .filter(Comment.manual_comment.isnot(None))
     )
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    for submission, name, text in written:
+    for submission, notebook, name, text in written:
         if str(text).strip():
-            found[submission][name] = str(text).strip()
+            found[submission][f"{notebooks[notebook]}{name}"] = str(text).strip()
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -34,9 +35,9 @@ from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.graded_notebook import time_in
 from nbproof.gradebook.marks import Mark
-from nbproof.gradebook.reader import DueDates, due_dates_in, marks_in
+from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in
 from nbproof.gradebook.storage_errors import not_logged
-from nbproof.key import Key
+from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.sandbox.exceptions import GradingError
@@ -44,26 +45,27 @@ from nbproof.sandbox.exceptions import GradingError
 __all__ = ["Writer", "create_tables", "register"]
 
 
-def register(config: Config, lesson: str) -> None:
-    """Put a lesson's cells and points into the gradebook. The release that nbgrader makes on the way is thrown away."""
+def register(config: Config, assignment: str) -> None:
+    """Put an assignment's cells and points into the gradebook. The release that nbgrader makes on the way is thrown away."""
     with tempfile.TemporaryDirectory() as scratch:
         own = Config(config)
         own.CourseDirectory.release_directory = scratch
         api = NbGraderAPI(config=own)
-        outcome = api.generate_assignment(lesson, force=True, create=True)
+        outcome = api.generate_assignment(assignment, force=True, create=True)
         if "Cannot add or remove cells" in f"{outcome.get('log')}{outcome.get('error')}":
             course = api.coursedir
-            source = Path(course.format_path(course.source_directory, ".", lesson), f"{lesson}.ipynb")
-            if _add_new_cells(course.db_url, course.course_id, lesson, source):
-                outcome = api.generate_assignment(lesson, force=True, create=True)
+            sources = Path(course.format_path(course.source_directory, ".", assignment)).glob("*.ipynb")
+            added = [_add_new_cells(course.db_url, course.course_id, assignment, source) for source in sources]
+            if any(added):
+                outcome = api.generate_assignment(assignment, force=True, create=True)
     if not outcome["success"]:
         text = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}".strip()
         if "Cannot add or remove cells" in text:
             raise CourseError(
-                f"{lesson} has lost graded cells, and nbgrader keeps a gradebook's cells while there are "
+                f"{assignment} has lost graded cells, and nbgrader keeps a gradebook's cells while there are "
                 "submissions of them",
-                f"source/{lesson}/{lesson}.ipynb",
-                f"{nbgrader_command(f'db assignment remove {lesson} --force')}; then grade again "
+                f"source/{assignment}",
+                f"{nbgrader_command(f'db assignment remove {assignment} --force')}; then grade again "
                 "(marks given by hand for it are lost with it: note them first)",
             )
         if "No space left" in text or "disk is full" in text:
@@ -74,13 +76,20 @@ def register(config: Config, lesson: str) -> None:
             )
         log = text.splitlines()
         raise CourseError(
-            f"nbgrader cannot register {lesson}: {log[-1] if log else 'it gave no reason'}",
-            f"source/{lesson}/{lesson}.ipynb",
-            nbgrader_command(f"generate_assignment {lesson}"),
+            f"nbgrader cannot register {assignment}: {_reason_in(log)}",
+            f"source/{assignment}",
+            nbgrader_command(f"generate_assignment {shlex.quote(assignment)}"),
         )
 
 
-def _add_new_cells(db_url: str, course_id: str, lesson: str, source: Path) -> list[str]:
+def _reason_in(log: Sequence[str]) -> str:
+    """nbgrader's last word that says something; it likes to end with one on tracebacks, which it does not show."""
+    said = [line for line in log if line.strip() and "traceback" not in line.lower()]
+    errors = [line for line in said if "ERROR" in line or "Error" in line]
+    return " ".join((errors or said or ["it gave no reason"])[-1].split())[:300]
+
+
+def _add_new_cells(db_url: str, course_id: str, assignment: str, source: Path) -> list[str]:
     """Put the cells of ``source`` that the gradebook does not know into it, for every submission; their grade_ids.
 
     nbgrader refuses a lesson whose cells have changed once there are submissions, and its way out is to forget them, with
@@ -91,7 +100,7 @@ def _add_new_cells(db_url: str, course_id: str, lesson: str, source: Path) -> li
     added = []
     with Gradebook(db_url, course_id) as book:
         try:
-            notebook = book.find_notebook(lesson, lesson)
+            notebook = book.find_notebook(source.stem, assignment)
         except MissingEntry:
             return []
         known = {cell.name for cell in notebook.source_cells}
@@ -102,13 +111,17 @@ def _add_new_cells(db_url: str, course_id: str, lesson: str, source: Path) -> li
             added.append(name)
             if is_grade(cell):
                 points = float(cell.metadata.nbgrader["points"])
-                grade_cell = book.add_grade_cell(name, lesson, lesson, max_score=points, cell_type=cell.cell_type)
+                grade_cell = book.add_grade_cell(
+                    name, source.stem, assignment, max_score=points, cell_type=cell.cell_type
+                )
                 book.db.add_all([Grade(cell=grade_cell, notebook=one) for one in notebook.submissions])
             if is_solution(cell):
-                solution_cell = book.add_solution_cell(name, lesson, lesson)
+                solution_cell = book.add_solution_cell(name, source.stem, assignment)
                 book.db.add_all([Comment(cell=solution_cell, notebook=one) for one in notebook.submissions])
             locked = is_locked(cell)
-            book.add_source_cell(name, lesson, lesson, cell_type=cell.cell_type, locked=locked, source="", checksum="")
+            book.add_source_cell(
+                name, source.stem, assignment, cell_type=cell.cell_type, locked=locked, source="", checksum=""
+            )
         book.db.commit()
     return added
 
@@ -132,8 +145,8 @@ class Writer:
         self._gradebook.close()
 
     def lessons(self) -> dict[str, float]:
-        """The registered lessons and their marks."""
-        return {assignment.name: float(assignment.max_score) for assignment in self._gradebook.assignments}
+        """The registered assignments, their notebooks, and their marks."""
+        return lessons_in(self._gradebook)
 
     def held(self, lesson: str) -> dict[str, Mark]:
         """Learner -> what the gradebook holds of their submission of a lesson."""
@@ -153,7 +166,7 @@ class Writer:
         if told is not None:
             return cast(datetime, parse_utc(told))
         if lesson not in self._dues:
-            self._dues[lesson] = self._gradebook.find_assignment(lesson).duedate
+            self._dues[lesson] = self._gradebook.find_assignment(assignment_of(lesson)).duedate
         due = self._dues[lesson]
         at_least = due + timedelta(seconds=1) if due is not None else None
         if (learner, lesson) in self.late:
@@ -227,7 +240,8 @@ class Writer:
         # First: asking makes the session forget what it was told and has not written.
         names = self._names(verdict.lesson)
         self._know(verdict.learner)
-        for notebook in self._submission(verdict, submitted).notebooks:
+        of = notebook_of(verdict.lesson)
+        for notebook in (one for one in self._submission(verdict, submitted).notebooks if one.name == of):
             for grade in notebook.grades:
                 _set_grade(grade, names[grade.cell_id], verdict, blueprint, earlier)
             for comment in notebook.comments:
@@ -239,7 +253,7 @@ class Writer:
         if lesson not in self._cells:
             # Registering, which may have gone on meanwhile, has a session of its own.
             self._gradebook.db.expire_all()
-            notebooks = [one.id for one in self._gradebook.find_assignment(lesson).notebooks]
+            notebooks = [one.id for one in self._gradebook.find_assignment(assignment_of(lesson)).notebooks]
             cells = self._gradebook.db.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id.in_(notebooks))
             self._cells[lesson] = {row.id: row.name for row in cells}
         return self._cells[lesson]
@@ -247,9 +261,9 @@ class Writer:
     def _submission(self, verdict: Verdict, submitted: Path) -> SubmittedAssignment:
         book = self._gradebook
         try:
-            submission = book.find_submission(verdict.lesson, verdict.learner)
+            submission = book.find_submission(assignment_of(verdict.lesson), verdict.learner)
         except MissingEntry:
-            submission = book.add_submission(verdict.lesson, verdict.learner)
+            submission = book.add_submission(assignment_of(verdict.lesson), verdict.learner)
         timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
         if timestamp is not None:
             submission.timestamp = timestamp
@@ -276,13 +290,14 @@ def _set_comment(comment: Comment, name: str, verdict: Verdict, blueprint: Bluep
     asked = blueprint.written.get(name)
     stub = blueprint.stubs.get(name) if asked is None or asked.kind is CellKind.TASK else asked.stub
     if stub is not None:
-        untouched = verdict.answers.get(name, "").strip() in ("", stub.strip())
+        untouched = verdict.answers.get(name, stub).strip() == stub.strip()
         comment.auto_comment = "No response." if untouched else None
 
 
 def _stamp(learner: str, lesson: str, submitted: Path) -> Path:
     """In ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it; whatever lies deeper a learner packed."""
-    homes = (one for one in reversed(submitted.parents) if (one.parent.name, one.name) == (learner, lesson))
+    named = {(learner, assignment_of(lesson)), (assignment_of(lesson), learner)}
+    homes = (one for one in reversed(submitted.parents) if (one.parent.name, one.name) in named)
     return next(homes, submitted.parent) / "timestamp.txt"
 
 

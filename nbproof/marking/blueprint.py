@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
 import os
 import stat
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums, Execute, IncludeHeaderFooter
 from traitlets.config import Config
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
 from nbproof.checks.check_cells import ProbePart, probe_part
 from nbproof.checks.visible import whole
-from nbproof.limits import GradingLimits
+from nbproof.errors import CourseError
 from nbproof.marking.manual_answers import Question, questions_in
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
 from nbproof.recover.answers import Answers
@@ -34,6 +37,7 @@ __all__ = [
     "Blueprint",
     "Damaged",
     "TestCell",
+    "files_beside",
     "fill_in",
     "read_attachments",
     "read_blueprint",
@@ -85,6 +89,9 @@ class Blueprint:
     """What a person marks: grade_id of the cell -> the question."""
     files: dict[str, bytes] = field(default_factory=dict)
     """The instructor's data files beside the notebook, by relative path."""
+    cell_seconds: float | None = None
+    """Of a lesson whose tests are all plain, how long a cell may run, as nbgrader is told, or 0 if it is not; then it is
+    interrupted, and what it defined stands. None: exercises have their time, and what takes longer is ended."""
 
     @cached_property
     def texts(self) -> dict[str, Question]:
@@ -120,9 +127,10 @@ class Blueprint:
         return tested + sum(question.points for question in self.written.values())
 
 
-def read_blueprint(source: Path, config: Config) -> Blueprint:
-    """Read ``source/<lesson>/<lesson>.ipynb``."""
-    instructor = nbformat.read(source, as_version=4)
+def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
+    """Read the instructor's notebook. ``lesson``: what it is called, if that is not the file's name."""
+    refuse_other_kernels(nbformat.read(source, as_version=4), source)
+    instructor, _ = IncludeHeaderFooter(config=config).preprocess(nbformat.read(source, as_version=4), {})
     setup: dict[str, str] = {}
     tests: dict[str, str] = {}
     points: dict[str, float] = {}
@@ -155,11 +163,50 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     for name, text in tests.items():
         exercise = exercise_of(name, answers) or nearest[name]
         test_cells[name] = _test_cell(name, points[name], text, shown[name], exercise, config)
-    limits = GradingLimits.read(config).for_lesson(source.stem)
-    beside = read_attachments(source.parent, source, limits.attachment_mb << 20)
     return Blueprint(
-        source.stem, learner, tuple(order), setup, stubs, test_cells, questions_in(instructor, learner), beside
+        lesson or source.stem,
+        learner,
+        tuple(order),
+        setup,
+        stubs,
+        test_cells,
+        questions_in(instructor, learner),
+        files_beside(source, config),
+        _cell_seconds(config) if all(test.plain for test in test_cells.values()) else None,
     )
+
+
+def _cell_seconds(config: Config) -> float:
+    """By ``c.ExecutePreprocessor.timeout`` and its relatives; what is nothing, or less, is no limit. 0 if nobody has said."""
+    if not any("timeout" in config[one.__name__] for one in Execute.mro() if one.__name__ in config):
+        return 0.0
+    told = Execute(config=config).timeout
+    return float(told) if told and told > 0 else math.inf
+
+
+def files_beside(source: Path, config: Config) -> Attachments:
+    """The instructor's own files, as nbgrader copies them: none that it is told to ignore, none that is too large."""
+    course = CourseDirectory(config=config)
+    found = read_attachments(source.parent, source, course.max_dir_size * 1000)
+    largest = course.max_file_size * 1000
+
+    def is_taken(name: str) -> bool:
+        ignored = any(fnmatch(part, pattern) for part in Path(name).parts for pattern in course.ignore)
+        return not ignored and any(fnmatch(Path(name).name, pattern) for pattern in course.include)
+
+    return {name: data for name, data in found.items() if is_taken(name) and len(data) <= largest}
+
+
+def refuse_other_kernels(notebook: nbformat.NotebookNode, source: Path) -> None:
+    """Raise CourseError for a notebook whose cells are no Python: they would all fail, for every learner."""
+    kernel, info = (notebook.metadata.get(name, {}) for name in ("kernelspec", "language_info"))
+    language = str(kernel.get("language") or info.get("name") or "python")
+    if language.lower() not in ("python", "ipython", "python3"):
+        raise CourseError(
+            f"its cells are {language}, for the kernel {kernel.get('name', '')!r}, and only Python is graded here",
+            str(source),
+            "grade this assignment with nbgrader itself: nbgrader autograde",
+        )
 
 
 def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, config: Config) -> TestCell:

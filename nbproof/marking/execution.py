@@ -12,6 +12,7 @@ made up every word of it.
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Collection, Iterator
@@ -42,6 +43,8 @@ _Step = tuple[CellKind, str]
 
 _MOST_KEPT = 128 << 20
 """Bytes of evidence that are kept of one submission until it is judged. Answers to all exercises of a lesson bring one."""
+_GRACE = 2.0
+"""Seconds that a cell which was interrupted has to end."""
 _ROOM = 100_000
 """Bytes that a plain test cell may print, whatever was printed before."""
 _NOT_DEFINED = re.compile(r"['`](\w+)['`] is not defined")
@@ -95,6 +98,9 @@ def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Ste
 class Execution:
     """One run of a submission's cells, and what it has brought."""
 
+    _interrupts = False
+    """Whether a cell that runs too long is interrupted, and the next one runs."""
+
     def __init__(
         self,
         engine: Engine,
@@ -106,6 +112,11 @@ class Execution:
     ) -> None:
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
         self.limits = engine.limits.for_lesson(blueprint.lesson)
+        if blueprint.cell_seconds is not None:
+            self._interrupts = True
+            self._take_cells_time(blueprint.cell_seconds)
+        # The instructor's data is there before a learner's code has written anything.
+        self.limits.disk_mb += sum(map(len, blueprint.files.values())) >> 20
         self.texts = _steps(blueprint, rebuilt, all_of_it)
         self.order = list(self.texts)
         self.exercises = {name: Progress(name) for name in blueprint.exercises}
@@ -132,6 +143,13 @@ class Execution:
         """What is left for all cells that nobody marks."""
         self._spent: dict[str, float] = {}
         """Seconds of each exercise."""
+
+    def _take_cells_time(self, seconds: float) -> None:
+        """nbgrader gives each cell so long, if it was told; the whole notebook may take longer then, in proportion."""
+        if seconds:
+            longer = seconds / self.limits.exercise_seconds if math.isfinite(seconds) else 1.0
+            self.limits.submission_seconds *= max(1.0, longer)
+            self.limits.exercise_seconds = seconds
 
     def _misses_something(self) -> bool:
         """Whether a name that was not there stands in a cell that has not run: one that shows something.
@@ -160,7 +178,7 @@ class Execution:
         self.engine.wait_until_ready()
         start = time.monotonic()
         self._until = start + self.limits.submission_seconds
-        self._own_seconds = self.limits.submission_seconds / 3
+        self._own_seconds = self.limits.submission_seconds / (1 if self._interrupts else 3)
         self._spent = dict.fromkeys(self.exercises, 0.0)
         position = 0
         while position < len(self.order):
@@ -233,12 +251,14 @@ class Execution:
         """Whatever an exercise is asked takes of its time."""
         spent = self._spent[exercise.id] if exercise is not None else 0.0
         self._allow(worker, self.limits.exercise_seconds - spent)
+        worker.interrupted = False
         start = time.monotonic()
         try:
             yield
         finally:
             if exercise is not None:
                 self._spent[exercise.id] += time.monotonic() - start
+                exercise.interrupted = exercise.interrupted or worker.interrupted
 
     def _step(self, worker: Worker, kind: CellKind, name: str) -> None:
         exercise = self._exercise_of(kind, name)
@@ -314,11 +334,18 @@ class Execution:
 
     def _allow(self, worker: Worker, seconds: float) -> None:
         """What comes next may take so long, and no longer than the submission may."""
-        worker.deadline = min(time.monotonic() + seconds, self._until)
+        now = time.monotonic()
+        worker.deadline = min(now + seconds, self._until)
+        if self._interrupts:
+            worker.interrupt_at = min(now + self.limits.exercise_seconds, self._until)
+            worker.deadline = worker.interrupt_at + _GRACE
 
     def _execute(self, worker: Worker, source: str, number: int = 1, **more: int) -> dict[str, Any]:
         """Run a text as a notebook would."""
-        answer, _ = worker.request({"op": "cell", "source": source, "count": number, **more}, {"outputs": list})
+        request = {"op": "cell", "source": source, "count": number, "history": self._interrupts, **more}
+        answer, _ = worker.request(request, {"outputs": list})
+        if worker.interrupted:
+            answer["error"] = ["CellTimeoutError", f"it was interrupted after {self.limits.exercise_seconds:g} s"]
         return answer
 
     def _answer(self, worker: Worker, exercise: Progress) -> None:

@@ -56,14 +56,14 @@ def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
 def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:
     """For each question, whether there is something to mark among the answers."""
     return tuple(
-        WrittenAnswer(name, one.title, one.points, not is_blank(one, answers.get(name, "")))
+        WrittenAnswer(name, one.title, one.points, not is_blank(one, answers.get(name, one.stub)))
         for name, one in questions.items()
     )
 
 
 def is_blank(question: Question, text: str) -> bool:
-    """Whether nobody has written anything: the stub, or nothing at all."""
-    return question.kind is not CellKind.TASK and text.strip() in ("", question.stub.strip())
+    """Whether nobody has written anything: the stub stands there. Who has deleted it may mean something by that."""
+    return question.kind is not CellKind.TASK and text.strip() == question.stub.strip()
 
 
 _LONGEST = 20_000

@@ -95,6 +95,8 @@ class Progress:
     seconds: float = 0.0
     out_of_memory: bool = False
     """Whether an error, of its cell or of a check, said so."""
+    interrupted: bool = False
+    """Whether one of its cells ran too long, and was interrupted."""
 
     def is_harmless(self) -> bool:
         """Whether its cell may run again, for the exercises after it."""
@@ -166,6 +168,8 @@ class Verdicts:
         """What to say of an exercise if it is wrong, and ended by itself."""
         if progress.out_of_memory:
             return Status.OUT_OF_MEMORY, Reason(Cause.MEMORY, limit=self.limits.memory_mb)
+        if progress.interrupted:
+            return Status.TIMEOUT, Reason(Cause.EXERCISE_TIME, limit=self.limits.exercise_seconds)
         if progress.error:
             return Status.ERROR, Reason(Cause.ERROR, progress.error)
         fault = next((one for one in findings if one.tells), None)

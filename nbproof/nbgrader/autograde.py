@@ -23,7 +23,9 @@ from traitlets.config import Config
 
 from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
+from nbproof.key import assignment_of
 from nbproof.nbgrader_setup import course_config
+from nbproof.places import places
 from nbproof.run.watch import Watch
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             for learner, lesson in graded.graded:
                 try:
                     hand_on(root, learner, lesson, ("autograded",))
-                    converter.set_permissions(lesson, learner)
+                    converter.set_permissions(assignment_of(lesson), learner)
                 except OSError as error:
                     self.log.warning("%s: %s: %s", learner, error.filename, error.strerror)
             converter.run_post_convert_hook()
@@ -96,13 +98,14 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         course = converter.coursedir
         asked = set(glob.glob(course.format_path(course.submitted_directory, course.student_id, course.assignment_id)))
-        lessons = lessons_with_source(root, sorted({Path(place).name for place in asked}))
+        course_places = places(root)
+        lessons = lessons_with_source(root, sorted({course_places.named(Path(place))[1] for place in asked}))
         intake = take_in(root, lessons, lessons_with_source(root, []))
         for note in intake.notes if course.student_id == "*" else ():
             self.log.warning("%s", note)
         left_out = set((course.student_id_exclude or "").split(","))
         wanted = [one for one in intake.submissions if one.learner not in left_out]
-        chosen = [one for one in wanted if str(root / "submitted" / one.learner / one.lesson) in asked]
+        chosen = [one for one in wanted if str(course_places.folder("submitted", *one.key)) in asked]
         if not converter.create_student:
             known = _students(course.db_url, course.course_id)
             why = "the gradebook knows no such learner, and Autograde.create_student is off"

@@ -6,21 +6,22 @@ submission's problem. Nothing is written.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
-from nbproof.gradebook.reader import due_dates_in, marks_in, opened_gradebook, people_in
-from nbproof.key import Key
+from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in, opened_gradebook, people_in
+from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
+from nbproof.places import places
 from nbproof.run.intake import Submission, lessons_with_source, take_in
-from nbproof.run.journal import JOURNAL, journal_of, journalled_verdict, problems_of
+from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
 
 __all__ = ["Known", "read_class"]
@@ -63,7 +64,7 @@ def read_class(
         found[key] = replace(found[key], behind=behind)
     if not found:
         fact = f"nothing was handed in for {', '.join(names) or 'any lesson'}"
-        raise UsageError(fact, str((root / "submitted").resolve()), course_command("grade"))
+        raise UsageError(fact, str(places(root).base("submitted").resolve()), course_command("grade"))
     return ClassResults(
         found,
         _people(told, book.people, {learner for learner, _ in found}),
@@ -104,17 +105,16 @@ def _journalled(
     root: Path, lessons: Iterable[str], step: Callable[[int, int, str], None]
 ) -> tuple[dict[Key, Verdict], dict[Key, CourseError]]:
     """What runs have found, and of what cannot be read that it cannot."""
-    paths = sorted(path for lesson in lessons for path in (root / "autograded").glob(f"*/{lesson}/{JOURNAL}"))
+    here, known = places(root), set(lessons)
+    keys = [key for folder in here.handed_in("autograded") for key in here.lessons_in(folder, known)]
+    keys = [key for key in keys if key.learner.isprintable() and os.path.lexists(journal_of(root, *key))]
     found, damaged = {}, {}
-    for done, path in enumerate(paths, 1):
-        key = Key(path.parent.parent.name, path.parent.name)
-        step(done, len(paths), key.name)
-        if not key[0].isprintable():
-            continue
+    for done, key in enumerate(keys, 1):
+        step(done, len(keys), key.name)
         verdict = journalled_verdict(root, *key)
         if verdict is None:
             fact = f"the verdict on {key[0]}'s {key[1]} cannot be read"
-            damaged[key] = CourseError(fact, str(path), course_command("grade"))
+            damaged[key] = CourseError(fact, str(journal_of(root, *key)), course_command("grade"))
             verdict = _refusal(key, f"its verdict cannot be read; {course_command('grade')}")
         found[key] = verdict.in_short()
     return found, damaged
@@ -134,19 +134,26 @@ def _read_gradebook(root: Path, lessons: Collection[str]) -> ClassResults:
         with opened_gradebook(root) as book:
             if book is None:
                 return ClassResults({}, notes=(f"there is no gradebook: {missing}",))
-            known = [one for one in book.assignments if one.name in lessons]
-            held = {Key(who, one.name): mark for one in known for who, mark in marks_in(book, one.name).items()}
-            described = [ClassLesson(one.name, _title(one.name), float(one.max_score), _due(one)) for one in known]
-            extended, now = due_dates_in(book).extensions.items(), datetime.now(UTC)
-            more_time = frozenset(key for key, until in extended if until > now)
-            return ClassResults(held, tuple(people_in(book)), tuple(described), more_time=more_time)
+            known, dates = lessons_in(book), due_dates_in(book)
+            names = [name for name in lessons if name in known]
+            held = {Key(who, name): mark for name in names for who, mark in marks_in(book, name).items()}
+            dues = {name: dates.lessons.get(assignment_of(name)) for name in names}
+            described = [
+                ClassLesson(name, _title(name), known[name], in_utc(when) if (when := dues[name]) else "")
+                for name in names
+            ]
+            people = tuple(people_in(book))
+            return ClassResults(held, people, tuple(described), more_time=_more_time(dates, names))
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         fact = f"the gradebook cannot be read ({type(error).__name__}): {missing}"
         return ClassResults({}, notes=(f"{fact}; {course_command('grade')} says what to do",))
 
 
-def _due(assignment: Any) -> str:
-    return "" if assignment.duedate is None else in_utc(assignment.duedate)
+def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:
+    """Whose extension of what has not ended."""
+    now = datetime.now(UTC)
+    extended = {key for key, until in dates.extensions.items() if until > now}
+    return frozenset(Key(who, name) for who, of in extended for name in lessons if assignment_of(name) == of)
 
 
 def _people(told: Known, known: Iterable[Person], handed_in: Iterable[str]) -> tuple[Person, ...]:

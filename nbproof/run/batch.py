@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -22,9 +23,10 @@ from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import trouble_with_disk, trouble_with_gradebook
 from nbproof.gradebook.writer import Writer, register
-from nbproof.key import Key
+from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
+from nbproof.places import places
 from nbproof.run.class_run import ClassRun
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, lessons_with_source
@@ -33,6 +35,7 @@ from nbproof.run.lock import only_run
 from nbproof.run.pool import PoolMaker, local_pool
 from nbproof.run.references import References, where_of
 from nbproof.run.watch import Watch
+from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
 
@@ -71,17 +74,20 @@ def grade_class(
     state = RunState(root, seed)
     made = pool or partial(local_pool, isolation=isolation, workers=workers, launched=launched)
     _refuse_unknown(limits, root)
-    states = {
-        name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits.for_lesson(name)) for name in lessons
-    }
+    states = {name: LessonState.of(root, name, config, limits) for name in lessons}
     try:
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
             handed_in = {one.lesson for one in intake.submissions}
-            register_lessons({name: one for name, one in states.items() if name in handed_in}, state, writer, config)
+            here = {name: one for name, one in states.items() if name in handed_in}
+            refused = _unregistered(here, state, writer)
+            if refused and refused.keys() == here.keys():
+                raise next(iter(refused.values()))
+            kept = tuple(one for one in intake.submissions if one.lesson not in refused)
+            intake = replace(intake, submissions=kept)
             references = References(states, state, where_of(pool is None, isolation), anyway)
             run = ClassRun(root, state, states, limits, writer, penalties, watch, references)
-            graded = run.go(intake, made, force)
+            graded = replace(run.go(intake, made, force), refused={name: one.fact for name, one in refused.items()})
         with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
             note_problems(root, graded.marks.values())
         return graded
@@ -100,24 +106,43 @@ def follow_marks(root: Path) -> None:
         lessons = lessons_with_source(root, [])
         with only_run(root):
             noted = RunState(root).penalties
-            for (learner, lesson), held in read_marks(root, lessons).items():
+            for (learner, lesson), held in read_marks(root, {assignment_of(one) for one in lessons}).items():
                 if penalties.concerns(held, noted.get(f"{lesson}/{learner}")):
-                    penalties.assign(learner, lesson)
+                    penalties.assign(learner, min(one for one in lessons if assignment_of(one) == lesson))
 
 
-def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer, config: Config) -> None:
-    """Have the gradebook know these lessons as they are now."""
+def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> None:
+    """Have the gradebook know these lessons as they are now. Raises CourseError for those that cannot be graded."""
+    for name, why in _unregistered(states, state, writer).items():
+        raise CourseError(f"{name}: {why.fact}", why.place, why.next_command)
+
+
+def _unregistered(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> dict[str, CourseError]:
+    """The same; why some cannot be graded, by lesson: all of an assignment, if nbgrader does not take it."""
     known = writer.lessons()
-    for lesson, one in states.items():
-        if lesson not in known or state.registered.get(lesson) != one.registered:
-            register(config, lesson)
-            state.registered[lesson] = one.registered
-            state.save()
+    changed = [
+        name for name, one in states.items() if name not in known or state.registered.get(name) != one.registered
+    ]
+    failed: dict[str, CourseError] = {}
+    for assignment in dict.fromkeys(map(assignment_of, changed)):
+        names = [name for name in states if assignment_of(name) == assignment]
+        try:
+            for name in names:
+                _ = states[name].blueprint
+            register(states[names[0]].config, assignment)
+        except GradingError:
+            raise
+        except CourseError as error:
+            failed |= dict.fromkeys(names, error)
+            continue
+        state.registered |= {name: states[name].registered for name in names}
+        state.save()
+    return failed
 
 
 def _refuse_unknown(limits: GradingLimits, root: Path) -> None:
     for name in limits.of_lesson:
-        if not (root / "source" / name).is_dir():
+        if not places(root).source(name).parent.is_dir():
             raise UsageError(
                 f"limits for {name}, which is no lesson here",
                 "c.GradingLimits.of_lesson in nbgrader_config.py",

@@ -24,6 +24,7 @@ from nbproof.marking.blueprint import (
 from nbproof.marking.hand_in import HandIn
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
+from nbproof.places import places
 from nbproof.recover.notebook_bytes import ExportedCell, plain_cells, salvaged
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 
@@ -44,7 +45,7 @@ def check_notebook(
         isolation_or_refuse()
     config = course_config(root)
     limits = GradingLimits.read(config)
-    blueprints = {name: read_blueprint(root / "source" / name / f"{name}.ipynb", config) for name in lessons}
+    blueprints = {name: read_blueprint(places(root).source(name), config, name) for name in lessons}
     try:
         data = read_file(file, limits.notebook_mb << 20)
         cells = plain_cells(data) or salvaged(data).cells

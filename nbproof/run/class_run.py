@@ -244,16 +244,25 @@ class ClassRun:
     def _assign_penalties(self) -> None:
         """Have nbgrader decide wherever something is late, or was."""
         asked = []
-        for key, have in self._held().items():
+        for key, have in self._submissions().items():
             if self.penalties.concerns(have, self.state.penalties.get(_in_state(key))):
-                self.penalties.assign(*key)
+                self.penalties.assign(
+                    key.learner, min(one.lesson for one in self._done if one.assignment == key.lesson)
+                )
                 asked.append(key)
         if not asked:
             return
-        after = self._held()
+        after = self._submissions()
         for key in asked:
             self.state.penalties[_in_state(key)] = self.penalties.basis(after[key])
         self.state.save()
+
+    def _submissions(self) -> dict[Key, Mark]:
+        """By assignment: what the gradebook holds of each of which a notebook has its verdict."""
+        done = {Key(one.learner, one.assignment) for one in self._done}
+        names = {one.lesson for one in done}
+        held = {Key(learner, name): one for name in names for learner, one in self.writer.held(name).items()}
+        return {key: one for key, one in held.items() if key in done}
 
     def _held(self) -> dict[Key, Mark]:
         """What the gradebook holds of what has its verdict."""

@@ -22,7 +22,8 @@ from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, read_attachments, read_blueprint
+from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
+from nbproof.places import places
 
 __all__ = [
     "GRADED_BY",
@@ -126,18 +127,33 @@ class LessonState:
     path: Path
     config: Config
     limits: GradingLimits
+    lesson: str = ""
+    """Its name; the notebook's, if it is not given."""
+
+    @classmethod
+    def of(cls, root: Path, lesson: str, config: Config, limits: GradingLimits) -> LessonState:
+        """That of a lesson in a course's folder."""
+        here = places(root)
+        if here.is_released_only(lesson):
+            config = Config(config)
+            config.CourseDirectory.source_directory = here.steps[1]
+            # They are in it already.
+            config.pop("IncludeHeaderFooter", None)
+        return cls(here.source(lesson), config, limits.for_lesson(lesson), lesson)
 
     @cached_property
     def source(self) -> str:
         """Changes with anything that a submission is graded by, or that its graded notebook shows."""
-        stubs = [repr(self.config.get(name)) for name in ("ClearSolutions", "ClearHiddenTests")]
-        files = read_attachments(self.path.parent, self.path, self.limits.attachment_mb << 20)
+        # What nbgrader was asked for an option of, and is not told, stands there empty afterwards.
+        asked = ("ClearSolutions", "ClearHiddenTests", "Execute", "ExecutePreprocessor", "NotebookClient")
+        stubs = [repr(dict(self.config.get(name) or {})) for name in asked]
+        files = files_beside(self.path, self.config)
         return digest_of(
-            self.path.read_bytes(),
+            *self._bytes,
             "".join(stubs).encode(),
             _limits_text(self.limits),
             grader_digest().encode(),
-            digest_of_visible(self.path.stem).encode(),
+            digest_of_visible(self.lesson or self.path.stem).encode(),
             *(os.fsencode(name) for name in files),
             *files.values(),
         )
@@ -145,9 +161,15 @@ class LessonState:
     @cached_property
     def registered(self) -> str:
         """Changes with what the gradebook knows of the lesson."""
-        return digest_of(self.path.read_bytes())
+        return digest_of(*self._bytes)
+
+    @property
+    def _bytes(self) -> list[bytes]:
+        """Of the notebook, and of what is put above and below it."""
+        around = (self.config.IncludeHeaderFooter.get(part) for part in ("header", "footer"))
+        return [path.read_bytes() for path in (self.path, *map(Path, filter(None, around))) if path.is_file()]
 
     @cached_property
     def blueprint(self) -> Blueprint:
         """The notebook, taken apart."""
-        return read_blueprint(self.path, self.config)
+        return read_blueprint(self.path, self.config, self.lesson)

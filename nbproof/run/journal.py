@@ -1,7 +1,7 @@
 """What outlives a run: its seed and key, each verdict whole, and why it could not grade what it could not.
 
-Verdicts lie in ``autograded/<learner>/<lesson>/.verdict.json``; what could not be graded in ``.course/problems.json``, for
-reports that are written later.
+Verdicts lie in ``autograded/<learner>/<assignment>/``, in ``.verdict.json`` or, where there are several notebooks, in a file
+for each; what could not be graded in ``.course/problems.json``, for reports that are written later.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
+from nbproof.places import places
 
 __all__ = [
     "JOURNAL",
@@ -103,12 +104,13 @@ class Entry:
 
 def journal_of(root: Path, learner: str, lesson: str) -> Path:
     """Where the verdict on a submission is kept, if a run has graded it."""
-    return root / "autograded" / learner / lesson / JOURNAL
+    notebook = places(root).notebook("autograded", learner, lesson)
+    return notebook.with_name(f"{JOURNAL}.{notebook.stem}" if "/" in lesson else JOURNAL)
 
 
 def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
     """What a run has found of a submission; None if it has not, or if that cannot be read."""
-    read = _read(journal_of(root, learner, lesson))
+    read = _read(root, learner, lesson)
     return read[1] if read is not None else None
 
 
@@ -122,8 +124,9 @@ def handed_in_of(root: Path, learner: str, lesson: str) -> str:
     return found[1].decode() if found else ""
 
 
-def _read(path: Path) -> tuple[dict[str, Any], Verdict] | None:
+def _read(root: Path, learner: str, lesson: str) -> tuple[dict[str, Any], Verdict] | None:
     """A journal, whole, and the verdict in it. Whatever else stands in a file of that name is none."""
+    path = journal_of(root, learner, lesson)
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             return None
@@ -131,7 +134,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Verdict] | None:
         verdict = Verdict.from_dict(kept["verdict"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return (kept, verdict) if (verdict.learner, verdict.lesson) == (path.parent.parent.name, path.parent.name) else None
+    return (kept, verdict) if (verdict.learner, verdict.lesson) == (learner, lesson) else None
 
 
 class Journal:
@@ -142,9 +145,8 @@ class Journal:
 
     def read(self, learner: str, lesson: str) -> Entry | None:
         """None if there is none, or if it cannot be read: the submission is graded then."""
-        path = journal_of(self._root, learner, lesson)
-        read = _read(path)
-        if read is None or not path.with_name(f"{lesson}.ipynb").is_file():
+        read = _read(self._root, learner, lesson)
+        if read is None or not places(self._root).notebook("autograded", learner, lesson).is_file():
             return None
         kept, verdict = read
         try:
@@ -155,10 +157,10 @@ class Journal:
     def write(self, entry: Entry, notebook: bytes) -> None:
         """The graded notebook, then the entry: where the entry is, everything is."""
         verdict = entry.verdict
-        folder = journal_of(self._root, verdict.learner, verdict.lesson).parent
-        folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / f"{verdict.lesson}.ipynb", notebook)
-        replace_file(folder / JOURNAL, json.dumps(asdict(entry)).encode())
+        journal = journal_of(self._root, verdict.learner, verdict.lesson)
+        journal.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(places(self._root).notebook("autograded", verdict.learner, verdict.lesson), notebook)
+        replace_file(journal, json.dumps(asdict(entry)).encode())
 
 
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:

@@ -118,8 +118,9 @@ def _pairs(intake: Intake, pattern: str) -> set[Key]:
     """The submissions that a pattern names. A name is first taken as it is: learners may be called ``[x]``."""
     found = set()
     for one in intake.submissions:
-        names = (one.learner, one.key.name, f"{one.lesson}/{one.learner}")
-        if pattern in names or any(fnmatchcase(name, pattern) for name in names[: 1 if "/" not in pattern else 3]):
+        whole = (f"{one.learner}/{one.key.assignment}", f"{one.key.assignment}/{one.learner}")
+        names = (one.learner, one.key.name, f"{one.lesson}/{one.learner}", *whole)
+        if pattern in names or any(fnmatchcase(name, pattern) for name in names[: 1 if "/" not in pattern else None]):
             found.add(one.key)
     return found
 

@@ -212,7 +212,7 @@ class References:
     def refuse(self, next_command: str) -> None:
         """Raise ReferencesFail, with every reason."""
         lines = [f"{lesson}: {why}" for lesson, why in sorted(self.failed.items())]
-        places = [f"source/{lesson}/{lesson}.ipynb" for lesson in sorted(self.failed)]
+        places = [str(self.lessons[lesson].path) for lesson in sorted(self.failed)]
         raise ReferencesFail(
             "nothing is graded, because the reference answers themselves lose marks here. " + "; ".join(lines),
             ", ".join(places),

@@ -59,6 +59,9 @@ def main() -> int:
         # All of it before the forks that use it.
         importlib.import_module(ROLES["judge"])
         importlib.import_module(ROLES["worker"]).warm_up()
+        for name in os.environ.pop("NBPROOF_WARM", "").split():
+            with contextlib.suppress(Exception):  # a learner's import says what is wrong with it
+                importlib.import_module(name)
         gc.freeze()
         gc.enable()
         for descriptor in json.loads(sys.argv[6]):

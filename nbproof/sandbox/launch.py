@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from nbproof.course_file import the_course
+from nbproof.places import places
 from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation
 
@@ -28,6 +30,7 @@ def refuse_if_exposed(root: Path) -> None:
     from nbproof.sandbox.shown import visible_folders
 
     home = root.resolve()
+    private = [Path(os.path.realpath(path)) for path in places(home).private]
     for folder in visible_folders():
         if home.is_relative_to(folder):
             raise NoIsolation(
@@ -35,16 +38,12 @@ def refuse_if_exposed(root: Path) -> None:
                 str(home),
                 "move the course elsewhere, or make its Python environment elsewhere, as `make` does in .venv",
             )
-        if any(Path(folder).is_relative_to(home / part) for part in _PRIVATE):
+        if any(Path(folder).is_relative_to(one) or one.is_relative_to(folder) for one in private):
             raise NoIsolation(
                 f"Python imports from {folder}, so that learners' code could read it",
                 str(home),
                 "take it off PYTHONPATH, or out of the .pth file that names it",
             )
-
-
-_PRIVATE = ("source", "lessons", "submitted", "autograded", "feedback", ".course")
-"""What of a course no learner's code may read."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +82,21 @@ def remove_folder(folder: Path | str) -> None:
             subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
+_IMPORTS = re.compile(r"^\s*\"?\s*(?:import|from) +([\w.]+)", re.MULTILINE)
+_WARM = frozenset({"bs4", "matplotlib", "networkx", "numpy", "pandas", "PIL", "scipy", "seaborn", "sklearn", "sympy"})
+"""Libraries that start no thread and compute nothing when they are imported."""
+
+
+def _imported_by_lessons() -> list[str]:
+    """What the notebooks of a course import that does not say what is to be warm, as far as it is known to do no harm."""
+    if the_course().warm or the_course().package:
+        return []
+    here = places(the_course().root)
+    texts = (here.source(one).read_text(encoding="utf-8", errors="replace") for one in here.lessons())
+    found = {name for text in texts for name in _IMPORTS.findall(text)}
+    return sorted(name for name in found if name.partition(".")[0] in _WARM)
+
+
 def launch(isolation: Isolation, writers: int = 0) -> Launched:
     """Start ``python -m nbproof.sandbox.fork_server``; returns at once. ``writers``: so many forks write feedback pages."""
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
@@ -101,7 +115,9 @@ def launch(isolation: Isolation, writers: int = 0) -> Launched:
         for name in ("PATH", "HOME", "MPLCONFIGDIR", "LD_LIBRARY_PATH", "COURSE_LANDLOCK_ABI", *CPU_KIND)
         if name in os.environ
     }
+    kept["NBPROOF_WARM"] = " ".join(_imported_by_lessons())
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    threads["NUMEXPR_MAX_THREADS"] = "1"
     command = [sys.executable, "-I", "-m", "nbproof.sandbox.fork_server", str(theirs.fileno()), str(folder / "root")]
     process = subprocess.Popen(
         [*command, isolation.value, json.dumps(import_path()), str(the_course().folder), json.dumps(far_ends)],

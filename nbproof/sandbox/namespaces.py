@@ -44,6 +44,7 @@ __all__ = [
 
 SCRATCH = "/scratch"
 """The learner's home, working folder and only writable place."""
+_SHARED = "/dev/shm"  # noqa: S108 (the sandbox's own)
 
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 _NEWUTS = 0x04000000
@@ -129,7 +130,7 @@ def _build_tree(root: str) -> None:
         else:
             _bind_file(path, root + path)
         read_only_below(root + path)
-    os.makedirs(root + "/dev")
+    os.makedirs(root + _SHARED)
     for device in ("null", "zero", "full", "random", "urandom"):
         _bind_file(f"/dev/{device}", f"{root}/dev/{device}")
         # Written to all the same; but whoever may write to a file may otherwise set its date, for all to see.
@@ -222,6 +223,8 @@ def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> No
     if not any(folder.startswith("/tmp/") for folder in visible_folders()):  # noqa: S108
         # Where the interpreter itself lives below /tmp, covering that would hide it; TMPDIR has to do.
         _mount(SCRATCH, "/tmp", "", _BIND)  # noqa: S108
+    # What multiprocessing keeps its locks in.
+    _mount(SCRATCH, _SHARED, "", _BIND)
     _mount("tmpfs", "/proc", "tmpfs", _RDONLY | _NOSUID | _NODEV | _NOEXEC, "size=4k")
     os.chdir(SCRATCH)
     limit(memory, files, disk, seconds)

@@ -52,14 +52,17 @@ def send(channel: socket.socket, header: dict[str, Any], payload: bytes = b"") -
 
 
 def receive(
-    channel: socket.socket, deadline: float | None = None, tick: Callable[[], None] | None = None
+    channel: socket.socket,
+    deadline: float | None = None,
+    tick: Callable[[], None] | None = None,
+    most: int = MAX_FRAME,
 ) -> tuple[dict[str, Any], bytes]:
     """Read one frame. ``tick`` is called ten times a second or more meanwhile and may raise.
 
     Raises Closed, Late past ``deadline`` (time.monotonic), and WireError for what is no frame.
     """
     header_size, payload_size = _HEAD.unpack(_exactly(channel, _HEAD.size, deadline, tick))
-    if header_size > MAX_HEADER or header_size + payload_size > MAX_FRAME:
+    if header_size > MAX_HEADER or header_size + payload_size > most:
         raise WireError(f"a frame of {header_size + payload_size} bytes")
     text = _exactly(channel, header_size, deadline, tick)
     if text.count(b"[") + text.count(b"{") > _MAX_BRACKETS:

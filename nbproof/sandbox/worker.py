@@ -10,6 +10,7 @@ import builtins
 import contextlib
 import io
 import os
+import signal
 import socket
 import sys
 import tempfile
@@ -36,6 +37,9 @@ from nbproof.values.results import ProbeError, ProbeResult
 __all__ = ["serve", "warm_up"]
 
 
+_MOST_FILES = 1 << 30
+"""Bytes that a course's data files and a submission's may have together."""
+
 _shell: Shell | None = None
 _pristine: Pristine | None = None
 _libraries = Libraries()
@@ -55,7 +59,7 @@ def warm_up() -> None:
 def serve(channel: socket.socket) -> None:
     """Answer requests until the engine hangs up."""
     assert _shell is not None
-    settings, files = wire.receive(channel)
+    settings, files = wire.receive(channel, most=_MOST_FILES)
     _settle(settings, files)
     wire.send(channel, {"hello": True})
     # A learner's os.fork() makes a second process that runs on, out of the cell and to here. It is nobody to answer.
@@ -87,7 +91,7 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
         # What does not fit the scratch folder is missing there, which is the submission's own affair.
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o444), "wb") as file:
+            with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644), "wb") as file:
                 file.write(content)
     cpu = {name: os.environ[name] for name in CPU_KIND if name in os.environ}
     os.environ.clear()
@@ -117,7 +121,6 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
         raise StdinNotImplementedError("raw_input was called, but this frontend does not support input requests.")
 
     builtins.input = no_input
-    _shell.user_ns["input"] = no_input
     _shell.user_ns["exit"] = _shell.user_ns["quit"] = sys.exit
 
 
@@ -140,7 +143,12 @@ def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> t
     if "room" in header:
         outputs.room(int(header["room"]))
     _shell.execution_count = header["count"]
-    result = _shell.run_cell(header["source"], store_history=False)
+    # A person's stop button, where nbgrader would press it. Elsewhere than in a cell nothing is interrupted.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        result = _shell.run_cell(header["source"], store_history=bool(header.get("history")))
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     error = result.error_before_exec or result.error_in_exec
     return {
         "outputs": outputs.finished(),

@@ -61,6 +61,10 @@ class Worker:
         self._warm_mb = 0.0
         """What each of its processes has from the interpreter that they were forked from."""
         self.deadline = time.monotonic() + 60.0
+        self.interrupt_at: float | None = None
+        """When what runs is interrupted, as by a notebook's stop button, before its deadline ends it."""
+        self.interrupted = False
+        """Whether the last request was."""
         self.peak_mb = 0.0
 
     def greet(self, files: dict[str, bytes]) -> None:
@@ -111,6 +115,7 @@ class Worker:
         """Ask, and take an answer of exactly this form. ``keys``: name -> type."""
         # A nonce: an answer sent ahead of its question is no answer.
         nonce = secrets.token_hex(8)
+        self.interrupted = False
         try:
             self._channel.settimeout(max(0.1, self.deadline - time.monotonic()))
             wire.send(self._channel, {**header, "id": nonce}, payload)
@@ -166,6 +171,10 @@ class Worker:
         too low, but for shared memory, which only adding up finds.
         """
         now, most = time.monotonic(), self._limits.memory_mb
+        if self.interrupt_at is not None and now > self.interrupt_at and self._handle >= 0:
+            self.interrupt_at, self.interrupted = None, True
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(self._handle, signal.SIGINT)
         # A probe takes some milliseconds and would be looked at three times.
         if not self._pid or now - self._ticked < _TICK:
             return

@@ -29,6 +29,7 @@ from nbproof.key import Key
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
+from nbproof.places import places
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.journal import journalled_verdict
@@ -78,18 +79,15 @@ class Rehearsal:
 
     def source(self, lesson: str = "") -> Path:
         """The instructor's notebook."""
-        lesson = lesson or self.lesson
-        return self.root / "source" / lesson / f"{lesson}.ipynb"
+        return places(self.root).notebook("source", ".", lesson or self.lesson)
 
     def submitted(self, learner: str, lesson: str = "") -> Path:
         """What a learner handed in."""
-        lesson = lesson or self.lesson
-        return self.root / "submitted" / learner / lesson / f"{lesson}.ipynb"
+        return places(self.root).notebook("submitted", learner, lesson or self.lesson)
 
     def autograded(self, learner: str, lesson: str = "") -> Path:
         """The notebook that grading has made of it, for people."""
-        lesson = lesson or self.lesson
-        return self.root / "autograded" / learner / lesson / f"{lesson}.ipynb"
+        return places(self.root).notebook("autograded", learner, lesson or self.lesson)
 
     def hand_in(self, learner: str, answers: Mapping[str, str], lesson: str = "") -> Path:
         """Hand in the lesson with these answers, by the TODO cell's id; returns the file. What is not named stays the stub."""

@@ -97,4 +97,8 @@ def test_an_unknown_lesson_is_refused_with_a_choice(course: Path) -> None:
 def test_a_course_without_notebooks_is_told_to_build(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refusal:
         lessons_with_source(tmp_path, [])
+    assert "build" not in refusal.value.next_command, "there is nothing to build"
+    (tmp_path / "lessons").mkdir()
+    with pytest.raises(UsageError) as refusal:
+        lessons_with_source(tmp_path, [])
     assert refusal.value.next_command == course_command("build")

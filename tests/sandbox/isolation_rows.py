@@ -52,7 +52,7 @@ tried(compiled, by_import, *(lambda name=name: open(f"{beside}/{name}").read() f
 tried(lambda: os.listdir(folder), lambda: os.listdir("/home"), lambda: os.listdir("/var/log"), lambda: os.listdir("/proc/1"))""",
     "write outside its own folder": """
 tried(lambda: open(folder + "/pwned", "w"), lambda: open(facts["shown"] + "/pwned", "w"), lambda: os.mkdir("/var/tmp/pwned"),
-      lambda: open("/dev/shm/pwned", "w"), lambda: os.mkfifo(folder + "/pwned"), lambda: os.symlink("/", facts["shown"] + "/pwned"),
+      lambda: os.mkfifo(folder + "/pwned"), lambda: os.symlink("/", facts["shown"] + "/pwned"),
       lambda: open(shown, "a"), lambda: os.link(shown, "linked") or open("linked", "a"))""",
     "empty, rename or remove a file of yours elsewhere": """
 tried(lambda: os.truncate(shown, 0), lambda: os.truncate(folder + "/secret", 0), lambda: os.rename(shown, shown + "2"),
@@ -123,7 +123,7 @@ tried(lambda: resource.prlimit(victim, resource.RLIMIT_CPU, (1, 1)), lambda: os.
       lambda: call(251, 1, victim, 3 << 13))""",
     "shared memory, semaphores, message queues, keyrings": """
 tried(lambda: call(29, 4711, 4096, 0o1666), lambda: call(64, 4711, 1, 0o1666), lambda: call(68, 4711, 0o1666), lambda: call(240, b"pwned", 66, 0o666, None),
-      lambda: call(31, 0, 0, 0), lambda: call(250, 0, -3, 1), lambda: call(248, b"user", b"x", b"y", 1, -3), lambda: open("/dev/shm/x", "w"))""",
+      lambda: call(31, 0, 0, 0), lambda: call(250, 0, -3, 1), lambda: call(248, b"user", b"x", b"y", 1, -3))""",
     "io_uring, bpf, userfaultfd, perf, memfd": """
 tried(lambda: call(425, 8, bytes(120)), lambda: call(321, 0, bytes(64), 64), lambda: call(323, 0), lambda: call(298, bytes(128), 0, -1, -1, 0),
       lambda: os.memfd_create("x"))""",
@@ -293,6 +293,10 @@ tried(*(lambda who=who: os.getpgid(who) and os.getsid(who) and os.sched_getaffin
       lambda: time.process_time() > 0 and time.thread_time() > 0 and resource.getrusage(resource.RUSAGE_SELF).ru_utime >= 0, good="works")""",
     "write to /tmp by that name": """
 tried(lambda: open("/tmp/mine", "w"), good="works")""",
+    "write to /dev/shm, as locks of multiprocessing do": """
+def locks():
+    import multiprocessing; multiprocessing.Lock(); open("/dev/shm/mine", "w")
+tried(locks, good="works")""",
     "Unix sockets of its own, as multiprocessing's managers use them": """
 def own():
     listener = socket.socket(socket.AF_UNIX); listener.bind("mine.sock"); listener.listen()

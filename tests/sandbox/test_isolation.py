@@ -348,6 +348,25 @@ def test_a_course_that_would_be_shown_is_refused(tmp_path: Path, monkeypatch: py
         refuse_if_exposed(course)
 
 
+@pytest.mark.parametrize("part", ["solutions", "exchange", "exchange/x/submitted", "exchange/x/submitted/ada/ps1"])
+def test_a_course_is_hidden_wherever_its_folders_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    (tmp_path / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.CourseDirectory.source_directory = 'solutions'\n"
+        "c.CourseDirectory.submitted_directory = 'exchange/x/submitted'\n"
+    )
+    (tmp_path / "library").mkdir()
+    (tmp_path / "exchange" / "x" / "submitted" / "ada" / "ps1").mkdir(parents=True)
+    (tmp_path / "solutions").mkdir()
+    monkeypatch.setattr(shown.tempfile, "gettempdir", lambda: "/nowhere")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "library"), *sys.path])
+    refuse_if_exposed(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / part), *sys.path])
+    with pytest.raises(NoIsolation):
+        refuse_if_exposed(tmp_path)
+
+
 SERIES = f"python3.{sys.version_info[1]}"
 LESSON = "02_tensor_hooks"
 

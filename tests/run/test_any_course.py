@@ -1,0 +1,280 @@
+"""Any nbgrader course, as it is: nothing of this project's is written for it, and nbgrader's settings say where it lies."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from nbproof.errors import CourseError, UsageError
+from nbproof.gradebook.marks import GradedClass
+from nbproof.key import Key
+from nbproof.nbgrader_setup import course_config
+from nbproof.places import places
+from nbproof.run.batch import grade_class
+from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.journal import journal_of
+from nbproof.run.pool import PoolMaker
+from tests.run.nbgraders import CUBES, SQUARES, Cells, hand_in, written
+
+CONFIG = """c = get_config()
+c.CourseDirectory.course_id = "numbers"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.submitted_directory = "exchange/numbers/submitted"
+c.IncludeHeaderFooter.header = "solutions/header.ipynb"
+"""
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> Path:
+    """A course with folders of other names, two notebooks in an assignment, one of another name, and a header."""
+    root = tmp_path / "numbers"
+    home = root / "solutions"
+    written(home / "ps1" / "problem1.ipynb", {"": ("show", "from helper import zero"), **SQUARES})
+    written(home / "ps1" / "problem2.ipynb", CUBES)
+    written(home / "ps2" / "Second sheet.ipynb", SQUARES)
+    written(home / "header.ipynb", {"check_name": ("test", "assert NAME")})
+    (home / "ps1" / "helper.py").write_text("zero = 0\n")
+    (root / "nbgrader_config.py").write_text(CONFIG)
+    return root
+
+
+def ours(root: Path, learner: str, assignment: str, notebook: str, **answers: str) -> Path:
+    """Hand in one notebook."""
+    here = places(root)
+    target = here.folder("submitted", learner, assignment) / f"{notebook}.ipynb"
+    return hand_in(here.folder("source", ".", assignment) / f"{notebook}.ipynb", target, answers)
+
+
+def graded(root: Path, pool: PoolMaker, **options: object) -> GradedClass:
+    """All that was handed in."""
+    lessons = lessons_with_source(root, [])
+    options = {
+        "anyway": True,
+        **options,
+    }  # the header's cell cannot be right: nobody has a name in the instructor's version
+    return grade_class(root, take_in(root, lessons, lessons), lessons, pool=pool, **options)  # type: ignore[arg-type]
+
+
+def book(root: Path) -> dict[str, float]:
+    """learner/assignment/notebook/cell -> marks."""
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "numbers") as opened:
+        return {
+            f"{submission.student.id}/{assignment.name}/{notebook.name}/{grade.name}": grade.score
+            for assignment in opened.assignments
+            for submission in assignment.submissions
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+        }
+
+
+def test_several_notebooks_in_folders_of_any_name_are_graded_each_by_itself(numbers: Path, pool: PoolMaker) -> None:
+    assert lessons_with_source(numbers, []) == ["ps1/problem1", "ps1/problem2", "ps2/Second sheet"]
+    assert lessons_with_source(numbers, ["ps1"]) == ["ps1/problem1", "ps1/problem2"]
+    ours(numbers, "ada", "ps1", "problem1")
+    ours(numbers, "ada", "ps1", "problem2", cubes="def cubes(n):\n    return []", why="# So.")
+    ours(numbers, "ada", "ps2", "Second sheet")
+    ours(numbers, "bob", "ps1", "problem1", squares="def squares(n):\n    return [0, 1, 4]")
+    told = graded(numbers, pool)
+    assert not told.ungraded()
+    assert {key.name: mark.score for key, mark in told.marks.items()} == {
+        "ada/ps1/problem1": 2, "ada/ps1/problem2": 0, "ada/ps2/Second sheet": 2, "bob/ps1/problem1": 0,
+    }  # fmt: skip
+    marks = book(numbers)
+    assert marks["ada/ps1/problem1/test_squares"] == 2 and marks["ada/ps1/problem2/test_squares"] == 0
+    assert marks["bob/ps1/problem2/test_squares"] == 0, "what was not handed in"
+    assert (numbers / "autograded" / "ada" / "ps1" / "problem2.ipynb").is_file()
+    again = graded(numbers, pool)
+    assert {mark.how for mark in again.marks.values()} == {"unchanged"}
+    # One notebook is another one now: its neighbour is as it was.
+    ours(numbers, "ada", "ps1", "problem2")
+    assert graded(numbers, pool).graded == (Key("ada", "ps1/problem2"),)
+
+
+def test_a_header_is_part_of_every_notebook(numbers: Path, pool: PoolMaker) -> None:
+    ours(numbers, "ada", "ps2", "Second sheet")
+    path = places(numbers).notebook("submitted", "ada", "ps2/Second sheet")
+    sheet = nbformat.read(path, as_version=4)
+    header = nbformat.read(numbers / "solutions" / "header.ipynb", as_version=4)
+    sheet.cells[:0] = [nbformat.v4.new_code_cell("NAME = 'Ada'"), *header.cells]
+    nbformat.write(sheet, path)
+    graded(numbers, pool)
+    assert book(numbers)["ada/ps2/Second sheet/check_name"] == 2
+
+
+def test_a_release_alone_is_graded_by_what_it_shows(tmp_path: Path, pool: PoolMaker) -> None:
+    root = tmp_path / "course"
+    source = written(
+        root / "release" / "ps1" / "ps1.ipynb", {**SQUARES, "squares": ("answer", "def squares(n):\n    pass")}
+    )
+    for learner, text in {
+        "ada": "def squares(n):\n    return [0, 1, 4][:n]",
+        "bob": "def squares(n):\n    pass",
+    }.items():
+        hand_in(source, root / "submitted" / learner / "ps1" / "ps1.ipynb", {"squares": text})
+    told = graded(root, pool)
+    assert {key.name: mark.score for key, mark in told.marks.items()} == {"ada/ps1": 2, "bob/ps1": 0}
+    assert journal_of(root, "ada", "ps1").name == ".verdict.json"
+
+
+def test_the_assignment_may_stand_above_the_learner(numbers: Path, pool: PoolMaker) -> None:
+    with (numbers / "nbgrader_config.py").open("a") as file:
+        file.write('c.CourseDirectory.directory_structure = "{nbgrader_step}/{assignment_id}/{student_id}"\n')
+    ours(numbers, "ada", "ps2", "Second sheet")
+    assert (numbers / "exchange/numbers/submitted/ps2/ada").is_dir()
+    told = graded(numbers, pool)
+    assert [key.name for key in told.marks] == ["ada/ps2/Second sheet"] and not told.ungraded()
+    with (numbers / "nbgrader_config.py").open("a") as file:
+        file.write('c.CourseDirectory.directory_structure = "{student_id}/{nbgrader_step}/{assignment_id}"\n')
+    with pytest.raises(UsageError, match="assignments lie where"):
+        places(numbers)
+
+
+@pytest.mark.parametrize("section", ["NbGrader", "BasicConfig", "Exchange"])
+def test_older_names_of_options_hold(tmp_path: Path, section: str) -> None:
+    (tmp_path / "nbgrader_config.py").write_text(f'c = get_config()\nc.{section}.course_id = "old"\n')
+    assert course_config(tmp_path).CourseDirectory.course_id == "old"
+
+
+def test_what_is_configured_for_the_machine_holds_and_the_course_comes_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in {
+        "etc": "course_id = 'all'\nc.CourseDirectory.source_directory = 'x'",
+        "course": "course_id = 'own'",
+    }.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.{text}\n")
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "etc"))
+    config = course_config(tmp_path / "course").CourseDirectory
+    assert (config.course_id, config.source_directory) == ("own", "x")
+
+
+def test_the_commands_need_nothing_but_the_course(numbers: Path) -> None:
+    """`grade` twice, `feedback`, `report`: in a folder where nobody has ever heard of this tool."""
+    ours(numbers, "ada", "ps1", "problem1")
+    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
+
+    def run(*words: str) -> str:
+        command = [sys.executable, "-m", "nbproof", *words]
+        told = subprocess.run(command, cwd=numbers, env=kept, capture_output=True, text=True, check=False)
+        assert "Traceback" not in told.stderr, told.stderr
+        assert told.returncode in (0, 1), told.stdout + told.stderr
+        return told.stdout
+
+    (numbers / "nbgrader_config.py").write_text(CONFIG.replace("c.Include", "# c.Include"))
+    first = run("grade").splitlines()
+    assert first[0].startswith(
+        "found:     2 assignments with 3 notebooks in solutions, 1 learner in exchange/numbers/submitted"
+    )
+    assert first[1].startswith("taken for granted: cells run as Python") and "course.toml" in first[2]
+    again = run("grade")
+    assert "unchanged 1" in again and "course.toml" not in again
+    run("feedback")
+    run("report")
+    assert (numbers / "feedback" / "ada" / "ps1" / "problem1.html").is_file()
+    assert (numbers / "report" / "index.html").is_file()
+
+
+def marked(root: Path, pool: PoolMaker, cells: Cells, config: str = "", **answers: str) -> dict[str, float]:
+    """What the cells of a notebook earn, after a learner's answers were put into it: cell -> marks; -1: it waits."""
+    source = written(root / "source" / "ps1" / "ps1.ipynb", cells)
+    (root / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.course_id = 'numbers'\n{config}")
+    hand_in(source, root / "submitted" / "ada" / "ps1" / "ps1.ipynb", answers)
+    told = graded(root, pool)
+    assert not told.ungraded(), told.ungraded()
+    return {one.name: -1 if one.waits else one.score for one in told.marks[Key("ada", "ps1")].cells.values()}
+
+
+def test_what_a_cell_defined_before_it_ran_too_long_stands(tmp_path: Path, pool: PoolMaker) -> None:
+    """As with nbgrader, by its own option: the cell is interrupted, and the tests below it see what is there."""
+    loop = "def squares(n):\n    return [i * i for i in range(n)]\nwhile True:\n    pass"
+    cells = {
+        **SQUARES,
+        "test_more": ("test", "while True:\n    pass"),
+        "test_last": ("test", "assert squares(2) == [0, 1]"),
+    }
+    earned = marked(tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 2\n", squares=loop)
+    assert earned == {"test_squares": 2, "test_more": 0, "test_last": 2}
+
+
+def test_who_holds_on_when_interrupted_is_ended(tmp_path: Path, pool: PoolMaker) -> None:
+    loop = "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
+    cells = {**SQUARES, "cubes": ("answer", "cubes = 3"), "test_cubes": ("test", "assert cubes == 3")}
+    earned = marked(tmp_path, pool, cells, "c.Execute.timeout = 1\n", squares=loop)
+    assert earned == {"test_squares": 0, "test_cubes": 2}
+
+
+def test_an_emptied_answer_waits_for_a_person_and_an_untouched_one_does_not(tmp_path: Path, pool: PoolMaker) -> None:
+    cells: Cells = dict.fromkeys(("why", "what", "how"), ("written", "So."))
+    assert marked(tmp_path, pool, cells, why="", what="So!", how="YOUR ANSWER HERE") == {
+        "why": -1,
+        "what": -1,
+        "how": 0,
+    }
+
+
+def test_tests_find_what_a_kernel_has(tmp_path: Path, pool: PoolMaker) -> None:
+    """A patched input, the cells that ran, locks of processes, data that can be written, and that is large."""
+    (tmp_path / "source" / "ps1").mkdir(parents=True)
+    (tmp_path / "source" / "ps1" / "large.bin").write_bytes(bytes(20 << 20))
+    asked = {
+        "answer": ("answer", "def asks():\n    return input('n? ')"),
+        "test_input": (
+            "test", "from unittest.mock import patch\nwith patch('builtins.input', return_value='7'):\n    assert asks() == '7'",
+        ),
+        "test_history": ("test", "assert any('def asks' in cell for cell in In)"),
+        "test_locks": ("test", "import multiprocessing\nmultiprocessing.Lock()\nmultiprocessing.Queue()"),
+        "test_files": (
+            "test", "with open('large.bin', 'r+b') as f:\n    f.write(b'x')\n    assert f.seek(0, 2) == 20 << 20",
+        ),
+    }  # fmt: skip
+    assert marked(tmp_path, pool, asked) == dict.fromkeys([one for one in asked if one != "answer"], 2)
+
+
+def test_what_cannot_be_graded_is_named_and_the_rest_is_graded(numbers: Path, pool: PoolMaker) -> None:
+    home = numbers / "solutions"
+    written(home / "ps3" / "ps3.ipynb", {**SQUARES, "test_squares": ("test", "### AUTOTEST squares(2)")})
+    other = json.loads(written(home / "ps4" / "ps4.ipynb", SQUARES).read_text())
+    other["metadata"]["kernelspec"] = {"name": "ir", "display_name": "R", "language": "R"}
+    (home / "ps4" / "ps4.ipynb").write_text(json.dumps(other))
+    for assignment, name in {"ps1": "problem1", "ps3": "ps3", "ps4": "ps4"}.items():
+        ours(numbers, "ada", assignment, name)
+    told = graded(numbers, pool)
+    assert [key.name for key in told.marks] == ["ada/ps1/problem1"]
+    assert set(told.refused) == {"ps3", "ps4"}
+    assert "AUTOTEST" in told.refused["ps3"] and "R, for the kernel 'ir'" in told.refused["ps4"]
+    for name in ("ps1", "ps2"):
+        shutil.rmtree(home / name)
+        shutil.rmtree(numbers / "exchange/numbers/submitted/ada" / name, ignore_errors=True)
+    with pytest.raises(CourseError):
+        graded(numbers, pool)
+
+
+def test_a_penalty_is_taken_off_once_an_assignment(numbers: Path, pool: PoolMaker) -> None:
+    (numbers / "late.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n"
+        "class Late(BasePlugin):\n"
+        "    def late_submission_penalty(self, student_id, score, total_seconds_late):\n"
+        "        return 1.5\n"
+    )
+    with (numbers / "nbgrader_config.py").open("a") as file:
+        file.write(f"import sys\nsys.path.append({str(numbers)!r})\nc.AssignLatePenalties.plugin_class = 'late.Late'\n")
+    for name in ("problem1", "problem2"):
+        ours(numbers, "ada", "ps1", name, why="### BEGIN SOLUTION\n# Because three times.\n### END SOLUTION")
+    (numbers / "exchange/numbers/submitted/ada/ps1/timestamp.txt").write_text("2026-01-02 00:00:00 UTC")
+    graded(numbers, pool)
+    with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
+        opened.update_or_create_assignment("ps1", duedate="2026-01-01 00:00:00 UTC")
+    told = graded(numbers, pool)
+    assert sum(mark.penalty for mark in told.marks.values()) == 1.5
+    assert sum(mark.score for mark in told.marks.values()) == 2.5
+    with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
+        assert opened.find_submission("ps1", "ada").late_submission_penalty == 1.5
