@@ -343,7 +343,7 @@ def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: B
     shutil.copytree(ours, stock)
     lessons = [quick, SLUG]
     told = grade_class(ours, take_in(ours, lessons, lessons), lessons, pool=pool)
-    assert {one.problem for one in told.scores} == {""}
+    assert {one.problem for one in told.marks.values()} == {""}
     assert grade_plainly(plain_config(stock)) == {}
     assert _book(ours, submissions) == _book(stock, submissions)
 

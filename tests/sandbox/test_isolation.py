@@ -387,7 +387,7 @@ def course(tmp_path: Path) -> Path:
     """A fresh clone with one lesson, and the environment that the system's Python has made in it."""
     python = _system_python()
     folder = tmp_path / "course"
-    for name in ("course", "nbproof", f"source/{LESSON}", f"release/{LESSON}", f"lessons/{LESSON}"):
+    for name in ("course", "nbproof", "nbproof_lms", f"source/{LESSON}", f"release/{LESSON}", f"lessons/{LESSON}"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "nbgrader_config.py", folder)
     subprocess.run([python, "-m", "venv", "--without-pip", folder / ".venv"], check=True)
