@@ -41,7 +41,7 @@ class CourseFile:
     name: str = ""
     """The same for files: what learners get is called so, and where their progress is kept."""
     leaves: tuple[str, ...] = ()
-    """Libraries whose values count as values, besides Python's own: ``torch``, ``numpy`` (nbproof/values/leaf.py)."""
+    """Libraries whose values count as values, besides Python's own: ``torch``, ``numpy``, ``pandas`` (nbproof/values/leaf.py)."""
     warm: tuple[str, ...] = ()
     """Modules that lessons import, so that they are there before a process is forked for a submission. One that is not
     installed is passed over; ``course.pictures.*`` means all that are in a package."""

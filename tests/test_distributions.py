@@ -105,7 +105,7 @@ def test_each_says_what_it_needs_and_no_pin_stands_in_the_way_of_what_is_there(
     plain = [line for line in tool.get_all("Requires-Dist", []) if "extra ==" not in line]
     assert not {"torch", "numpy", "matplotlib", "scikit-learn", "nbgrader", "sqlalchemy"} & _named(plain)
     assert set(tool.get_all("Provides-Extra", [])) == {
-        "torch", "numpy", "jupyterlab", "dask", "postgres", "grading", "site",
+        "torch", "numpy", "pandas", "jupyterlab", "dask", "postgres", "grading", "site",
     }  # fmt: skip
     assert {"nbproof", "torch", "torchvision"} <= _named(course.get_all("Requires-Dist", []))
     entry = wheels["nbproof"].read("nbproof-1.0.0.dist-info/entry_points.txt").decode()

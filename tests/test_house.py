@@ -213,7 +213,7 @@ def test_tests_hold_no_more_lines_than_they_did() -> None:
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths) <= MOST_LINES_OF_TESTS
 
 
-@pytest.mark.parametrize("library", ["torch", "numpy"])
+@pytest.mark.parametrize("library", ["torch", "numpy", "pandas"])
 def test_the_tool_imports_a_leaf_type_only_where_it_plugs_in(library: str) -> None:
     assert {
         name

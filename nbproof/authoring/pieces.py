@@ -28,7 +28,7 @@ class Stock:
 
     def __init__(self, wanted: object, others: Iterable[object], claims: tuple[str, ...]) -> None:
         self._wanted, self._claims = wanted, claims
-        self._shapes = {leaf.shape for leaf in map(snapshot, _leaves(wanted)) if isinstance(leaf, TensorRecord)}
+        self._shapes = {tuple(leaf.shape) for leaf in _leaves(wanted) if hasattr(leaf, "shape")}
         self._asks = any(_matches_in(wanted))
         self._known = frozenset.intersection(*(self._plain_of(other) for other in others))
         self._leaves: dict[_Sort, dict[object, Evidence]] = {}

@@ -71,7 +71,7 @@ class Check:
     Of other such fields the author contract demands that no mutant fails for them alone: they can be lied about.
     """
     errors: ClassVar[Mapping[str, str]] = {}
-    """Start of ``Kind: message``, as a regular expression -> id of the misconception behind such an error here.
+    """What stands anywhere in ``Kind: message``, as a regular expression -> id of the misconception behind such an error here.
 
     Looked at before the patterns in :mod:`nbproof.checks.diagnosis`, which hold for all exercises.
     """

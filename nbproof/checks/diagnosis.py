@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from nbproof.course_file import the_course
 from nbproof.values.compare import AnyOf, Close, Difference, Differs, Matches, is_same
-from nbproof.values.evidence import Evidence, TensorRecord
+from nbproof.values.evidence import Evidence, Parts, TensorRecord
 
 __all__ = ["ERRORS", "hint_for_difference", "hint_for_error"]
 
@@ -34,11 +34,11 @@ def hint_for_error(
 
     ``line`` and ``inside`` say where it was raised (:class:`nbproof.values.results.ProbeError`): Python words it in the
     same way whether a library calls a function, or the learner. ``first`` are the patterns of one check
-    (:attr:`nbproof.checks.check.Check.errors`), which know better than those of all.
+    (:attr:`nbproof.checks.check.Check.errors`), which know better than those of all, and may stand anywhere in the text.
     """
     text = f"{kind}: {message}".replace("\n", " ")
     for pattern, hint in (first or {}).items():
-        if re.match(pattern, text):
+        if re.search(pattern, text):
             return hint
     places = {"line": line, "inside": inside}
     for one in (*the_course().errors, *ERRORS):
@@ -71,7 +71,8 @@ def hint_for_difference(
     if poisoned and difference.kind in _NUMERIC and _holds_nan(_at(evidence, field)):
         return "reads_globals"
     for name, hint in blame.items():
-        if re.match(rf"{re.escape(name)}(\[|$)", difference.where):
+        inside = r"\[|\.|$" if isinstance(_at(evidence, name), Parts) else r"\[|$"
+        if re.match(rf"{re.escape(name)}({inside})", difference.where):
             return hint
     if difference.kind is Differs.COUNT and difference.got == "0" and difference.where == field:
         return the_course().nothing_came or None

@@ -16,6 +16,7 @@ from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, say, say_unknown
 from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
+from nbproof.display.tables import tables_html
 from nbproof.display.words import ENGLISH, Language
 from nbproof.front_end import MONO, framed, prose, shell, show, sign
 from nbproof.values.compare import Difference
@@ -152,7 +153,8 @@ def _picture(wrong: Finding | None) -> str:
     if wrong is None or wrong.compared is None or "NBGRADER_EXECUTION" in os.environ:
         return ""
     pictures = the_course().pictures()
-    return str(pictures.difference_html(*wrong.compared)) if pictures else ""
+    drawn = str(pictures.difference_html(*wrong.compared)) if pictures else ""
+    return drawn or tables_html(*wrong.compared)
 
 
 _OTHERS = 2

@@ -13,7 +13,7 @@ from typing import Any
 
 from nbproof.sandbox.wire import WireError
 from nbproof.text import readable
-from nbproof.values.evidence import MAX_ITEMS, Evidence, TensorRecord, Unreadable
+from nbproof.values.evidence import MAX_ITEMS, Evidence, Parts, TensorRecord, Unreadable
 from nbproof.values.leaf import Leaf, leaf_types
 
 __all__ = ["MAX_TEXT", "decode", "encode", "opened", "packed"]
@@ -52,6 +52,8 @@ def encode(evidence: Evidence) -> tuple[Any, bytes]:
             return {"u": count(value.what[:200])}
         if isinstance(value, list):
             return {"l": [walk(item) for item in value]}
+        if isinstance(value, Parts):
+            return {"p": [count(value.noun), *([count(key), walk(item)] for key, item in value.items())]}
         if isinstance(value, dict):
             return {"d": [[count(key), walk(item)] for key, item in value.items()]}
         return value
@@ -125,6 +127,8 @@ class _Decoder:
             return [self.walk(item, depth + 1) for item in value]
         if kind == "d" and isinstance(value, list):
             return {self.text(key): self.walk(item, depth + 1) for key, item in value}
+        if kind == "p" and isinstance(value, list):
+            return Parts(self.text(*value[:1]), {self.text(key): self.walk(item, depth + 1) for key, item in value[1:]})
         raise WireError("evidence of no known form")
 
     def text(self, text: str) -> str:

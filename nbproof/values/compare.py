@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from nbproof.text import counted
 from nbproof.values.describe import in_words, sort_and_value, sort_of, wordless
-from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
+from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable, key_text, snapshot
 
 __all__ = [
     "AnyOf",
@@ -153,6 +153,10 @@ def leaves(wanted: object, where: str = "the result") -> Iterator[tuple[str, Evi
             yield from leaves(inner, where if isinstance(wanted, AnyOf) else f"{where}[{key!r}]")
     else:
         leaf = snapshot(wanted)
+        if isinstance(leaf, Parts):
+            for step, part in leaf.items():
+                yield from leaves(part if atol is None else Close(part, atol=atol), where + step)
+            return
         usual = tolerance_of(leaf.dtype)[1] if isinstance(leaf, TensorRecord) else _ATOL
         yield where, leaf, usual if atol is None else atol
 
@@ -191,7 +195,7 @@ def _compare(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -
         return _asked(got, wanted, where)
     if isinstance(wanted, Close):
         return _compare(got, wanted.value, where, (wanted.rtol, wanted.atol))
-    if isinstance(wanted, Mapping):
+    if isinstance(wanted, Mapping) and not isinstance(wanted, Parts):
         return _in_mapping(got, wanted, where, tolerance)
     if isinstance(wanted, (list, tuple)):
         return _in_sequence(got, wanted, where, tolerance)
@@ -236,6 +240,16 @@ def _in_mapping(got: Evidence, wanted: Mapping[object, object], where: str, tole
     return None
 
 
+def _in_parts(got: Evidence, wanted: Parts, where: str, tolerance: _Tolerance) -> Difference | None:
+    if not isinstance(got, Parts) or got.noun.split(" of ")[0] != wanted.noun.split(" of ")[0]:
+        return Difference(where, Differs.TYPE, sort_and_value(got), sort_of(wanted))
+    for step, part in wanted.items():
+        found = _compare(got.get(step), part, where + step, tolerance)
+        if found is not None:
+            return found
+    return None
+
+
 def _in_fields(got: dict[str, Evidence], wanted: dict[str, object], tolerance: _Tolerance) -> Difference | None:
     """The top of a probe's result: a dict of names that the learner knows, ``answer`` or ``x1.grad``."""
     for key, value in wanted.items():
@@ -269,6 +283,8 @@ def _in_sequence(
 def _leaf(got: Evidence, wanted: Evidence, where: str, tolerance: _Tolerance) -> Difference | None:
     if isinstance(wanted, Unreadable):
         raise TypeError(f"{where} should be {wanted.what}, which no answer can equal: use plain data, or Matches")
+    if isinstance(wanted, Parts):
+        return _in_parts(got, wanted, where, tolerance)
     if isinstance(wanted, TensorRecord):
         if not isinstance(got, TensorRecord) or got.leaf is not wanted.leaf:
             return Difference(where, Differs.TYPE, sort_and_value(got), sort_of(wanted))

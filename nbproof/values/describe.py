@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from nbproof.text import counted
-from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
+from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable
 
 __all__ = ["in_words", "sort_and_value", "sort_of", "wordless"]
 
@@ -48,8 +48,8 @@ def _words(value: Evidence) -> str:
         # The library would format each element, for a text that is cut after the first few.
         head, bracket, tail = " ".join(repr(array.flatten()[:_SHOWN_FIRST]).split()).rpartition("]")
         return f"{head}, ...{bracket}{tail} of shape {value.shape}"
-    if isinstance(value, Unreadable):
-        return value.what
+    if isinstance(value, (Unreadable, Parts)):
+        return sort_of(value)
     if isinstance(value, list):
         shown = ", ".join(in_words(item, 60) for item in value[:6])
         return f"[{shown}{', ...' if len(value) > 6 else ''}]"
@@ -63,8 +63,8 @@ def sort_of(value: Evidence) -> str:
     """What sort of thing a value is."""
     if isinstance(value, TensorRecord):
         return f"{value.leaf.noun} of shape {value.shape}"
-    if isinstance(value, Unreadable):
-        return value.what
+    if isinstance(value, (Unreadable, Parts)):
+        return value.what if isinstance(value, Unreadable) else value.noun
     if isinstance(value, list):
         return f"a list of {counted(len(value), 'item')}"
     if isinstance(value, dict):

@@ -20,6 +20,7 @@ __all__ = [
     "MAX_ITEMS",
     "TOO_LARGE",
     "Evidence",
+    "Parts",
     "TensorRecord",
     "Unreadable",
     "key_text",
@@ -68,6 +69,18 @@ class Unreadable:
     what: str
 
 
+class Parts(dict[str, Any]):
+    """A value that a library makes of several, such as a DataFrame: what is written behind it -> plain data.
+
+    ``answer`` with the part ``.columns`` is ``answer.columns``; the parts come in the order in which they are compared.
+    """
+
+    def __init__(self, noun: str, parts: Mapping[str, Any]) -> None:
+        super().__init__(parts)
+        self.noun = noun
+        """What it is: ``a DataFrame of shape (3, 2)``."""
+
+
 TOO_LARGE = Unreadable(f"more than {MAX_BYTES // 2**20} MiB of tensors")
 
 Evidence: TypeAlias = (
@@ -114,6 +127,8 @@ class Snapshot:
                 return self.take_leaf(leaf, value)
         if kind is TensorRecord:
             return self.take_record(cast(TensorRecord, value))
+        if kind is Parts:
+            return self.take_parts(cast(Parts, value), depth)
         if kind is Unreadable:
             return Unreadable(str(cast(Unreadable, value).what)[:200])
         if issubclass(kind, dict):
@@ -147,6 +162,10 @@ class Snapshot:
         if self.items > MAX_ITEMS and (depth > 0 or len(taken) > 1000):
             return Unreadable(f"more than {MAX_ITEMS} values")
         return found if len(found) == len(taken) else Unreadable("a dict whose keys look alike")
+
+    def take_parts(self, value: Parts, depth: int) -> Evidence:
+        found = self.take_pairs(value.items(), depth)
+        return Parts(str(value.noun)[:200], found) if isinstance(found, dict) else found
 
     def take_record(self, value: TensorRecord) -> Evidence:
         if self.bytes + len(value.data) > MAX_BYTES:

@@ -184,7 +184,7 @@ def _not_there(library: str, missing: str) -> UsageError:
         f"{this_python()} -m pip install {missing}",
     )
     if missing.startswith("nbproof"):
-        what, then = f"no leaf type is called {library!r}", "choose from: numpy, torch"
+        what, then = f"no leaf type is called {library!r}", "choose from: numpy, pandas, torch"
     return UsageError(what, f"{the_course().folder / 'course.toml'}: leaves", then)
 
 

@@ -376,3 +376,10 @@ def test_torchs_own_messages_are_recognised(named: str) -> None:
     except Exception as error:
         told = trouble_of(error, __file__)
     assert hint_for_error(told.kind, told.message, told.line, told.inside) == named
+
+
+def test_the_errors_of_a_check_are_looked_for_anywhere_in_the_message() -> None:
+    first = {"takes 2": "arguments", "^ValueError": "value"}
+    assert hint_for_error("TypeError", "f() takes 2 positional arguments but 3 were given", first=first) == "arguments"
+    assert hint_for_error("ValueError", "no", first=first) == "value"
+    assert hint_for_error("TypeError", "no ValueError", first=first) is None

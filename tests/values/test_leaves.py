@@ -40,7 +40,7 @@ EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "iterators"
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a course of plain Python, beside one in which importing torch or NumPy fails."""
     root = tmp_path_factory.mktemp("bare")
-    for library in ("torch", "numpy"):
+    for library in ("torch", "numpy", "pandas"):
         (root / "none" / library).mkdir(parents=True)
         (root / "none" / library / "__init__.py").write_text(f"raise ImportError('{library} was asked for')")
     made = shutil.ignore_patterns("demo", "learn", ".course", "*.zip")
@@ -56,7 +56,7 @@ def _run(course: Path, *command: str, without: str = "none") -> subprocess.Compl
 
 
 @pytest.mark.slow
-def test_every_module_of_the_tool_is_imported_without_torch_and_numpy(bare: Path) -> None:
+def test_every_module_of_the_tool_is_imported_without_a_library_of_values(bare: Path) -> None:
     code = (
         "import importlib, sys, pathlib, nbproof\n"
         "tool = pathlib.Path(nbproof.__file__).parent\n"
@@ -64,7 +64,7 @@ def test_every_module_of_the_tool_is_imported_without_torch_and_numpy(bare: Path
         "    name = '.'.join(path.relative_to(tool.parent).with_suffix('').parts).removesuffix('.__init__')\n"
         "    if name != 'nbproof.__main__' and not name.startswith('nbproof.values.leaves.'):\n"
         "        importlib.import_module(name)\n"
-        "print({'torch', 'numpy'} & {*sys.modules})"
+        "print({'torch', 'numpy', 'pandas'} & {*sys.modules})"
     )
     done = _run(bare, "-c", code)
     assert done.stdout == "set()\n", done.stderr
@@ -242,7 +242,7 @@ def test_what_a_course_does_not_name_is_no_value_there(with_leaves: Callable[...
 
 @pytest.mark.parametrize(
     ("name", "missing", "said"),
-    [("pandas", "", "no leaf type is called 'pandas'"), ("numpy", "numpy", "needs numpy, which is not installed")],
+    [("polars", "", "no leaf type is called 'polars'"), ("numpy", "numpy", "needs numpy, which is not installed")],
 )
 def test_a_leaf_type_that_is_not_there_is_told(
     name: str, missing: str, said: str, with_leaves: Callable[..., None], monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,100 @@
+"""pandas' tables as values: a DataFrame, a Series and an Index are what they are made of, as numbers and texts of Python's own.
+
+Equal are two of them by what ``pandas.testing`` asks for: labels, their names, dtypes, then values, of which a missing one is
+None. Whatever their cells hold, what leaves the process of a learner's code is plain data.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections.abc import Iterable
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from nbproof.values.evidence import MAX_ITEMS, Evidence, Parts, Unreadable
+from nbproof.values.leaf import Leaf
+from nbproof.values.leaves.numpy import LEAF as NUMPY
+
+__all__ = ["LEAF"]
+
+_SINGLE = (pd.Timestamp, pd.Timedelta, pd.Period, pd.Interval)
+_MISSING = (type(pd.NaT), type(pd.NA))
+
+
+class PandasLeaf(Leaf):
+    """Tables. What a single cell of one gives is a number or a text of Python's own."""
+
+    __slots__ = ()
+
+    name, mark, noun = "pandas", "-", "a table"
+    folder = os.path.dirname(os.path.abspath(pd.__file__)) + os.sep
+    kinds = (pd.DataFrame, pd.Series, pd.Index, *_SINGLE, *_MISSING, NUMPY.kinds[1])
+    item_sizes = MappingProxyType({})  # nothing of it travels as an array
+
+    def taken(self, value: Any, room: int) -> Evidence:
+        """Its parts; of a single value the number or the text."""
+        kind = type(value)
+        if isinstance(value, (pd.DataFrame, pd.Series, pd.Index)):
+            if kind.__module__.partition(".")[0] != "pandas":
+                return Unreadable(f"a {kind.__name__}, a subclass of pandas'"[:200])
+            if value.size > MAX_ITEMS:
+                return Unreadable(f"a {kind.__name__} of more than {MAX_ITEMS} values")
+            return _of_index("an Index", value) if isinstance(value, pd.Index) else _of_table(value)
+        return _plain(value) if issubclass(kind, (*_SINGLE, *_MISSING)) else NUMPY.taken(value, room)
+
+    def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> pd.DataFrame:
+        """A DataFrame; ``dtype``: name of a column -> float, int, or the items that it is drawn from."""
+        draw = random.Random(seed)
+        return pd.DataFrame({name: [_drawn(draw, of) for _ in range(shape[0])] for name, of in dtype.items()})
+
+    def not_a_number(self) -> float:
+        """A number, as one cell of a table is."""
+        return math.nan
+
+
+def _drawn(draw: random.Random, of: Any) -> Any:
+    if of is float:
+        return round(draw.uniform(0.5, 20), 2)
+    return draw.randint(2, 99) if of is int else draw.choice(list(of))
+
+
+def _of_table(table: pd.DataFrame | pd.Series[Any]) -> Parts:
+    index = {".index": _labels(table.index), ".index.names": [_plain(name) for name in table.index.names]}
+    if isinstance(table, pd.Series):
+        parts = {".name": _plain(table.name), **index, ".dtype": str(table.dtype), ".iloc": _labels(table)}
+        return Parts(f"a Series of {len(table)}", parts)
+    columns = _labels(table.columns)
+    dtypes = [str(dtype) for dtype in table.dtypes]
+    parts = {".columns": columns, ".columns.names": [_plain(name) for name in table.columns.names], **index}
+    parts[".dtypes"] = (
+        dtypes if len({*map(str, columns)}) < len(columns) else dict(zip(map(str, columns), dtypes, strict=True))
+    )
+    for number, label in enumerate(columns):
+        alone = isinstance(label, (str, int)) and columns.count(label) == 1
+        parts[f"[{label!r}].iloc" if alone else f".iloc[:, {number}]"] = _labels(table.iloc[:, number])
+    return Parts(f"a DataFrame of shape {table.shape}", parts)
+
+
+def _of_index(noun: str, index: pd.Index[Any]) -> Parts:
+    return Parts(f"{noun} of {len(index)}", {"": _labels(index), ".names": [_plain(name) for name in index.names]})
+
+
+def _labels(values: Iterable[Any]) -> list[Any]:
+    return [_plain(value) for value in values]
+
+
+def _plain(value: Any) -> Any:
+    """A cell or a label as Python's own number or text; None if it is missing."""
+    kind = type(value)
+    if kind in _MISSING or (isinstance(value, float) and value != value):
+        return None
+    if kind in _SINGLE:
+        return str(value)
+    return [_plain(one) for one in value] if kind is tuple else value
+
+
+LEAF = PandasLeaf()
