@@ -183,6 +183,8 @@ def derive(
                 continue
             if write_where_it_differs(text, release):
                 changed.append(release)
+            for folder in (source.parent, release.parent) if lesson.files else ():
+                shutil.copytree(str(lesson.files), folder, dirs_exist_ok=True)
     return changed
 
 
@@ -191,6 +193,9 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
     shutil.copytree(source.parent, scratch / "source" / lesson.slug)
     config = course_config(root)
     config.CourseDirectory.root = str(scratch)
+    for edge in ("header", "footer"):  # of every release, if the course has such notebooks
+        if config.IncludeHeaderFooter.get(edge):
+            config.IncludeHeaderFooter[edge] = str(root.resolve() / config.IncludeHeaderFooter[edge])
     gradebook = scratch / "gradebook.db"
     config.CourseDirectory.db_url = f"sqlite:///{gradebook}"
     if not gradebook.exists():
@@ -203,7 +208,10 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
             f"mend what it names, then: {course_command(f'build {lesson.slug}')}",
         )
     released = nbformat.read(scratch / "release" / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
+    own, seen = {cell["id"] for cell in nbformat.read(source, as_version=4).cells}, set[str]()
     for cell in released.cells:
+        if cell.get("id") not in own:  # of a header or a footer, whose cells may have none
+            cell["id"] = cell_id("", cell.source, seen)
         if cell.cell_type == "code":
             cell["outputs"], cell["execution_count"] = [], None
     return released

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbproof.authoring.demands import Demands
+from nbproof.authoring.exercise_folder import RIGHT, WRONG
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
 from nbproof.authoring.shared_helpers import answers_for_the_asking
 from nbproof.authoring.trial import Trial, Tried, Way
-from nbproof.cells import CellKind
+from nbproof.cells import CellKind, solution_of
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.help import all_hints, known_hint
@@ -32,15 +33,11 @@ from nbproof.text import counted
 
 __all__ = [
     "MAX_UNSEEN",
-    "MIN_ACCEPTED",
-    "MIN_MUTANTS",
     "Record",
     "check_contract",
     "select",
 ]
 
-MIN_ACCEPTED = 4
-MIN_MUTANTS = 6
 MAX_UNSEEN = 0.05
 """Of an exercise's mutants, or one: what is hidden guards against answers made for the visible inputs, not against a trap."""
 
@@ -129,31 +126,56 @@ def check_contract(
 def _trial(
     lesson: Lesson, exercise: Exercise, candidate: Candidate, limit: float, mutant_seeds: tuple[int, ...] = (1, 2)
 ) -> Trial:
-    position = lesson.cells.index(exercise.tests[-1])
-    setup = tuple(cell.source for cell in lesson.cells[:position] if cell.kind is CellKind.SETUP)
-    tests = tuple((cell.grade_id, cell.source) for cell in exercise.tests)
+    setup, tests = _to_run(lesson, exercise)
+    trial = Trial(exercise.id, setup, candidate.source, tests, limit=limit, plain=exercise.plain, files=lesson.files)
     if candidate.role == "mutant":
-        return Trial(exercise.id, setup, candidate.source, tests, limit=limit, seeds=mutant_seeds, doubted=True)
+        return replace(trial, seeds=mutant_seeds, doubted=True)
     if candidate.role != "reference":
-        return Trial(exercise.id, setup, candidate.source, tests, limit=limit)
+        return trial
     released = tuple((cell.grade_id, cell.visible) for cell in exercise.tests if cell.hidden)
     # What learners could forge is tried beside the reference: that takes longer than any answer does.
-    return Trial(exercise.id, setup, candidate.source, tests, released, apart=True, limit=3 * limit)
+    return replace(trial, released=released, apart=True, limit=3 * limit)
+
+
+def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """What runs before an answer, and its test cells: what is read-only; of plain nbgrader all that stands above, solved."""
+    setup, below, tests = list[str](), list[str](), list[tuple[str, str]]()
+    runs = (CellKind.SETUP, CellKind.SHOW, CellKind.ANSWER) if exercise.plain else (CellKind.SETUP,)
+    here = setup
+    for cell in lesson.cells[: lesson.cells.index(exercise.tests[-1]) + 1]:
+        if cell == exercise.answer:
+            here = below if exercise.plain else setup
+        elif cell in exercise.tests:
+            above = below if cell.grade_id in exercise.plain else []
+            tests.append((cell.grade_id, "\n\n".join([*above, cell.source])))
+            below.clear()
+        elif cell.kind in runs or (exercise.plain and cell.kind is CellKind.TEST and not cell.checks):
+            here.append(solution_of(cell.source))
+    return tuple(setup), tuple(tests)
 
 
 def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
     exercise = record.exercise
-    if len(exercise.accepted) < MIN_ACCEPTED:
-        record.broken(f"{counted(len(exercise.accepted), 'accepted answer')}, at least {MIN_ACCEPTED} are needed")
-    if len(exercise.mutants) < MIN_MUTANTS:
-        record.broken(f"{counted(len(exercise.mutants), 'mutant')}, at least {MIN_MUTANTS} are needed")
+    least = {"min_accepted": 0 if exercise.plain else 1, "min_mutants": 3, **the_course().budget_of(exercise.lesson)}
+    for what, answers, where in (("accepted", exercise.accepted, RIGHT), ("mutants", exercise.mutants, WRONG)):
+        if len(answers) < least[f"min_{what}"]:
+            record.broken(
+                f"{counted(len(answers), 'accepted answer' if what == 'accepted' else 'mutant')}, "
+                f"at least {least[f'min_{what}']} are needed",
+                cure=f"write another one in {exercise.id}/{where}",
+            )
     killers: dict[str, set[str]] = {}
     for candidate, outcome in sorted(outcomes, key=lambda pair: pair[0].name):
         failing = _judge_candidate(record, candidate, outcome)
         if candidate.role == "mutant":
             killers[candidate.name] = failing
     _judge_visible(record, killers)
-    for name in (name for cell in exercise.tests for name in answers_for_the_asking(cell.hidden)):
+    for name in (
+        name
+        for cell in exercise.tests
+        if cell.grade_id not in exercise.plain
+        for name in answers_for_the_asking(cell.hidden)
+    ):
         record.broken(
             f"probe and truth of a hidden check share {name}, which runs what it is given: it answers a cheat",
             cure=f"in {exercise.id}/{CHECKS} let them share what makes models and inputs only",

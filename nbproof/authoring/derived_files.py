@@ -9,6 +9,7 @@ If a lesson is gone, or was renamed, a build names what is left of it. It takes 
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,12 @@ def in_the_notebook(cell: Cell) -> str:
     return "\n".join(lines)
 
 
+def _is_derived(folder: Path) -> bool:
+    """Whether its notebooks are what a build has made: a course may have others, which somebody has written."""
+    texts = (path.read_text(encoding="utf-8") for path in folder.glob("*.ipynb"))
+    return folder.is_dir() and all(json.loads(text).get("metadata") == METADATA for text in texts)
+
+
 def orphans(root: Path) -> list[Violation]:
     """The folders in release/ and source/ whose lesson is gone, or was renamed: a person says whether they go."""
     folders = [folder for step in ("release", "source") for folder in sorted((root / step).glob("[!.]*"))]
@@ -113,5 +120,5 @@ def orphans(root: Path) -> list[Violation]:
             f"if nobody needs it: git rm -r {folder}",
         )
         for folder in folders
-        if not (root / "lessons" / folder.name / "lesson.py").exists()
+        if not (root / "lessons" / folder.name / "lesson.py").exists() and _is_derived(folder)
     ]

@@ -35,6 +35,7 @@ from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS, HIDDEN, HINTS, NamedCell, key_of, read_named_cells
 
 __all__ = [
+    "FILES",
     "RIGHT",
     "WRONG",
     "Candidate",
@@ -51,6 +52,8 @@ __all__ = [
 
 
 RIGHT, WRONG = "right.py", "wrong.py"
+FILES = "files"
+"""In a lesson's folder: what lies beside the notebook, such as data, and modules that it imports."""
 
 _NEARLY = re.compile(r"#.*hidden checks", re.IGNORECASE)
 
@@ -155,7 +158,7 @@ def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:
             known = (len(parts) == 1 and parts[0] in ids) or not any(inner.is_file() for inner in path.rglob("*"))
         else:
             known = parts in own
-        if not known and not is_left_over(parts):
+        if not known and not is_left_over(parts) and parts[0] != FILES:
             raise LessonError(*_unexpected(parts, ids, path))
 
 
@@ -236,7 +239,7 @@ def _answers(path: Path) -> Iterator[NamedCell]:
     for cell in read_named_cells(path):
         if cell.name:
             yield cell
-        elif cell.source.strip():
+        elif not all(line.startswith("#") for line in cell.source.split("\n") if line.strip()):
             raise LessonError("an answer without a name", cell.place, "put a '# %% name' above each answer")
 
 

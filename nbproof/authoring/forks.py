@@ -11,7 +11,9 @@ import contextlib
 import gc
 import itertools
 import os
+import shutil
 import signal
+import sys
 import tempfile
 import time
 from collections import deque
@@ -131,6 +133,7 @@ def _child(trials: list[Numbered], pipe: Connection) -> None:
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as sink:
         os.environ["HOME"] = os.environ["IPYTHONDIR"] = scratch
         os.chdir(scratch)
+        _lay_out(trials[0][1].files, Path(scratch))
         os.dup2(sink.fileno(), 2)
         errors, said = prepare(trials[0][1]), _text_of(sink)
         # Collecting garbage in a trial would visit, and thereby copy, all that is shared.
@@ -139,10 +142,18 @@ def _child(trials: list[Numbered], pipe: Connection) -> None:
         for number, (_, trial) in enumerate(trials):
             place = Path(scratch) / str(number)
             place.mkdir()
+            _lay_out(trial.files, place)
             outcome = _forked(trial, place) if _FORKS else _tried(trial, place)
             pipe.send(replace(outcome, errors=errors + outcome.errors, stderr=said + outcome.stderr))
         os.chdir("/")
     pipe.close()
+
+
+def _lay_out(files: Path | None, place: Path) -> None:
+    """Put what lies beside a notebook where a trial runs, from where it can be imported."""
+    if files is not None:
+        shutil.copytree(files, place, dirs_exist_ok=True)
+        sys.path.insert(0, str(place))
 
 
 def _forked(trial: Trial, place: Path) -> Tried:

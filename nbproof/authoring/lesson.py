@@ -31,6 +31,7 @@ import jupytext
 from IPython.core.inputtransformer2 import TransformerManager
 
 from nbproof.authoring.exercise_folder import (
+    FILES,
     Candidate,
     is_left_over,
     key_called,
@@ -59,6 +60,7 @@ from nbproof.cells import (
 from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.errors import LessonError, UsageError
 from nbproof.handed_out import NamedCell
+from nbproof.marking.plain import is_plain
 
 __all__ = [
     "Candidate",
@@ -114,6 +116,12 @@ class Exercise:
         return sum(cell.points for cell in self.tests)
 
     @cached_property
+    def plain(self) -> frozenset[str]:
+        """The grade_ids of test cells that are nbgrader's own kind, such as cells of asserts: they call no check."""
+        own = (cell for cell in self.tests if not cell.checks and "nbproof" not in cell.source)
+        return frozenset(cell.grade_id for cell in own if is_plain(cell.source))
+
+    @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """Reference, stub, accepted answers and mutants, in this order."""
         reference = Candidate("reference", "reference", self.answer.source)
@@ -135,6 +143,12 @@ class Lesson:
         """Its first heading; its name if it begins with none."""
         lines = self.cells[0].source.splitlines()
         return next((line[2:].strip() for line in lines if line.startswith("# ")), self.slug)
+
+    @property
+    def files(self) -> Path | None:
+        """The folder of what lies beside its notebook; None if there is nothing."""
+        folder = self.path.parent / FILES
+        return folder.resolve() if folder.is_dir() else None
 
     @property
     def written(self) -> tuple[Cell, ...]:

@@ -14,7 +14,7 @@ from nbproof.authoring.lesson import find_lessons, read_syllabus
 from nbproof.errors import UsageError
 from nbproof.handed_out import HINTS
 
-__all__ = ["FIRST", "new_course", "new_exercise"]
+__all__ = ["FIRST", "filled", "new_course", "new_exercise", "written"]
 
 FIRST = ("01_first", "last_word_first")
 """The lesson of a new course, and its exercise."""
@@ -42,12 +42,12 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
         "requirements": "\n".join(line for one in leaves for line in _LEAVES[one][1]),
     }
     within = {"lesson.py": f"lessons/{lesson}/lesson.py", "hints.toml": "lessons/hints.toml", "gitignore": ".gitignore"}
-    texts = {within.get(name, name): text for name, text in _filled("course", words)}
+    texts = {within.get(name, name): text for name, text in filled("course", words)}
     told = _words_of_exercise(lesson, exercise, "")
-    for part, text in _filled("exercise", told):
+    for part, text in filled("exercise", told):
         beside = f"lessons/{lesson}/{part}" if part in _OF_THE_LESSON else f"lessons/{lesson}/{exercise}/{part}"
         texts[beside] = texts.get(beside, "") + text
-    return _written({folder / place: text for place, text in texts.items()}, folder)
+    return written({folder / place: text for place, text in texts.items()}, folder)
 
 
 def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> list[Path]:
@@ -65,12 +65,12 @@ def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> list[Pa
             raise UsageError(
                 f"the name {name!r} is taken", str(other.path.parent / name), "choose another name, or change that one"
             )
-    texts = dict(_filled("exercise", _words_of_exercise(lesson, name, title)))
+    texts = dict(filled("exercise", _words_of_exercise(lesson, name, title)))
     path, hints = folder / "lesson.py", folder / HINTS
     before = path.read_text(encoding="utf-8")
     known = hints.read_text(encoding="utf-8").rstrip("\n") + "\n\n\n" if hints.is_file() else ""
     cells, told = texts.pop("lesson.py"), texts.pop(HINTS)
-    made = _written({folder / name / part: text for part, text in texts.items()}, folder)
+    made = written({folder / name / part: text for part, text in texts.items()}, folder)
     path.write_text(_with_cells(before, cells), encoding="utf-8", newline="\n")
     hints.write_text(known + told, encoding="utf-8", newline="\n")
     return [path, hints, *made]
@@ -88,7 +88,7 @@ def _words_of_exercise(lesson: str, name: str, title: str) -> dict[str, str]:
     return {"name": name, "title": _title(title, name), "number": number[0] if number else lesson}
 
 
-def _filled(kind: str, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def filled(kind: str, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Name and text of each file that the templates of this kind make."""
     for path in sorted((_TEMPLATES / kind).glob("*.txt")):
         yield path.name.removesuffix(".txt"), Template(path.read_text(encoding="utf-8")).substitute(words)
@@ -104,7 +104,7 @@ def _with_cells(lesson: str, cells: str) -> str:
     return f"{head}\n{cells.rstrip()}\n" + (f"\n{tail}\n" if tail else "")
 
 
-def _written(texts: Mapping[Path, str], folder: Path) -> list[Path]:
+def written(texts: Mapping[Path, str], folder: Path) -> list[Path]:
     there = next((path for path in texts if path.exists() or path.is_symlink()), None)
     if there is not None:
         raise UsageError(

@@ -11,6 +11,7 @@ import nbformat
 
 from nbproof.authoring.build import derive
 from nbproof.authoring.derived_files import orphans
+from nbproof.authoring.exercise_folder import FILES
 from nbproof.authoring.headings import amiss
 from nbproof.authoring.hinting import refuse_bad_hints
 from nbproof.authoring.lesson import Lesson
@@ -53,13 +54,14 @@ def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | Non
 
 
 def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:
+    beside = [path.name for path in lesson.files.iterdir()] if lesson.files else []
     for step in ("source", "release"):
         for extra in sorted((root / step / lesson.slug).glob("*")):
-            if extra.name not in (f"{lesson.slug}.ipynb", ".ipynb_checkpoints"):
+            if extra.name not in (f"{lesson.slug}.ipynb", ".ipynb_checkpoints", *beside):
                 yield Violation(
                     "learners would get this file as well: nbgrader hands out the whole folder",
                     str(extra),
-                    f"move it out of {step}/",
+                    f"move it out of {step}/, or, if they should, to {lesson.path.parent / FILES}",
                 )
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -63,6 +64,20 @@ class Trial:
     """Whether to look at the checks themselves, with every truth in a namespace that holds its test cell only."""
     limit: float = 60.0
     """Seconds until the trial is ended."""
+    plain: frozenset[str] = frozenset()
+    """Test cells that call no check: one that raises has found something."""
+
+    files: Path | None = None
+    """The folder of what lies beside the notebook."""
+
+    def run(self, grade_id: str, source: str, name: str = "") -> str:
+        """Run a test cell, and say what it raised. A plain one runs in the notebook itself, as nbgrader runs it."""
+        return (_cell if grade_id in self.plain else _test_cell)(name or grade_id, source)
+
+    @property
+    def checks(self) -> tuple[tuple[str, str], ...]:
+        """The test cells that call one."""
+        return tuple(test for test in self.tests if test[0] not in self.plain)
 
 
 @dataclass(frozen=True)
@@ -118,7 +133,7 @@ def prepare(trial: Trial) -> tuple[str, ...]:
         leaf.prepare()
     with contextlib.redirect_stdout(io.StringIO()):
         errors = [_cell(f"setup cell {number}", source) for number, source in enumerate(trial.setup)]
-        for name, source in trial.tests:
+        for name, source in trial.checks:
             with contextlib.suppress(Exception, SystemExit):  # is told where the cell runs
                 _warm_up(_compiled(name, source), trial.seeds[0])
     return tuple(filter(None, errors))
@@ -164,7 +179,11 @@ def try_candidate(trial: Trial) -> Tried:
             verdicts: dict[str, list[Finding]] = {}
             for grade_id, source in trial.tests:
                 with collecting(seed, space) as found:
-                    trouble = _test_cell(grade_id, source)
+                    trouble = trial.run(grade_id, source)
+                if grade_id in trial.plain:
+                    told = ProbeError("", trouble) if trouble else None
+                    verdicts[grade_id] = [Finding(grade_id, "", not trouble, seed, trouble=told)]
+                    continue
                 errors.append(trouble)
                 if trial.doubted and not findings:
                     hearsay += [f"{grade_id}/{one}" for one in _by_hearsay(_compiled(grade_id, source), found)]
@@ -178,7 +197,7 @@ def try_candidate(trial: Trial) -> Tried:
         if trial.apart:
             flaws += _flaws(trial)
             if not flaws:  # what is broken guards nothing, and is told already
-                guarded = tuple(guards(trial.tests, space))
+                guarded = tuple(guards(trial.checks, space))
     return Tried(tuple(findings), tuple(filter(None, errors)), tuple(flaws), guarded, tuple(hearsay))
 
 
@@ -189,7 +208,7 @@ def _without_hidden_tests(trial: Trial, space: dict[str, Any]) -> list[tuple[str
     for grade_id, source in trial.released:
         name = f"{grade_id} without its hidden tests"
         with collecting(trial.seeds[0], space) as found:
-            trouble = _test_cell(name, source)
+            trouble = trial.run(grade_id, source, name)
         if trouble:
             failed.append((grade_id, _RAISES, trouble))
         for one in found:
@@ -225,7 +244,7 @@ def _compiled(name: str, source: str) -> CodeType:
 
 def _flaws(trial: Trial) -> Iterator[str]:
     """What is wrong with the checks, run as a grader runs them: where no learner's code has been."""
-    for grade_id, source in trial.tests:
+    for grade_id, source in trial.checks:
         place = f"{grade_id}, run without the notebook"
         try:
             with listing() as tasks:

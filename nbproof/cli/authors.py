@@ -200,6 +200,29 @@ def _new_exercise(arguments: argparse.Namespace) -> int:
     return 0
 
 
+_ADOPT = Options(
+    (
+        option(
+            "notebook", type=Path, metavar="NOTEBOOK", help="the instructor's version, such as source/ps1/ps1.ipynb"
+        ),
+        option("--name", default="", help="the lesson's folder (default: made of the notebook's name)"),
+    ),
+    "Asserts stay as they are; the reference solution is the right answer. The notebook is not changed.",
+)
+
+
+def _adopt(arguments: argparse.Namespace) -> int:
+    from nbproof.authoring.adopt import adopt
+
+    made = adopt(arguments.notebook, arguments.name)
+    print(f"made lessons/{made.slug}: {counted(len(made.exercises), 'exercise')}: {', '.join(made.exercises)}")
+    for remark in made.remarks:
+        print(f"  note: {remark}")
+    print("next: write three wrong answers in each wrong.py, then, in the course's folder:")
+    print(f"  {course_command('build')} && {course_command(f'check {made.slug}')}")
+    return 0
+
+
 COMMANDS = (
     Command("bundle", _bundle, "make the zip that learners get: lessons, course, and a page to start from", _BUNDLE),
     Command("wheels", _wheels, "make wheels of the tool and the course, to install without a clone", _WHEELS),
@@ -207,5 +230,6 @@ COMMANDS = (
     Command("build", _build, "derive source/ and release/ from lessons/", _BUILD),
     Command("check", _check, "prove the author contract", _CHECK),
     Command("new", _new, "make a course with one lesson that works", _NEW, needs_course=False),
+    Command("adopt", _adopt, "make a lesson of an nbgrader notebook, asserts and all", _ADOPT, needs_course=False),
     Command("new-exercise", _new_exercise, "add a small, complete exercise to a lesson", _NEW_EXERCISE),
 )

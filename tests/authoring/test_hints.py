@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -136,7 +137,12 @@ def test_a_section_that_is_not_there_is_found(monkeypatch: pytest.MonkeyPatch, r
 
 
 def test_an_exercise_without_a_way_in_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert facts(monkeypatch, "x", {}) == ["clip has no way in"]
+    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", lambda: {"other": hint_with("An idea.")})
+    lesson = lesson_with()
+    (clip,) = lesson.exercises
+    two = replace(lesson, exercises=(clip, replace(clip, id="other")))
+    assert [one.fact for one in check_hints([two])] == ["clip has no way in"]
+    assert facts(monkeypatch, "x", {}) == []  # a lesson has a way into each of its exercises, or into none
 
 
 def test_the_share_of_mutants_with_a_hint_of_their_own() -> None:

@@ -1,0 +1,258 @@
+"""Make a lesson of an nbgrader notebook: its asserts stay as they are until somebody turns them into checks.
+
+Each answer becomes an exercise with the tests below it, and an empty ``wrong.py``. What a lesson has no form for is told, and
+stays in the notebook, which is not changed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+
+from nbproof.authoring.exercise_folder import FILES, WRONG
+from nbproof.authoring.lesson import read_lesson
+from nbproof.authoring.new import filled, written
+from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, grading_of, kind_of, name_of
+from nbproof.errors import LessonError, UsageError
+
+__all__ = ["Adopted", "adopt"]
+
+_MARK = re.compile(r"^(\s*)#+\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\b.*$", re.MULTILINE)
+_HEADING = re.compile(r"^#+\s+(?:Exercise:\s*)?(.+?)\s*#*$", re.MULTILINE)
+_SECTION = re.compile(r"^#{2,6}\s+\S.*$", re.MULTILINE)
+_WORDS = """\
+# Wrong answers, as learners hand them in, at least three: a cell each, such as this one without the '# ' in front.
+#
+# # %% starts_at_zero
+# # misconception: counts from 0 | hint: none
+# # edits: reference
+# -    return list(range(1, n + 1))
+# +    return list(range(n))
+"""
+
+
+@dataclass
+class Adopted:
+    """What was made of a notebook."""
+
+    root: Path
+    slug: str
+    files: list[Path] = field(default_factory=list)
+    exercises: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    """What is otherwise than in the notebook, a sentence each."""
+
+
+def adopt(notebook: Path, name: str = "") -> Adopted:
+    """Write ``lessons/<slug>`` in the course of an nbgrader notebook, and a course.toml if it has none.
+
+    ``name``: the slug; made of the folder's and the notebook's names if none is given. Raises UsageError if it is taken, or the
+    notebook cannot be read; LessonError, with nothing written, if no lesson can be made of it.
+    """
+    try:
+        given = nbformat.read(notebook, as_version=4)
+    except Exception as error:  # a file that is no notebook raises whatever its parts do
+        raise UsageError(
+            f"it cannot be read as a notebook: {error}", str(notebook), "name a notebook of source/"
+        ) from None
+    root = _root_of(notebook.resolve())
+    made = Adopted(root, name or _slug_of(notebook.resolve(), root))
+    cells = _Cells(given.cells, made).all()
+    if not made.exercises:
+        raise UsageError(
+            "no answer with a test cell below it", str(notebook), "name the notebook of source/, not of release/"
+        )
+    folder = root / "lessons" / made.slug
+    if folder.exists():
+        raise UsageError("a lesson of this name is there already", str(folder), "add --name OTHER_NAME")
+    texts = {
+        folder / "lesson.py": jupytext.writes(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), fmt="py:percent")
+    }
+    texts |= {folder / exercise / WRONG: _WORDS for exercise in made.exercises}
+    texts |= {path: text for path, text in _course_files(root, given).items() if not path.exists()}
+    made.files = written(texts, folder)
+    for path in sorted(notebook.parent.iterdir()):
+        if _is_used(path, "\n".join(cell.source for cell in given.cells)):
+            copy = shutil.copytree if path.is_dir() else shutil.copy
+            (folder / FILES).mkdir(exist_ok=True)
+            made.files.append(Path(copy(path, folder / FILES / path.name)))
+    try:
+        read_lesson(folder)
+    except LessonError as error:
+        shutil.rmtree(folder)
+        for path in texts:
+            path.unlink(missing_ok=True)
+        raise LessonError(
+            error.fact, str(notebook), f"mend it in the notebook ({error.next_command}), and adopt again"
+        ) from None
+    return made
+
+
+_KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
+_KNOWN_LEAVES = {"numpy": ("numpy",), "pandas": ("numpy", "pandas"), "torch": ("torch",)}
+
+
+def _is_used(path: Path, text: str) -> bool:
+    """Whether a file or folder beside the notebook seems to be named in it."""
+    if path.suffix == ".ipynb" or path.name.startswith((".", "__")):
+        return False
+    imported = path.suffix == ".py" and re.search(rf"\b(import|from)\s+{re.escape(path.stem)}\b", text)
+    return bool(imported) or (f"{path.name}/" if path.is_dir() else path.name) in text
+
+
+def _root_of(notebook: Path) -> Path:
+    """The course's folder: the nearest that says so, or what holds source/."""
+    for folder in notebook.parents:
+        if (
+            (folder / "course.toml").exists()
+            or (folder / "nbgrader_config.py").exists()
+            or (folder / "source").is_dir()
+        ):
+            return folder
+    return notebook.parent
+
+
+def _slug_of(notebook: Path, root: Path) -> str:
+    parts = [notebook.stem] if notebook.parent == root or _snake(notebook.parent.name) in _snake(notebook.stem) else []
+    return _snake("_".join(parts or [notebook.parent.name, notebook.stem]))
+
+
+def _snake(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+
+
+def _course_files(root: Path, given: Any) -> dict[Path, str]:
+    """What a course has besides lessons."""
+    imported = set(
+        re.findall(r"^\s*(?:import|from) (\w+)", "\n".join(cell.source for cell in given.cells), re.MULTILINE)
+    )
+    leaves = dict.fromkeys(leaf for library, needs in _KNOWN_LEAVES.items() if library in imported for leaf in needs)
+    title = _snake(root.name).replace("_", " ").capitalize() or "Course"
+    words = {"title": title, "name": _snake(root.name) or "course", "leaves": json.dumps(list(leaves))[1:-1]}
+    names = ("course.toml", "nbgrader_config.py")
+    return {
+        root / name: text
+        for name, text in filled("course", {**words, "imports": "", "requirements": ""})
+        if name in names
+    }
+
+
+class _Cells:
+    """The lesson's cells, one by one."""
+
+    def __init__(self, given: list[Any], made: Adopted) -> None:
+        self.given, self.made, self.done = given, made, list[Any]()
+        self.title, self.waiting, self.exercise, self.tests = "", "", "", 0
+        self.taken: set[str] = {folder.name for folder in (made.root / "lessons").glob("*/*/")}
+
+    def all(self) -> list[Any]:
+        """Each cell of the notebook in the form that lessons have."""
+        for number, cell in enumerate(self.given):
+            self.done += self.made_of(number, cell)
+        return self.done
+
+    def announce(self, title: str) -> None:
+        """Turn the heading above an answer into that of an exercise; add one if there is none since the last graded cell."""
+        heading = f"### Exercise: {title}\n\nmedium · 10 min\n"
+        for cell in itertools.takewhile(lambda one: not grading_of(one), reversed(self.done)):
+            found = list(_SECTION.finditer(cell.source)) if cell.cell_type == "markdown" else []
+            if found:
+                cell.source = f"{cell.source[: found[-1].start()]}{heading}{cell.source[found[-1].end() :]}".rstrip()
+                return
+        self.done.append(nbformat.v4.new_markdown_cell(heading.rstrip()))
+
+    def made_of(self, number: int, cell: Any) -> Iterator[Any]:
+        """What becomes of one of them."""
+        kind = kind_of(cell) if cell.cell_type != "raw" else CellKind.PROSE
+        if kind is CellKind.ANSWER:
+            yield from self.answer(cell, number)
+        elif kind is CellKind.TEST:
+            yield from self.test(cell)
+        elif kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
+            yield from self.by_hand(cell, kind)
+        elif kind is CellKind.SETUP:
+            yield _code(cell.source, self.name_for(name_of(cell), "setup"), locked=True)
+        elif kind is CellKind.SHOW:
+            yield nbformat.v4.new_code_cell(cell.source)
+        else:
+            self.title = next(reversed(_HEADING.findall(cell.source)), self.title)
+            yield nbformat.v4.new_markdown_cell(re.sub(r"^### Exercise:", "###", cell.source, flags=re.MULTILINE))
+
+    def answer(self, cell: Any, number: int) -> Iterator[Any]:
+        source = "\n\n\n".join(filter(None, (self.waiting, _with_region(cell.source))))
+        following = (kind_of(one) for one in self.given[number + 1 :])
+        if next((kind for kind in following if kind in (CellKind.ANSWER, CellKind.TEST)), None) is not CellKind.TEST:
+            self.waiting = source
+            self.made.remarks.append(f"{name_of(cell)} has no tests of its own: it is a part of the next answer")
+            return
+        self.waiting, self.tests = "", 0
+        self.exercise = self.name_for(name_of(cell), self.title or "exercise")
+        self.made.exercises.append(self.exercise)
+        self.announce(_bare(self.title) or self.exercise.replace("_", " ").capitalize())
+        yield _code(source, self.exercise, solution=True)
+
+    def test(self, cell: Any) -> Iterator[Any]:
+        if not self.exercise:
+            self.made.remarks.append(f"{name_of(cell)} tests nothing above it: left out")
+            return
+        self.tests += 1
+        points = grading_of(cell).get("points") or 0
+        if points <= 0:
+            self.made.remarks.append(
+                f"{name_of(cell)} has no points: it gives 1, as each test cell of a lesson gives some"
+            )
+        name = f"test_{self.exercise}" + (f"_part_{self.tests}" if self.tests > 1 else "")
+        yield _code(_MARK.sub(r"\1### \2 \3", cell.source), name, locked=True, grade=True, points=points or 1)
+
+    def by_hand(self, cell: Any, kind: CellKind) -> Iterator[Any]:
+        points = grading_of(cell).get("points") or 1
+        if kind is not CellKind.WRITTEN:
+            self.made.remarks.append(f"{name_of(cell)}: lessons have no {kind} cell; it stays as text without points")
+            yield nbformat.v4.new_markdown_cell(cell.source if kind is CellKind.TASK else f"*{_bare(self.title)}*")
+            return
+        name = self.name_for("explain_" + _snake(name_of(cell)), "explain")
+        scheme = f"{BEGIN_SCHEME}\n- {points:g} points: what earns them is for you to write here.\n{END_SCHEME}"
+        text = "\n".join(line for line in _MARK.sub("", cell.source).splitlines() if line.strip()) or "An answer."
+        yield nbformat.v4.new_markdown_cell(
+            f"### In your own words: {_bare(self.title) or 'Explain'}\n\n5 min\n\nAnswer below."
+        )
+        source = f"{BEGIN_SOLUTION}\n{text}\n\n{scheme}\n{END_SOLUTION}"
+        yield nbformat.v4.new_markdown_cell(source, metadata=_marks(name, solution=True, grade=True, points=points))
+
+    def name_for(self, grade_id: str, otherwise: str) -> str:
+        """An id of lower-case words that nothing else has."""
+        raw = re.fullmatch(r"cell-[0-9a-f]+", grade_id)
+        name = _snake(otherwise if raw or not _snake(grade_id) else grade_id)[:40].strip("_") or "exercise"
+        name = name if name[0].isalpha() else f"exercise_{name}"
+        names = [name, *(f"{name}_{number}" for number in range(2, 1_000))]
+        found = next(one for one in names if one not in self.taken)
+        self.taken.add(found)
+        return found
+
+
+def _bare(title: str) -> str:
+    return re.sub(r"\s*[\[(]\d+ (?:points?|pts?|marks?)[\])]", "", title).strip()
+
+
+def _with_region(source: str) -> str:
+    """An answer with exact marks around its solution: around all of it, if it has none."""
+    source = _MARK.sub(r"\1### \2 \3", source)
+    return source if BEGIN_SOLUTION in source else f"{BEGIN_SOLUTION}\n{source}\n{END_SOLUTION}"
+
+
+def _code(source: str, name: str, **marks: Any) -> Any:
+    return nbformat.v4.new_code_cell(source, metadata=_marks(name, **marks))
+
+
+def _marks(name: str, **marks: Any) -> Mapping[str, Any]:
+    usual = {"grade": False, "grade_id": name, "locked": False, "schema_version": 3, "solution": False, "task": False}
+    return {"nbgrader": dict(sorted({**usual, **marks}.items()))}
