@@ -30,7 +30,7 @@ _MARK = re.compile(r"^(\s*)#+\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\
 _HEADING = re.compile(r"^#+\s+(?:Exercise:\s*)?(.+?)\s*#*$", re.MULTILINE)
 _SECTION = re.compile(r"^#{2,6}\s+\S.*$", re.MULTILINE)
 _WORDS = """\
-# Wrong answers, as learners hand them in, at least three: a cell each, such as this one without the '# ' in front.
+# Wrong answers, as learners hand them in, at least two: a cell each, such as this one without the '# ' in front.
 #
 # # %% starts_at_zero
 # # misconception: counts from 0 | hint: none
@@ -162,13 +162,13 @@ class _Cells:
 
     def announce(self, title: str) -> None:
         """Turn the heading above an answer into that of an exercise; add one if there is none since the last graded cell."""
-        heading = f"### Exercise: {title}\n\nmedium · 10 min\n"
+        heading = f"### Exercise: {title}\n\nmedium · 10 min"
         for cell in itertools.takewhile(lambda one: not grading_of(one), reversed(self.done)):
             found = list(_SECTION.finditer(cell.source)) if cell.cell_type == "markdown" else []
             if found:
                 cell.source = f"{cell.source[: found[-1].start()]}{heading}{cell.source[found[-1].end() :]}".rstrip()
                 return
-        self.done.append(nbformat.v4.new_markdown_cell(heading.rstrip()))
+        self.done.append(nbformat.v4.new_markdown_cell(heading))
 
     def made_of(self, number: int, cell: Any) -> Iterator[Any]:
         """What becomes of one of them."""

@@ -156,7 +156,7 @@ def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[
 
 def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
     exercise = record.exercise
-    least = {"min_accepted": 0 if exercise.plain else 1, "min_mutants": 3, **the_course().budget_of(exercise.lesson)}
+    least = {"min_accepted": 0, "min_mutants": 2, **the_course().budget_of(exercise.lesson)}
     for what, answers, where in (("accepted", exercise.accepted, RIGHT), ("mutants", exercise.mutants, WRONG)):
         if len(answers) < least[f"min_{what}"]:
             record.broken(

@@ -12,20 +12,18 @@ from string import Template
 
 from nbproof.authoring.lesson import find_lessons, read_syllabus
 from nbproof.errors import UsageError
-from nbproof.handed_out import HINTS
 
 __all__ = ["FIRST", "filled", "new_course", "new_exercise", "written"]
 
 FIRST = ("01_first", "last_word_first")
 """The lesson of a new course, and its exercise."""
 
-_OF_THE_LESSON = ("lesson.py", HINTS)
-"""What an exercise has in the files of its lesson; the rest lies in its own folder."""
 _TEMPLATES = Path(__file__).parent / "templates"
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _LEAVES = {
     "torch": ("import torch\n\n", ("torch",)),
     "numpy": ("import numpy as np\n\n", ("numpy",)),
+    "pandas": ("import pandas as pd\n\n", ("pandas",)),
 }
 """What plugs in -> how a lesson imports it, and what has to be installed."""
 
@@ -43,9 +41,9 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     }
     within = {"lesson.py": f"lessons/{lesson}/lesson.py", "hints.toml": "lessons/hints.toml", "gitignore": ".gitignore"}
     texts = {within.get(name, name): text for name, text in filled("course", words)}
-    told = _words_of_exercise(lesson, exercise, "")
+    told = _words_of_exercise(exercise, "")
     for part, text in filled("exercise", told):
-        beside = f"lessons/{lesson}/{part}" if part in _OF_THE_LESSON else f"lessons/{lesson}/{exercise}/{part}"
+        beside = f"lessons/{lesson}/" + (part if part == "lesson.py" else f"{exercise}/{part}")
         texts[beside] = texts.get(beside, "") + text
     return written({folder / place: text for place, text in texts.items()}, folder)
 
@@ -65,15 +63,12 @@ def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> list[Pa
             raise UsageError(
                 f"the name {name!r} is taken", str(other.path.parent / name), "choose another name, or change that one"
             )
-    texts = dict(filled("exercise", _words_of_exercise(lesson, name, title)))
-    path, hints = folder / "lesson.py", folder / HINTS
-    before = path.read_text(encoding="utf-8")
-    known = hints.read_text(encoding="utf-8").rstrip("\n") + "\n\n\n" if hints.is_file() else ""
-    cells, told = texts.pop("lesson.py"), texts.pop(HINTS)
+    texts = dict(filled("exercise", _words_of_exercise(name, title)))
+    path = folder / "lesson.py"
+    before, cells = path.read_text(encoding="utf-8"), texts.pop("lesson.py")
     made = written({folder / name / part: text for part, text in texts.items()}, folder)
     path.write_text(_with_cells(before, cells), encoding="utf-8", newline="\n")
-    hints.write_text(known + told, encoding="utf-8", newline="\n")
-    return [path, hints, *made]
+    return [path, *made]
 
 
 def _title(given: str, name: str) -> str:
@@ -83,9 +78,8 @@ def _title(given: str, name: str) -> str:
     return given or name.replace("_", " ").capitalize()
 
 
-def _words_of_exercise(lesson: str, name: str, title: str) -> dict[str, str]:
-    number = re.match(r"\d+", lesson)
-    return {"name": name, "title": _title(title, name), "number": number[0] if number else lesson}
+def _words_of_exercise(name: str, title: str) -> dict[str, str]:
+    return {"name": name, "title": _title(title, name)}
 
 
 def filled(kind: str, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -159,7 +159,7 @@ _NEW = Options(
             "--leaves",
             action="append",
             default=[],
-            choices=("torch", "numpy"),
+            choices=("torch", "numpy", "pandas"),
             help="a library whose values exercises compare, besides Python's own; may be repeated",
         ),
     ),
@@ -192,9 +192,8 @@ _NEW_EXERCISE = Options(
 def _new_exercise(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.new import new_exercise
 
-    lesson, hints, *files = new_exercise(arguments.course, arguments.lesson, arguments.name, arguments.title)
+    lesson, *files = new_exercise(arguments.course, arguments.lesson, arguments.name, arguments.title)
     print(f"added to {lesson}: prose, a TODO cell and a check cell, after those of the last exercise")
-    print(f"added to {hints}: the way in, and what goes wrong")
     print(f"made {files[0].parent}: " + ", ".join(path.name for path in files))
     print(f"next: {course_command('build')}, then: {course_command(f'check {arguments.name}')}")
     return 0
@@ -218,7 +217,7 @@ def _adopt(arguments: argparse.Namespace) -> int:
     print(f"made lessons/{made.slug}: {counted(len(made.exercises), 'exercise')}: {', '.join(made.exercises)}")
     for remark in made.remarks:
         print(f"  note: {remark}")
-    print("next: write three wrong answers in each wrong.py, then, in the course's folder:")
+    print("next: write two wrong answers or more in each wrong.py, then, in the course's folder:")
     print(f"  {course_command('build')} && {course_command(f'check {made.slug}')}")
     return 0
 

@@ -44,6 +44,18 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "knots"
 
 
+def test_an_exercise_is_the_least_that_works(tmp_path: Path) -> None:
+    new_course(tmp_path)
+    before = (tmp_path / "lessons" / LESSON / "lesson.py").read_text()
+    lesson, *files = new_exercise(tmp_path, LESSON, "mine")
+    assert [path.name for path in files] == ["checks.py", "wrong.py"]
+    lines = [
+        *lesson.read_text()[len(before) :].splitlines(),
+        *(line for one in files for line in one.read_text().splitlines()),
+    ]
+    assert len([line for line in lines if line.strip(" #")]) <= 40
+
+
 @pytest.mark.slow
 def test_both_exercises_hold(course: Path) -> None:
     told = run(course, "check")
@@ -57,7 +69,7 @@ def test_a_class_is_graded_isolated_and_gets_pages(course: Path) -> None:
     total = {one["learner"]: one["score"] for one in json.loads((course / "class.json").read_text())["submissions"]}
     assert (total["ada"], total["goro"], total["hanna"]) == (4.0, 0.0, 0.0)
     page = (course / f"demo/feedback/goro/{LESSON}/{LESSON}.html").read_text()
-    assert "Looks like" in page and "Sentences and words" in page
+    assert "last_word_first" in page and "Sentences and words" in page
 
 
 @pytest.mark.slow
@@ -98,7 +110,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "README.md").read_text() == "mine"
 
 
-@pytest.mark.parametrize("leaf", ["torch", "numpy"])
+@pytest.mark.parametrize("leaf", ["torch", "numpy", "pandas"])
 def test_leaves_are_installed_imported_and_named(tmp_path: Path, leaf: str) -> None:
     new_course(tmp_path, leaves=[leaf])
     for place in ("course.toml", "requirements.txt", f"lessons/{LESSON}/lesson.py"):

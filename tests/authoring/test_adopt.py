@@ -1,0 +1,154 @@
+"""`nbproof adopt`: a lesson of an nbgrader notebook, with its asserts as they are, which the author contract can hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from nbproof.authoring.adopt import adopt
+from nbproof.authoring.build import build
+from nbproof.authoring.checkup import check_up
+from nbproof.authoring.derived_files import orphans
+from nbproof.authoring.lesson import read_lesson
+from nbproof.course_file import find_course, use_course
+from nbproof.errors import LessonError, UsageError
+
+SQUARES = """\
+def squares(n):
+    #### BEGIN SOLUTION
+    if n < 1:
+        raise ValueError(LIMIT)
+    return [i ** 2 for i in range(1, n + 1)]
+    #### END SOLUTION"""
+
+
+def _cell(source: str, grade_id: str = "", kind: str = "code", **marks: Any) -> Any:
+    cell = getattr(nbformat.v4, f"new_{kind}_cell")(source)
+    if grade_id:
+        cell["metadata"]["nbgrader"] = {"grade_id": grade_id, "schema_version": 3, "task": False, "locked": False,
+                                        "solution": False, "grade": False, **marks}  # fmt: skip
+    return cell
+
+
+def _notebook(*more: Any) -> Any:
+    tests: dict[str, Any] = {"grade": True, "locked": True}
+    return nbformat.v4.new_notebook(
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+        cells=[
+            _cell("# Problem set 1", "cell-00", "markdown", locked=True),
+            _cell("from beside import LIMIT"),
+            _cell("## Part A (2 points)\n\nThe squares up to n.", kind="markdown"),
+            _cell(SQUARES, "squares", solution=True),
+            _cell("squares(10)"),
+            _cell("from math import prod\nassert squares(2) == [1, 4]", "correct", points=1, **tests),
+            _cell("### BEGIN HIDDEN TESTS\nassert squares(3)[2] == 9\n### END HIDDEN TESTS", "more", points=0, **tests),
+            _cell("Their sum.", kind="markdown"),
+            _cell("total = 0", "cell-0ab1", solution=True),
+            _cell("total = sum(squares(3))", "cell-0ab2", solution=True),
+            _cell("assert total == prod([2, 7])", "cell-0ab3", points=2, **tests),
+            _cell("Because.", "why", "markdown", grade=True, solution=True, points=3),
+            _cell("plot()", "picture", grade=True, solution=True, points=3),
+            *more,
+        ],
+    )
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A plain nbgrader course with a header, a module beside its notebook, and a notebook that is not called like its folder."""
+    monkeypatch.setenv("NBPROOF_COURSE", "")
+    (tmp_path / "source" / "ps1").mkdir(parents=True)
+    (tmp_path / "nbgrader_config.py").write_text(
+        'c = get_config()\nc.CourseDirectory.course_id = "x"\nc.IncludeHeaderFooter.header = "source/header.ipynb"\n'
+    )
+    nbformat.write(nbformat.v4.new_notebook(cells=[_cell("Your name:")]), tmp_path / "source" / "header.ipynb")
+    nbformat.write(_notebook(), tmp_path / "source" / "ps1" / "problem1.ipynb")
+    (tmp_path / "source" / "ps1" / "beside.py").write_text("LIMIT = 'n must be 1 or more'\n")
+    (tmp_path / "source" / "ps1" / "unused.csv").write_text("a,b\n")
+    yield tmp_path
+    import course as ours
+
+    use_course(ours.__file__)
+
+
+def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
+    made = adopt(course / "source" / "ps1" / "problem1.ipynb")
+    assert made.slug == "ps1_problem1" and made.exercises == ["squares", "part_a_2_points"]
+    told = "\n".join(made.remarks)
+    assert (
+        "more has no points" in told
+        and "cell-0ab1 has no tests of its own" in told
+        and "picture: lessons have no" in told
+    )
+    lesson = read_lesson(course / "lessons" / made.slug)
+    first, second = lesson.exercises
+    assert [cell.grade_id for cell in first.tests] == ["test_squares", "test_squares_part_2"] and first.points == 2
+    assert first.plain == {"test_squares", "test_squares_part_2"} and not first.mutants and not first.accepted
+    assert second.answer.source.count("BEGIN SOLUTION") == 2
+    assert [cell.grade_id for cell in lesson.written] == ["explain_why"]
+    assert [cell.source for cell in lesson.cells if "### Exercise: Part A\n" in cell.source]
+    assert [path.name for path in (course / "lessons" / made.slug / "files").iterdir()] == ["beside.py"]
+    assert {path.name for path in (course / "source" / "ps1").iterdir()} == {
+        "problem1.ipynb",
+        "beside.py",
+        "unused.csv",
+    }
+
+
+MUTANTS = """\
+# %% from_zero
+# misconception: counts from 0 | hint: none
+# edits: reference
+-    return [i ** 2 for i in range(1, n + 1)]
++    return [i ** 2 for i in range(n)]
+
+# %% doubles
+# misconception: takes the square for twice | hint: none
+def squares(n):
+    return [i * 2 for i in range(1, n + 1)]
+
+# %% {last}
+# misconception: forgets the error | hint: none
+def squares(n):
+    return [i ** 2 for i in range(1, n + 1)]
+"""
+
+
+@pytest.mark.slow
+def test_the_contract_holds_it_and_names_a_mutant_that_its_asserts_let_through(course: Path) -> None:
+    made = adopt(course / "source" / "ps1" / "problem1.ipynb")
+    find_course(course)
+    folder = course / "lessons" / made.slug
+    (folder / "squares" / "wrong.py").write_text(MUTANTS.format(last="no_error"))
+    build(course, say=lambda line: None)
+    assert (course / "release" / made.slug / "beside.py").exists()
+    assert build(course, say=lambda line: None) == []
+    facts = [one.fact for one in check_up(course, [], lambda *step: None).violations]
+    assert facts == [
+        "squares: the mutant no_error survives: forgets the error",
+        "part_a_2_points: 0 mutants, at least 2 are needed",
+    ]
+
+
+def test_what_somebody_else_has_written_in_source_is_no_orphan(course: Path) -> None:
+    (course / "lessons").mkdir()
+    assert orphans(course) == []
+
+
+def test_a_notebook_of_which_no_lesson_can_be_made_changes_nothing(course: Path) -> None:
+    path = course / "source" / "ps1" / "problem1.ipynb"
+    before = set(course.rglob("*"))
+    nbformat.write(
+        _notebook(_cell("def (:", "broken", solution=True), _cell("assert 1", "t", grade=True, points=1)), path
+    )
+    with pytest.raises(LessonError, match="broken") as caught:
+        adopt(path)
+    assert caught.value.place == str(path)
+    nbformat.write(nbformat.v4.new_notebook(cells=[_cell("1")]), path)
+    for bad in (path, course / "source" / "ps1" / "beside.py"):
+        with pytest.raises(UsageError):
+            adopt(bad)
+    assert set(course.rglob("*")) - before <= {course / "lessons"}
