@@ -65,16 +65,23 @@ check("countdown", DownToOne, Again, TwoLoopsAtOnce)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class FromZero(_Countdown):
-    """A countdown from 0 gives nothing, whatever another one gives."""
+    """A countdown from 0 gives nothing; another one serves any loops."""
 
     blame = {"Countdown(0), and then another one": "countdown_of_nothing"}
 
     def probe(self, nb, case):
         countdown, start = nb.function("Countdown"), case.integer("another start", 9, 18)
-        return {"Countdown(0), and then another one": walked(countdown(0)) + walked(countdown(start))}
+        one = countdown(start)
+        first, second = iter(one), iter(one)
+        turns = [next(loop, "nothing") for loop in (first, second, first)]
+        both = walked(countdown(0)) + walked(countdown(start))
+        return {"Countdown(0), and then another one": both, "two loops by turns, and a third": turns + walked(one)}
 
     def truth(self, case):
-        return {"Countdown(0), and then another one": [*range(case.integer("another start", 9, 18), 0, -1)]}
+        start = case.integer("another start", 9, 18)
+        numbers = [*range(start, 0, -1)]
+        turns = [start, start, start - 1, *numbers]
+        return {"Countdown(0), and then another one": numbers, "two loops by turns, and a third": turns}
 
 
 check("countdown", FromZero)

@@ -70,16 +70,17 @@ check("neighbours", EachWithTheNext, FromAnIterator, FewerThanTwo)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class AnyThings(_Neighbours):
-    """0, an empty text and None are things like all others."""
+    """0, an empty text and None are things like all others, also in a stream."""
 
     blame = {"neighbours(items)": "neighbours_asks_for_truth"}
 
     def probe(self, nb, case):
-        return {"neighbours(items)": nb.function("neighbours")(case.shuffled("items", [0, 5, "", 7, None, 3]))}
+        neighbours, things = nb.function("neighbours"), case.shuffled("items", [0, 5, "", 7, None, 3])
+        return {"neighbours(items)": neighbours(iter(things)), "of nothing": neighbours(iter([]))}
 
     def truth(self, case):
         things = case.shuffled("items", [0, 5, "", 7, None, 3])
-        return {"neighbours(items)": [[things[at], things[at + 1]] for at in range(5)]}
+        return {"neighbours(items)": [[things[at], things[at + 1]] for at in range(5)], "of nothing": []}
 
 
 check("neighbours", AnyThings)

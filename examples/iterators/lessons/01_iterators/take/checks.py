@@ -77,18 +77,20 @@ check("take", FirstOfAList, FromAnIterator, LeavesTheRest, FewerThanAskedFor)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class NothingAskedFor(_Take):
-    """If nothing is asked for, nothing is taken: whoever asks again gets the first things."""
+    """If nothing is asked for, nothing is taken, and whoever asks for more than there is gets all."""
 
-    blame = {"take(items, 0), and then take(items, 2)": "take_at_least_one", "what is left": "take_at_least_one"}
+    blame = {"take(items, 0), and then take(items, 2)": "take_at_least_one"}
 
     def probe(self, nb, case):
         take, items = nb.function("take"), iter(case.words("hidden items", 5))
         both = [take(items, 0), take(items, 2)]
-        return {"take(items, 0), and then take(items, 2)": both, "what is left": list(items)}
+        of_a_list = take(case.words("hidden list", 4), 3)
+        return {"take(items, 0), and then take(items, 2)": both, "of the rest": take(items, 9), "of a list": of_a_list}
 
     def truth(self, case):
-        words = case.words("hidden items", 5)
-        return {"take(items, 0), and then take(items, 2)": [[], words[:2]], "what is left": words[2:]}
+        words, of_a_list = case.words("hidden items", 5), case.words("hidden list", 4)[:3]
+        both = [[], words[:2]]
+        return {"take(items, 0), and then take(items, 2)": both, "of the rest": words[2:], "of a list": of_a_list}
 
 
 check("take", NothingAskedFor)

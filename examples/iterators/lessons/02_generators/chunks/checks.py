@@ -63,16 +63,26 @@ check("chunks", ShortLast, FromAStream)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class NoEmptyList(_Chunks):
-    """No list is empty, also if the things fill the last one."""
+    """No list is empty, and each takes what it needs of a stream, no more."""
 
     blame = {"list(chunks(items, size))": "chunks_empty_at_the_end"}
 
     def probe(self, nb, case):
-        return {"list(chunks(items, size))": list(nb.function("chunks")(case.words("items", 6), 2))}
+        chunks, source = nb.function("chunks"), iter(case.words("stream", 7))
+        made = iter(chunks(source, 4))
+        return {
+            "list(chunks(items, size))": list(chunks(case.words("items", 6), 2)),
+            "the first of another stream, then what comes next in it": [next(made, None), next(source, None)],
+            "the other lists": list(made),
+        }
 
     def truth(self, case):
-        words = case.words("items", 6)
-        return {"list(chunks(items, size))": [words[:2], words[2:4], words[4:]]}
+        words, stream = case.words("items", 6), case.words("stream", 7)
+        return {
+            "list(chunks(items, size))": [words[:2], words[2:4], words[4:]],
+            "the first of another stream, then what comes next in it": [stream[:4], stream[4]],
+            "the other lists": [stream[5:]],
+        }
 
 
 check("chunks", NoEmptyList)

@@ -73,7 +73,7 @@ check("running_total", SumsSoFar, OneAtATime)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class ZeroIsATotal(_Total):
-    """A sum of zero is handed out like any other."""
+    """A sum of zero is handed out like any other, as soon as it is there."""
 
     blame = {"list(running_total(numbers))": "total_skips_zero"}
 
@@ -82,11 +82,16 @@ class ZeroIsATotal(_Total):
         return [first, -first, second]
 
     def probe(self, nb, case):
-        return {"list(running_total(numbers))": list(nb.function("running_total")(self.there_and_back(case)))}
+        source = iter([*self.there_and_back(case), case.integer("more", 3, 99)])
+        totals = list(islice(nb.function("running_total")(source), 3))
+        return {"list(running_total(numbers))": totals, "what is left in the source": list(source)}
 
     def truth(self, case):
         first, _, last = self.there_and_back(case)
-        return {"list(running_total(numbers))": [first, 0, last]}
+        return {
+            "list(running_total(numbers))": [first, 0, last],
+            "what is left in the source": [case.integer("more", 3, 99)],
+        }
 
 
 check("running_total", ZeroIsATotal)
