@@ -53,7 +53,7 @@ class Case:
         """The same as a new ``numpy.ndarray``, float64 if no dtype is named."""
         return leaf_named("numpy").drawn(self.seed_of(name), shape, positive, dtype)
 
-    def frame(self, name: str, rows: int, **columns: Any) -> Any:
+    def frame(self, name: str, rows: int, /, **columns: Any) -> Any:
         """A new ``pandas.DataFrame``, a column for each name: of ``float``, of ``int`` (2 to 99), or of some of these items."""
         return leaf_named("pandas").drawn(self.seed_of(name), (rows,), True, columns)
 

@@ -105,7 +105,7 @@ def test_a_part_is_blamed_on_the_field_that_has_it() -> None:
 
 
 def test_a_table_that_is_drawn_from_the_case_is_at_hand_and_one_that_is_made_of_it_is_not() -> None:
-    frames = [Case(seed).frame("sales", 4, town=("Ulm", "Bonn"), price=float, count=int) for seed in (1, 1, 2)]
+    frames = [Case(seed).frame("sales", 4, name=("Ulm", "Bonn"), price=float, count=int) for seed in (1, 1, 2)]
     assert snapshot(frames[0]) == snapshot(frames[1]) != snapshot(frames[2])
     assert not is_hearsay(frames[0], frames[2]) and is_hearsay(frames[0], frames[1])
     for wanted, made in ((frames[0], True), (frames[0].iloc[::-1], False)):
