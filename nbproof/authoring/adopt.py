@@ -94,6 +94,10 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
         raise LessonError(
             error.fact, str(notebook), f"mend it in the notebook ({error.next_command}), and adopt again"
         ) from None
+    if notebook.resolve() == root / "source" / made.slug / f"{made.slug}.ipynb":
+        made.remarks.append(
+            "a build writes this notebook anew, from the lesson: commit it first, or add --name OTHER_NAME"
+        )
     return made
 
 
@@ -111,19 +115,13 @@ def _is_used(path: Path, text: str) -> bool:
 
 def _root_of(notebook: Path) -> Path:
     """The course's folder: the nearest that says so, or what holds source/."""
-    for folder in notebook.parents:
-        if (
-            (folder / "course.toml").exists()
-            or (folder / "nbgrader_config.py").exists()
-            or (folder / "source").is_dir()
-        ):
-            return folder
-    return notebook.parent
+    marks = ("course.toml", "nbgrader_config.py", "source")
+    return next((one for one in notebook.parents if any((one / mark).exists() for mark in marks)), notebook.parent)
 
 
 def _slug_of(notebook: Path, root: Path) -> str:
-    parts = [notebook.stem] if notebook.parent == root or _snake(notebook.parent.name) in _snake(notebook.stem) else []
-    return _snake("_".join(parts or [notebook.parent.name, notebook.stem]))
+    alone = notebook.parent == root or _snake(notebook.parent.name) in _snake(notebook.stem)
+    return _snake(notebook.stem if alone else f"{notebook.parent.name}_{notebook.stem}")
 
 
 def _snake(text: str) -> str:

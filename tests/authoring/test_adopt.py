@@ -138,6 +138,15 @@ def test_what_somebody_else_has_written_in_source_is_no_orphan(course: Path) -> 
     assert orphans(course) == []
 
 
+def test_a_notebook_that_a_build_would_write_anew_is_said_to_be(course: Path) -> None:
+    path = (course / "source" / "ps1" / "problem1.ipynb").rename(course / "source" / "ps1" / "ps1.ipynb")
+    made = adopt(path)
+    assert made.slug == "ps1" and "writes this notebook anew" in made.remarks[-1]
+    with pytest.raises(UsageError, match="there already"):
+        adopt(path)
+    assert adopt(path, "other").slug == "other"
+
+
 def test_a_notebook_of_which_no_lesson_can_be_made_changes_nothing(course: Path) -> None:
     path = course / "source" / "ps1" / "problem1.ipynb"
     before = set(course.rglob("*"))
