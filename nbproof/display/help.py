@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.course_file import the_course
-from nbproof.display.outline import outline
+from nbproof.display.outline import exercise_named, outline
 from nbproof.display.session import SESSION
 from nbproof.errors import HintError
 from nbproof.front_end import MONO, framed, prose, show
@@ -124,7 +124,7 @@ def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
 def show_next_step(exercise: str | None = None) -> None:
     """Show one step more than the last time. Says what to do if there is nothing to help with."""
     last = SESSION.last if exercise is None else None
-    if exercise is not None and exercise not in exercise_hints():
+    if exercise is not None and exercise not in exercise_hints() and exercise_named(exercise) is None:
         return say_unknown(exercise, exercise_hints(), "hint")
     if exercise is None and last is None:
         return say(

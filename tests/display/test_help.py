@@ -82,6 +82,10 @@ def test_a_name_that_does_not_exist(asked, name: str, near: str) -> None:
     assert near in said
 
 
+def test_an_exercise_without_a_way_in_is_known_all_the_same(asked) -> None:
+    assert "`weight_grad` has no hints." in asked("weight_grad")
+
+
 def test_before_any_check_it_says_what_to_do(asked) -> None:
     assert "No check has run yet" in asked()
 
