@@ -12,6 +12,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,8 @@ def _course_files(root: Path, given: Any) -> dict[Path, str]:
     imported = set(
         re.findall(r"^\s*(?:import|from) (\w+)", "\n".join(cell.source for cell in given.cells), re.MULTILINE)
     )
-    leaves = dict.fromkeys(leaf for library, needs in _KNOWN_LEAVES.items() if library in imported for leaf in needs)
+    libraries = [one for one in _KNOWN_LEAVES if one in imported and find_spec(one)]
+    leaves = dict.fromkeys(leaf for library in libraries for leaf in _KNOWN_LEAVES[library])
     title = _snake(root.name).replace("_", " ").capitalize() or "Course"
     words = {"title": title, "name": _snake(root.name) or "course", "leaves": json.dumps(list(leaves))[1:-1]}
     names = ("course.toml", "nbgrader_config.py")
