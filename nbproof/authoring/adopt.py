@@ -59,47 +59,49 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     ``name``: the slug; made of the folder's and the notebook's names if none is given. Raises UsageError if it is taken, or the
     notebook cannot be read; LessonError, with nothing written, if no lesson can be made of it.
     """
-    try:
-        given = nbformat.read(notebook, as_version=4)
-    except Exception as error:  # a file that is no notebook raises whatever its parts do
-        raise UsageError(
-            f"it cannot be read as a notebook: {error}", str(notebook), "name a notebook of source/"
-        ) from None
-    root = _root_of(notebook.resolve())
+    given, root = _read(notebook), _root_of(notebook.resolve())
     made = Adopted(root, name or _slug_of(notebook.resolve(), root))
     cells = _Cells(given.cells, made).all()
     if not made.exercises:
-        raise UsageError(
-            "no answer with a test cell below it", str(notebook), "name the notebook of source/, not of release/"
-        )
+        cure = "name the notebook of source/, not of release/"
+        raise UsageError("no answer with a test cell below it", str(notebook), cure)
     folder = root / "lessons" / made.slug
     if folder.exists():
         raise UsageError("a lesson of this name is there already", str(folder), "add --name OTHER_NAME")
-    texts = {
-        folder / "lesson.py": jupytext.writes(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), fmt="py:percent")
-    }
-    texts |= {folder / exercise / WRONG: _WORDS for exercise in made.exercises}
+    lesson = jupytext.writes(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), fmt="py:percent")
+    texts = {folder / "lesson.py": lesson, **{folder / exercise / WRONG: _WORDS for exercise in made.exercises}}
     texts |= {path: text for path, text in _course_files(root, given).items() if not path.exists()}
-    made.files = written(texts, folder)
-    for path in sorted(notebook.parent.iterdir()):
-        if _is_used(path, "\n".join(cell.source for cell in given.cells)):
-            copy = shutil.copytree if path.is_dir() else shutil.copy
-            (folder / FILES).mkdir(exist_ok=True)
-            made.files.append(Path(copy(path, folder / FILES / path.name)))
+    made.files = [*written(texts, folder), *_copied(notebook, given, folder / FILES)]
     try:
         read_lesson(folder)
     except LessonError as error:
         shutil.rmtree(folder)
         for path in texts:
             path.unlink(missing_ok=True)
-        raise LessonError(
-            error.fact, str(notebook), f"mend it in the notebook ({error.next_command}), and adopt again"
-        ) from None
+        cure = f"mend it in the notebook ({error.next_command}), and adopt again"
+        raise LessonError(error.fact, str(notebook), cure) from None
     if notebook.resolve() == root / "source" / made.slug / f"{made.slug}.ipynb":
         made.remarks.append(
             "a build writes this notebook anew, from the lesson: commit it first, or add --name OTHER_NAME"
         )
     return made
+
+
+def _read(notebook: Path) -> Any:
+    try:
+        return nbformat.read(notebook, as_version=4)
+    except Exception as error:  # a file that is no notebook raises whatever its parts do
+        what = f"it cannot be read as a notebook: {error}"
+        raise UsageError(what, str(notebook), "name a notebook of source/") from None
+
+
+def _copied(notebook: Path, given: Any, into: Path) -> list[Path]:
+    """What lies beside the notebook and is named in it, copied."""
+    text = "\n".join(cell.source for cell in given.cells)
+    used = [path for path in sorted(notebook.parent.iterdir()) if _is_used(path, text)]
+    if used:
+        into.mkdir()
+    return [Path((shutil.copytree if path.is_dir() else shutil.copy)(path, into / path.name)) for path in used]
 
 
 _KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}

@@ -181,9 +181,7 @@ def try_candidate(trial: Trial) -> Tried:
                 with collecting(seed, space) as found:
                     trouble = trial.run(grade_id, source)
                 if grade_id in trial.plain:
-                    told = ProbeError("", trouble) if trouble else None
-                    verdicts[grade_id] = [Finding(grade_id, "", not trouble, seed, trouble=told)]
-                    continue
+                    found, trouble = [_held(grade_id, trouble, seed)], ""
                 errors.append(trouble)
                 if trial.doubted and not findings:
                     hearsay += [f"{grade_id}/{one}" for one in _by_hearsay(_compiled(grade_id, source), found)]
@@ -199,6 +197,11 @@ def try_candidate(trial: Trial) -> Tried:
             if not flaws:  # what is broken guards nothing, and is told already
                 guarded = tuple(guards(trial.checks, space))
     return Tried(tuple(findings), tuple(filter(None, errors)), tuple(flaws), guarded, tuple(hearsay))
+
+
+def _held(grade_id: str, trouble: str, seed: int) -> Finding:
+    """What a plain test cell has found: nothing, if it raised nothing."""
+    return Finding(grade_id, "", not trouble, seed, trouble=ProbeError("", trouble) if trouble else None)
 
 
 def _without_hidden_tests(trial: Trial, space: dict[str, Any]) -> list[tuple[str, str, str]]:

@@ -123,12 +123,17 @@ class _Decoder:
             return self.tensor(self.leaves[kind], *value)
         if kind == "u" and isinstance(value, str):
             return Unreadable(self.text(value[:200]))
-        if kind == "l" and isinstance(value, list):
-            return [self.walk(item, depth + 1) for item in value]
-        if kind == "d" and isinstance(value, list):
-            return {self.text(key): self.walk(item, depth + 1) for key, item in value}
-        if kind == "p" and isinstance(value, list):
-            return Parts(self.text(*value[:1]), {self.text(key): self.walk(item, depth + 1) for key, item in value[1:]})
+        if isinstance(value, list):
+            return self.several(kind, value, depth + 1)
+        raise WireError("evidence of no known form")
+
+    def several(self, kind: str, value: list[Any], depth: int) -> Evidence:
+        if kind == "l":
+            return [self.walk(item, depth) for item in value]
+        if kind == "d":
+            return {self.text(key): self.walk(item, depth) for key, item in value}
+        if kind == "p":
+            return Parts(self.text(*value[:1]), {self.text(key): self.walk(item, depth) for key, item in value[1:]})
         raise WireError("evidence of no known form")
 
     def text(self, text: str) -> str:

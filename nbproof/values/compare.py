@@ -154,11 +154,15 @@ def leaves(wanted: object, where: str = "the result") -> Iterator[tuple[str, Evi
     else:
         leaf = snapshot(wanted)
         if isinstance(leaf, Parts):
-            for step, part in leaf.items():
-                yield from leaves(part if atol is None else Close(part, atol=atol), where + step)
+            yield from _leaves_of_parts(leaf, where, atol)
             return
         usual = tolerance_of(leaf.dtype)[1] if isinstance(leaf, TensorRecord) else _ATOL
         yield where, leaf, usual if atol is None else atol
+
+
+def _leaves_of_parts(parts: Parts, where: str, atol: float | None) -> Iterator[tuple[str, Evidence, float]]:
+    for step, part in parts.items():
+        yield from leaves(part if atol is None else Close(part, atol=atol), where + step)
 
 
 def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Difference | None:
