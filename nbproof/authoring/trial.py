@@ -184,7 +184,7 @@ def try_candidate(trial: Trial) -> Tried:
                     found, trouble = [_held(grade_id, trouble, seed)], ""
                 errors.append(trouble)
                 if trial.doubted and not findings:
-                    hearsay += [f"{grade_id}/{one}" for one in _by_hearsay(_compiled(grade_id, source), found)]
+                    hearsay += [f"{grade_id}/{one}" for one in _by_hearsay(grade_id, source, found)]
                 # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
                 verdicts[grade_id] = [replace(one, compared=None) for one in found]
                 if trouble:
@@ -228,12 +228,12 @@ def _only_alone(alone: Sequence[tuple[str, str, str]], verdicts: Mapping[str, Se
     return [fact for grade_id, check, fact in alone if (grade_id, check) not in failed]
 
 
-def _by_hearsay(tests: CodeType, found: Sequence[Finding]) -> Iterator[str]:
+def _by_hearsay(grade_id: str, source: str, found: Sequence[Finding]) -> Iterator[str]:
     """The checks that failed for hearsay alone."""
     failed = {one.check: one for one in found if not one.passed and one.compared is not None}
     if failed:
         with listing() as tasks:
-            exec(tests, dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
+            exec(_compiled(grade_id, source), dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
         for _, task in tasks:
             one = failed.get(task.__name__)
             if one is not None and one.compared and rests_on_hearsay(task(), one.seed, one.compared[0]):
