@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbproof.authoring.demands import Demands
-from nbproof.authoring.exercise_folder import RIGHT, WRONG
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
@@ -157,13 +156,11 @@ def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[
 def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
     exercise = record.exercise
     least = {"min_accepted": 0, "min_mutants": 2, **the_course().budget_of(exercise.lesson)}
-    for what, answers, where in (("accepted", exercise.accepted, RIGHT), ("mutants", exercise.mutants, WRONG)):
-        if len(answers) < least[f"min_{what}"]:
-            record.broken(
-                f"{counted(len(answers), 'accepted answer' if what == 'accepted' else 'mutant')}, "
-                f"at least {least[f'min_{what}']} are needed",
-                cure=f"write another one in {exercise.id}/{where}",
-            )
+    if len(exercise.accepted) < least["min_accepted"]:
+        found = counted(len(exercise.accepted), "accepted answer")
+        record.broken(f"{found}, at least {least['min_accepted']} are needed")
+    if len(exercise.mutants) < least["min_mutants"]:
+        record.broken(f"{counted(len(exercise.mutants), 'mutant')}, at least {least['min_mutants']} are needed")
     killers: dict[str, set[str]] = {}
     for candidate, outcome in sorted(outcomes, key=lambda pair: pair[0].name):
         failing = _judge_candidate(record, candidate, outcome)
