@@ -57,21 +57,6 @@ def watch_around(tensor, change):
     tensor.register_hook(after.append)
     return before, after
 
-# %% defined_only
-# misconception: never registers | hint: hook_never_ran
-def watch_around(tensor, change):
-    before, after = [], []
-
-    def keep_before(grad):
-        before.append(grad)
-
-    change(tensor)
-
-    def keep_after(grad):
-        after.append(grad)
-
-    return before, after
-
 # %% first_only
 # misconception: removes the hooks after the first pass | hint: runs_only_once
 # breaks: Each later backward pass adds one gradient to each
@@ -96,13 +81,6 @@ def watch_around(tensor, change):
     change(tensor)
     tensor.register_hook(lambda grad: after.append(tensor.detach()))
     return before, after
-
-# %% last_only
-# misconception: replaces what the pass before has left | hint: keeps_last_only
-# edits: first_only
--        if not where:
--            where.append(grad)
-+        where[:] = [grad]
 
 # %% never_changed
 # misconception: forgets the change | hint: in_place_watch_not_changed
@@ -182,15 +160,6 @@ def watch_around(tensor, change):
 # breaks: Write `watch_around(tensor, change)`
 # edits: returned_swapped
 -    return after, before
-
-# %% returns_one_list
-# misconception: one list for everything | hint: in_place_watch_two_lists
-def watch_around(tensor, change):
-    seen = []
-    tensor.register_hook(seen.append)
-    change(tensor)
-    tensor.register_hook(seen.append)
-    return seen
 
 # %% swapped
 # misconception: the lists in the order of backward | hint: in_place_watch_swapped

@@ -3,10 +3,10 @@
 # misconception: a hook on what each step puts out, so the step before the guilty one is named | hint: blame_neighbour
 # breaks: what came back to it was finite, what it sent on was not
 # edits: by_partial
--            handles.append(x.register_hook(partial(note, name)))
--            x = step(x)
+         for name, step in steps.items():
 +            x = step(x)
-+            handles.append(x.register_hook(partial(note, name)))
+@@
+-            x = step(x)
 
 # %% last_heard
 # misconception: the last bad gradient, not the first | hint: blame_last_heard
@@ -26,12 +26,6 @@
 # edits: walks_back
 -    for name, value in reversed(list(zip(steps, values))):
 +    for name, value in zip(steps, values):
-
-# %% bad_in_forward_order
-# misconception: takes the first of the list in forward order | hint: blame_last_heard
-# edits: asks_autograd
--    return bad[-1] if bad else None
-+    return bad[0] if bad else None
 
 # %% nan_only
 # misconception: looks for NaN and overlooks infinities | hint: blame_nan_only
@@ -60,23 +54,22 @@
 
 # %% late_binding
 # misconception: the hook reads the loop's variable | hint: loop_variable
-# edits: default_value
--    def hook_for(name):
--        def hook(grad):
--            nonlocal guilty
--            bad = grad.isnan() | grad.isinf()
--            if guilty is None and bad.any():
--                guilty = name
--
--        return hook
-+    def hook(grad):
-+        nonlocal guilty
-+        bad = grad.isnan() | grad.isinf()
-+        if guilty is None and bad.any():
-+            guilty = name
-@@
--        handles += [value.register_hook(hook_for(name))]
-+        handles += [value.register_hook(hook)]
+def blame(steps, x):
+    guilty = None
+
+    def hook(grad):
+        nonlocal guilty
+        bad = grad.isnan() | grad.isinf()
+        if guilty is None and bad.any():
+            guilty = name
+
+    value, handles = x, []
+    for name in steps:
+        handles += [value.register_hook(hook)]
+        value = steps[name](value)
+    value.sum().backward()
+    [handle.remove() for handle in handles]
+    return guilty
 
 # %% looks_at_values
 # misconception: looks for bad values in forward | hint: blame_nobody
@@ -96,10 +89,10 @@ def blame(steps, x):
 # %% removes_before_backward
 # misconception: the hooks are off when backward begins | hint: blame_nobody
 # edits: default_value
--    value.sum().backward()
--    [handle.remove() for handle in handles]
+         value = steps[name](value)
 +    [handle.remove() for handle in handles]
-+    value.sum().backward()
+@@
+-    [handle.remove() for handle in handles]
 
 # %% no_sum
 # misconception: backward from a tensor of many elements | hint: blame_no_sum

@@ -7,13 +7,6 @@
 +model.W.register_hook(tensor_hook(model.W))
 +answer.clear()
 
-# %% clears_first
-# misconception: clears the list at each call | hint: keeps_last_only
-# edits: detached
--    answer.append(grad.detach())
-+    answer.clear()
-+    answer.append(grad)
-
 # %% doubles_too
 # misconception: returns another gradient | hint: changes_gradient
 # breaks: Only watch: `model.W.grad` stays what it is without your hook.
@@ -53,12 +46,6 @@ def remember(module, args, output):
 
 
 model.register_forward_hook(remember)
-
-# %% in_place_mean
-# misconception: edits the gradient in place | hint: changes_gradient
-# edits: detached
--    answer.append(grad.detach())
-+    answer.append(grad.mul_(0.5))
 
 # %% item
 # misconception: turns the gradient into a number | hint: python_number
@@ -141,14 +128,6 @@ model.W.register_post_accumulate_grad_hook(tensor_hook)
 # edits: on_the_model
 -model.register_hook(tensor_hook)
 +model.W.register_hook(tensor_hook)
-+handle = model.W.register_hook(tensor_hook)
-
-# %% removes_itself
-# misconception: removes itself after the first call | hint: hook_never_ran
-# edits: never_registered
-+    handle.remove()
-+
-+
 +handle = model.W.register_hook(tensor_hook)
 
 # %% tolist
