@@ -9,14 +9,11 @@
 # %% [markdown]
 # # Five tools made of hooks
 #
-# - **You will do** this: watch a net die, and build five tools that explain it.
-# - **You will learn** how to make a tool that others can trust: it works on any model or says aloud that it does not, changes
-#   nothing that it should only watch, and cleans up.
-# - **You need** lessons 02, 03 and 05.
-# - **Time** <!-- time and points -->. After each exercise is a good place for a break.
+# - **You will do** this: build five tools that explain why a net dies.
+# - **You will learn** to make tools that work on any model, or say that they do not.
+# - **You need** lessons 02, 03 and 05. The cells after an exercise need your tool.
+# - **Time** <!-- time and points -->.
 # - **Out of scope** several GPUs, `torch.compile`.
-#
-# The exercises do not need each other. Cells after an exercise put your own tool to work, and need it.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
@@ -36,7 +33,7 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## Find the layer in which a net breaks
 #
-# This net, the **patient**, reads digits. Its loss falls and falls. Then, from one step to the next, nothing is left of it:
+# This net, the **patient**, reads digits. Its loss falls. Then, from one step to the next, nothing is left of it:
 
 # %%
 scans, answers = scans_of_digits()
@@ -46,13 +43,13 @@ losses = train(Reader(), scans, answers, batches[:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# In the last good step every value of the forward pass is finite. One gradient is not. So a watcher listens to all layers in
-# *both* directions: a forward hook puts a tensor hook on the output (lesson 03, 'Full backward hooks and in-place operations').
+# Listen to all layers, in *both* directions: a forward hook can put a tensor hook on the output (lesson 03, 'Full backward hooks
+# and in-place operations'). `tensors_in(output)` finds all tensors in an output.
 #
 # ### A unit that is always 0
 #
-# Another fault makes no noise. Where a ReLU is 0 it hands back no gradient. A **unit** (a feature, or a channel: an index of
-# dimension 1) that is 0 for *every* sample, at every position, learns nothing: it is **dead**.
+# Where a ReLU is 0 it hands back no gradient. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
+# sample, at every position, is **dead**: it learns nothing.
 #
 # ### Exercise: What is wrong with this net?
 #
@@ -62,11 +59,11 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 #
 # | key | value |
 # | --- | --- |
-# | `"bad_output"` | the name of the first module to *finish* whose output holds a NaN or an infinity, or `None` |
-# | `"bad_gradient"` | the name of the first module, in the order of *backward*, whose output gets such a gradient, or `None` |
-# | `"dead"` | a dict: name of each `nn.ReLU` → share of its units that are dead |
-# | `"no_gradient"` | a list: the parameters whose `.grad` is `None` after the block |
-# | `"gradient_size"` | a dict: name of each other parameter → mean absolute value of its `.grad` |
+# | `"bad_output"` | name of the first module to *finish* whose output holds a NaN or an infinity, or `None` |
+# | `"bad_gradient"` | name of the first module, in the order of *backward*, whose output gets such a gradient, or `None` |
+# | `"dead"` | dict: each `nn.ReLU` → share of its units that are dead |
+# | `"no_gradient"` | list: the parameters whose `.grad` is `None` after the block |
+# | `"gradient_size"` | dict: each other parameter → mean absolute value of its `.grad` |
 #
 # The report is plain text and numbers, it only looks, and afterwards, also after an error, its hooks are gone.
 #
@@ -75,8 +72,6 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 #     F.cross_entropy(patient(x), y).backward()
 # report["dead"]              # {"features.1": 0.0, "features.3": 0.125}
 # ```
-#
-# (Outputs can be tuples: `tensors_in(output)` finds all tensors in one.)
 
 # %% nbgrader={"grade": false, "grade_id": "gradient_flow_debugger", "locked": false, "schema_version": 3, "solution": true, "task": false}
 @contextmanager
@@ -128,15 +123,15 @@ def gradient_flow_debugger(model):
 from course import check
 check("gradient_flow_debugger")
 # %% [markdown]
-# A training that is repeated with the same seed dies in the same way. So bring the patient back to the moment before its last
-# good loss, give it the batch that kills it, and let your tool find the layer:
+# Training with the same seed dies in the same way. So bring the patient back to the moment before its last good loss, give it the
+# batch that kills it, and let your tool find the layer:
 
 # %%
 from course.sources import show_source
 
 torch.manual_seed(0)
 patient = Reader()
-train(patient, scans, answers, batches[:109])
+_ = train(patient, scans, answers, batches[:109])
 with gradient_flow_debugger(patient) as report:
     F.cross_entropy(patient(scans[batches[109]]), answers[batches[109]]).backward()
 print("bad output:  ", report["bad_output"], "\nbad gradient:", report["bad_gradient"])
@@ -214,8 +209,8 @@ for title, (activation, norm) in kinds.items():
         line.append(f"{first / last:.0e}")
     print(f"{title:16}", "  ".join(line))
 # %% [markdown]
-# A ReLU hands on more than a sigmoid, and with small weights it loses the gradient all the same. BatchNorm makes the scale of the
-# weights nearly irrelevant: it helps against those vanishing gradients that come from a badly scaled layer.
+# A ReLU hands on more than a sigmoid, and with small weights it loses the gradient all the same. With BatchNorm the scale of the
+# weights hardly matters.
 #
 # ### Three faults at once
 #
@@ -500,10 +495,9 @@ for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patie
 #
 # ## Grad-CAM at work
 #
-# The last layer with positions is the usual choice: `grad_cam(resnet18(weights="DEFAULT").eval(), "layer4", photo, targets)`. Here
-# the weights are random, for there may be no network. In a ResNet's block one ReLU runs twice, and what it returns at last is what
-# the block returns. And for a net that ends in a mean and one linear layer there is **CAM**, the predecessor, which needs no
-# autograd: the weight of the class, divided by the number of positions.
+# For a net that ends in a mean and one linear layer there is **CAM**, the predecessor, which needs no autograd: the weight of the class,
+# divided by the number of positions. In a ResNet's block one ReLU runs twice, and what it returns at last is what the block returns.
+# Is your tool equal in both?
 
 # %%
 with torch.no_grad():
@@ -523,14 +517,14 @@ except ValueError as error:
     print("in training mode:", error)
 
 # %% [markdown]
-# If your tool says that the two are not equal, it has mixed two calls: the *last* output, and the gradient of the *first*. Nobody
-# would see that in a picture.
+# If block and ReLU are not equal, your tool has mixed two calls: the *last* output, and the gradient of the *first*. Nobody would see
+# that in a picture.
 #
 # ## Train without holding all gradients
 #
-# Backward, then `optimizer.step()`, then `zero_grad()`: so at one moment the gradients of **all** parameters are in memory, as much
-# again as the model itself. But an optimizer such as SGD or Adam never needs two of them together. It could treat each parameter as
-# soon as its gradient is there, and throw the gradient away. Which hook comes at the right moment?
+# Backward, then `optimizer.step()`, then `zero_grad()`: at one moment the gradients of **all** parameters are in memory, as much again
+# as the model itself. But SGD or Adam never need two of them together: they could treat each parameter as soon as its gradient is
+# there, and throw the gradient away. Which hook comes at the right moment?
 
 # %%
 torch.manual_seed(0)
@@ -677,9 +671,9 @@ for title, (model, pixels) in real_models.items():
     sizes = [p.nbytes for p in model.parameters()]
     print(f"{title:18} equal: {same}, the largest gradient: {max(sizes) / sum(sizes):.0%} of all of them")
 # %% [markdown]
-# It has a price. To clip by the norm of *all* gradients, or to add up the gradients of several batches, is not possible any more:
-# they are gone. `torch.amp.GradScaler` looks at all gradients, too. And it is not safe with every model: if the weight is used
-# once more with its history cut off, the backward of what came earlier may still need the old value.
+# It has a price. To clip by the norm of *all* gradients, or to add up those of several batches, is not possible any more. And it is not
+# safe with every model: if a weight is used once more with its history cut off, the backward of what came earlier may still need the
+# old value.
 
 # %%
 class Twice(nn.Module):
@@ -708,10 +702,7 @@ for title, cut in {"weight.detach()": torch.detach, "weight.data": lambda weight
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
 # %% [markdown]
 # `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own, and the
-# result is wrong without a word. One more reason to leave `.data` alone.
-#
-# PyTorch's own tutorial "How to save memory by fusing the optimizer step into the backward pass" is built on this hook. And the
-# patient? Cured, it gets through the training, blank scan and all:
+# result is wrong without a word. And the patient? Cured, it gets through the training, blank scan and all:
 
 # %%
 torch.manual_seed(0)
@@ -728,11 +719,9 @@ print(f"right on new digits: {right:.0%}")
 # %% [markdown]
 # ## One gradient for each sample
 #
-# After a backward, `weight.grad` holds one gradient for the whole batch. But samples with huge gradients of their own are often
-# **mislabelled**, and training with *differential privacy* limits what each single sample may contribute.
-#
-# One could run the samples one by one. No need: everything is in the batch's own backward. A forward hook sees a `Linear` layer's
-# input, a tensor hook on its output the gradient that arrives there. Both have one row for each sample.
+# `weight.grad` holds one gradient for the whole batch. But samples with huge gradients of their own are often **mislabelled**, and
+# training with *differential privacy* limits what each sample may contribute. No need to run them one by one: a forward hook sees a
+# `Linear` layer's input, a tensor hook on its output the gradient that arrives there. Both have one row for each sample.
 
 # %%
 torch.manual_seed(0)
@@ -851,8 +840,8 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
 # %% [markdown]
 # One scan of 1,500 is blank, and one NaN among 32 is enough to make the sum NaN. The patient's story is complete.
 #
-# People use the tool to clean data sets. Of the following 1,000 digits 20 carry a wrong label. A small net learns from all of them
-# for a moment. Then one more backward tells how hard each sample pulls at the net. In a red frame: the labels that we have spoilt.
+# People use the tool to clean data sets. Of the following 1,000 digits 20 carry a wrong label. A small net learns from all of them for
+# a moment. Then how hard does each sample pull at it? In a red frame: the labels that we have spoilt.
 
 # %%
 from course.pictures.digits import draw_digits
@@ -886,8 +875,8 @@ draw_digits(
 # %% [markdown]
 # ### Other models
 #
-# A Transformer's inputs have the shape `(N, T, d)`, `T` words for each of `N` sentences: a sentence's gradient is the sum over its
-# words. Which parameters get an entry, and is the mean over the samples what backward has left in `.grad`?
+# A Transformer's inputs have the shape `(N, T, d)`: a sentence's gradient is the sum over its `T` words. Which parameters get an entry,
+# and is the mean over the samples what backward has left in `.grad`?
 
 # %%
 def compared(title, model, run):
@@ -986,9 +975,6 @@ times = [milliseconds(run) for run in (plain, hooks, by_vmap)] + [50 * milliseco
 print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms".format(*times))
 
 # %% [markdown]
-# What costs memory is to write down N times the parameters. The package Opacus trains nets on private data in this way, with rules for
-# some dozen layers.
-#
 # ### In your own words: Whose gradient is it?
 #
 # 5 min
@@ -1021,9 +1007,8 @@ print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms
 # %% [markdown]
 # ## What is the memory full of?
 #
-# What fills the memory in training is what autograd **saves** for backward. In lesson 02 you have counted those bytes for a whole
-# model. At work the next question is: *where* do they come from? Hooks for saved tensors see the tensors, but not the layer. Module
-# hooks see a layer begin and end, but not what is saved. Together:
+# What fills the memory in training is what autograd **saves** for backward. In lesson 02 you have counted those bytes. *Where* do they
+# come from? Hooks for saved tensors see the tensors, but not the layer. Module hooks see a layer begin and end. Together:
 
 # %%
 torch.manual_seed(0)
@@ -1059,9 +1044,8 @@ for handle in handles:
 # Modules are nested: `''` is the net itself, and it is running from its first line to its last. What is saved goes to the
 # **innermost** module that has begun and not ended.
 #
-# How do you know a storage that you have seen before? Not by `id(tensor)`: PyTorch may hand you a new Python object for the same
-# memory, and the id of one that is gone may be given to another. The address `tensor.untyped_storage().data_ptr()` is taken as long as
-# the graph holds the tensor.
+# How do you know a storage again? Not by `id(tensor)`: PyTorch may hand you a new Python object for the same memory, and the id of one
+# that is gone may be given to another. By its address, `tensor.untyped_storage().data_ptr()`.
 
 # %%
 operation = torch.randn(3, 4, requires_grad=True).exp().grad_fn  # exp saves its own result
@@ -1263,8 +1247,8 @@ draw_memory(bars, title="Six ways to run a forward")
 # beginning of a net save nothing; frozen layers *later* than one that learns do, for the gradient has to go through them. A
 # validation without `no_grad` pays the full price.
 #
-# On models from work, in full and in half precision: under autocast the results are half as large, but copies of the weights in half
-# precision are saved as well. Not every CPU has half precision for an LSTM: if yours has not, the line says so.
+# On models from work, in full and in half precision: under autocast copies of the weights are saved as well. Not every CPU has half
+# precision for an LSTM: if yours has not, the line says so.
 
 # %%
 def saved_in_kib(model, pixels, half=False):
@@ -1299,12 +1283,17 @@ for title, (model, pixels) in real_models.items():
 from torch.autograd.graph import save_on_cpu
 
 
+class Picky(nn.Module):
+    def forward(self, x):
+        raise RuntimeError("not with these inputs")
+
+
 class Caught(nn.Module):
-    """Its first layer fails for these inputs; the second one, and the model's own `exp`, do the work."""
+    """Its first layer fails; the second one, and the model's own `exp`, do the work."""
 
     def __init__(self):
         super().__init__()
-        self.risky, self.after = nn.Linear(5, 4), nn.Linear(4, 4)
+        self.risky, self.after = Picky(), nn.Linear(4, 4)
 
     def forward(self, x):
         try:
@@ -1324,22 +1313,13 @@ print("the bytes of exp belong to '':", memory.by_layer)
 # %% [markdown]
 # ## What you take with you
 #
-# | tool | hears | through |
-# | --- | --- | --- |
-# | `gradient_flow_debugger` | outputs and their gradients | forward hooks, tensor hooks in them |
-# | `grad_cam` | one output and its gradient | a forward hook that hands on a clone |
-# | `OptimizerInBackward` | each `.grad`, once it is complete | post-accumulate hooks |
-# | `PerSampleGradients` | inputs, and the gradients of outputs | forward hooks, tensor hooks in them |
-# | `ActivationMemory` | what autograd saves, and in which layer | saved-tensors hooks, forward hooks |
-#
-# Before you give such a tool to a colleague:
+# Before you give a tool of hooks to a colleague:
 #
 # - **Which models?** Nested, in-place operations, frozen in part, tied weights, a layer used twice, outputs that are tuples, half
 #   precision. For the others: an error that says so.
 # - **Compiled?** After `torch.compile`, a hook that is added later than the first call may never be called. Put hooks on before.
 # - **What does it leave behind?** Hooks, `.grad`, the mode, the random generator. Also after an error.
-# - **Is it right?** Compare with autograd on a copy without hooks, on small nets with odd shapes. The checks of this course do nothing
-#   else.
+# - **Is it right?** Compare with autograd on a copy without hooks, as the checks of this course do.
 
 # %%
 progress()
