@@ -68,7 +68,7 @@ def test_total_bar_and_order(looked_at: Look) -> None:
     assert tree.select_one(".bar span")["style"] == "width:33.3%"  # type: ignore[index]
     assert [words(card.h2) for card in tree.select(".card")] == [
         "Catch the gradient of a weight",
-        "How often, and with what?",
+        "Watch a gradient in the middle",
         "Double a gradient",
     ]
     assert [card["class"][1] for card in tree.select(".card")] == ["passed", "wrong", "open"]
