@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -67,7 +68,7 @@ def train(net: nn.Module, scans: torch.Tensor, answers: torch.Tensor, batches: I
     return losses
 
 
-def tensors_in(output: object) -> list[torch.Tensor]:
+def tensors_in(output: Any) -> list[torch.Tensor]:
     """All tensors in a module's output, at whatever depth of tuples, lists, dicts and dataclasses, in their order."""
     if isinstance(output, torch.Tensor):
         return [output]
@@ -76,4 +77,4 @@ def tensors_in(output: object) -> list[torch.Tensor]:
     parts = output.values() if isinstance(output, dict) else output
     if not isinstance(output, tuple | list | dict):
         return []
-    return [tensor for part in parts for tensor in tensors_in(part)]  # type: ignore[union-attr]
+    return [tensor for part in parts for tensor in tensors_in(part)]

@@ -571,8 +571,8 @@ check("grad_clipper")
 # %% [markdown]
 # ## Who made the NaN?
 #
-# Here is the second net that dies. It reads digits, and goes on learning without labels: the surer it is, the better. It makes the
-# **entropy** of its probabilities small, minus the sum of `p log p`. The author has thought of `p = 0`, where the logarithm is
+# Here is the second net that dies. It reads digits, and goes on learning without labels: the surer it is, the better. Its loss is
+# the **entropy** of its probabilities, minus the sum of `p log p`. The author has thought of `p = 0`, where the logarithm is
 # infinite: `torch.where` puts a 0 there.
 
 # %%

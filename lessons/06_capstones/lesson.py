@@ -43,7 +43,7 @@ losses = train(Reader(), scans, answers, batches[:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Listen to all layers, in *both* directions: a forward hook can put a tensor hook on the output (lesson 03, 'Full backward hooks
+# Which layer was it? Listen to all of them, in *both* directions: a forward hook can put a tensor hook on the output (lesson 03, 'Full backward hooks
 # and in-place operations'). `tensors_in(output)` finds all tensors in an output.
 #
 # ### A unit that is always 0
@@ -184,7 +184,8 @@ def deep_net(activation, norm=nn.Identity, scale=1.0):
 
 
 weights = {}
-for title, net in {"sigmoid": deep_net(nn.Sigmoid), "BatchNorm, ReLU": deep_net(nn.ReLU, nn.BatchNorm1d)}.items():
+for title, kind in {"sigmoid": (nn.Sigmoid,), "BatchNorm, ReLU": (nn.ReLU, nn.BatchNorm1d)}.items():
+    net = deep_net(*kind)
     F.cross_entropy(net(x), y).backward()
     weights |= {f"{title}: {name}": p for name, p in net.named_parameters() if p.dim() == 2}
 draw_gradient_flow(weights, title="Two nets, one backward pass each")
@@ -1203,7 +1204,7 @@ class Checkpointed(nn.Module):
 draw_hook_timeline(
     Checkpointed([nn.Linear(4, 4), nn.Tanh()], nn.Linear(4, 1)),
     torch.ones(2, 4, requires_grad=True),
-    title="Each part in a checkpoint runs its forward a second time, in backward",
+    title="Each part in a checkpoint begins its forward a second time, in backward",
 )
 
 # %%

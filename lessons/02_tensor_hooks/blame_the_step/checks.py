@@ -126,7 +126,7 @@ class LongChains(Check):
         """Names and steps of a chain, its input and the places of its bad steps."""
         names = [f"{kind[:3]}. {word}" for word in case.words(f"hidden names {kind}", case.integer(f"hidden length {kind}", 5, 9))]
         chosen = case.shuffled("hidden order " + kind, [*self.steps, *self.steps])
-        steps = {name: step for name, step in zip(names, chosen)}
+        steps = dict(zip(names, chosen))
         places = [case.integer(f"hidden place {kind}", 2, len(names) - 2)] if kind != "sound" else []
         for place in places:
             steps[names[place]] = torch.sqrt if "root" in kind else (lambda t: torch.where(t > 0, t * t.abs().log(), 0.0))
