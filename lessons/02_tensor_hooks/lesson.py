@@ -611,7 +611,8 @@ trained = copy.deepcopy(reader.state_dict())
 fatal = adapt(steps)
 
 # %% [markdown]
-# Never had the net been so sure as in its last step, and no value was NaN. Which step of the chain made the first bad gradient?
+# Never had the net been so sure as in its last step, whose loss is an ordinary number. Which step of the chain made the first bad
+# gradient?
 #
 # ### Exercise: Who made the NaN?
 #
@@ -673,7 +674,8 @@ _ = adapt(cured)
 #
 # `where` chooses a *value*. Backward goes through both branches, and sends a gradient of 0 into the one that was not chosen.
 # There 0 times the infinite `log 0` is NaN. The cure puts a harmless 1 in **before** the logarithm: what is never computed cannot
-# spoil a gradient.
+# spoil a gradient. (Why was a `p` exactly 0? Somebody forgot to divide the pixels of one batch by 255, so the scores were
+# hundreds apart, and the softmax of the others too small for a float32.)
 #
 # </details>
 #

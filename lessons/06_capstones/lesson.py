@@ -9,9 +9,9 @@
 # %% [markdown]
 # # Five tools made of hooks
 #
-# - **You will do** this: build five tools that explain why a net dies.
+# - **You will do** this: watch a net die, and build five tools that tell why, and more.
 # - **You will learn** to make tools that work on any model, or say that they do not.
-# - **You need** lessons 02, 03 and 05. The cells after an exercise need your tool.
+# - **You need** lessons 02, 03 and 05. Cells after an exercise need your tool.
 # - **Time** <!-- time and points -->.
 # - **Out of scope** several GPUs, `torch.compile`.
 
@@ -33,22 +33,26 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## Find the layer in which a net breaks
 #
-# This net, the **patient**, reads digits. Its loss falls. Then, from one step to the next, nothing is left of it:
+# This net reads digits. Its loss falls. Then, from one step to the next, nothing is left of it. The **patient** is the net just before
+# its last sound loss, `x` is the batch that kills it:
 
 # %%
 scans, answers = scans_of_digits()
 batches = torch.randint(0, 1500, (130, 32), generator=torch.Generator().manual_seed(0))
 torch.manual_seed(0)
-losses = train(Reader(), scans, answers, batches[:112])
+patient = Reader()
+losses = train(patient, scans, answers, batches[:109])
+x, y = scans[batches[109]], answers[batches[109]]
+losses += train(copy.deepcopy(patient), scans, answers, batches[109:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Which layer was it? Listen to all of them, in *both* directions: a forward hook can put a tensor hook on the output (lesson 03, 'Full backward hooks
-# and in-place operations'). `tensors_in(output)` finds all tensors in an output.
+# Which layer was it? Listen to all of them, in *both* directions: a forward hook can put a tensor hook on the output (lesson 03).
+# `tensors_in(output)` finds all tensors in an output.
 #
 # ### A unit that is always 0
 #
-# Where a ReLU is 0 it hands back no gradient. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
+# Another fault makes no noise. Where a ReLU is 0 it hands back no gradient. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
 # sample, at every position, is **dead**: it learns nothing.
 #
 # ### Exercise: What is wrong with this net?
@@ -70,7 +74,7 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 # ```python
 # with gradient_flow_debugger(patient) as report:
 #     F.cross_entropy(patient(x), y).backward()
-# report["dead"]              # {"features.1": 0.0, "features.3": 0.125}
+# report["dead"]              # such as {"features.1": 0.0, "features.3": 0.125}
 # ```
 
 # %% nbgrader={"grade": false, "grade_id": "gradient_flow_debugger", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -123,17 +127,13 @@ def gradient_flow_debugger(model):
 from course import check
 check("gradient_flow_debugger")
 # %% [markdown]
-# Training with the same seed dies in the same way. So bring the patient back to the moment before its last good loss, give it the
-# batch that kills it, and let your tool find the layer:
+# Let your tool find the layer in which the patient breaks:
 
 # %%
 from course.sources import show_source
 
-torch.manual_seed(0)
-patient = Reader()
-_ = train(patient, scans, answers, batches[:109])
 with gradient_flow_debugger(patient) as report:
-    F.cross_entropy(patient(scans[batches[109]]), answers[batches[109]]).backward()
+    F.cross_entropy(patient(x), y).backward()
 print("bad output:  ", report["bad_output"], "\nbad gradient:", report["bad_gradient"])
 show_source(UnitLength, Reader)
 

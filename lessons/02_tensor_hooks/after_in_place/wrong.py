@@ -137,15 +137,6 @@ def watch_around(tensor, change):
     after = [tensor.grad]
     return before, after
 
-# %% returned_swapped
-# misconception: returns the lists in the other order | hint: in_place_watch_swapped
-def watch_around(tensor, change):
-    before, after = [], []
-    tensor.register_hook(before.append)
-    change(tensor)
-    tensor.register_hook(after.append)
-    return after, before
-
 # %% returns_handles
 # misconception: returns the handles | hint: in_place_watch_two_lists
 def watch_around(tensor, change):
@@ -158,8 +149,11 @@ def watch_around(tensor, change):
 # %% returns_nothing
 # misconception: returns nothing | hint: in_place_watch_two_lists
 # breaks: Write `watch_around(tensor, change)`
-# edits: returned_swapped
--    return after, before
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    change(tensor)
+    tensor.register_hook(after.append)
 
 # %% swapped
 # misconception: the lists in the order of backward | hint: in_place_watch_swapped

@@ -136,15 +136,6 @@ def grad_clipper(model, *val):
         parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
     return model
 
-# %% weight_and_bias
-# misconception: only weight and bias of each module | hint: not_every_parameter
-def grad_clipper(model, floor, cap):
-    for module in model.modules():
-        if hasattr(module, "weight"):
-            module.weight.register_hook(lambda grad: grad.clamp(floor, cap))
-            module.bias.register_hook(lambda grad: grad.clamp(floor, cap))
-    return model
-
 # %% weights_only
 # misconception: only parameters called weight | hint: not_every_parameter
 # breaks: clamps the gradient of every parameter of `model`

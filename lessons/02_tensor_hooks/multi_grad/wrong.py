@@ -54,12 +54,6 @@ def watch_norm(model):
 -        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
 +        norms[:] = [torch.cat([grad.flatten() for grad in grads if grad is not None]).norm()]
 
-# %% largest_norm
-# misconception: the largest of the norms | hint: norm_watch_one_parameter
-# edits: frozen_in_the_list
--        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
-+        norms.append(max(grad.norm().item() for grad in grads if grad is not None))
-
 # %% last_parameter
 # misconception: a hook on the parameter that gets its gradient last | hint: norm_watch_one_parameter
 def watch_norm(model):

@@ -123,23 +123,6 @@ def saved_bytes(model, x):
         model(x)
     return sum(storages.values())
 
-# %% outside_the_block
-# misconception: the model runs before the block | hint: saved_bytes_nothing
-def saved_bytes(model, x):
-    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    storages = {}
-
-    def pack(tensor):
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in own:
-            storages[storage.data_ptr()] = storage.nbytes()
-        return tensor.detach()
-
-    output = model(x)
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-        pass
-    return output, sum(storages.values())
-
 # %% pack_keeps_a_list
 # misconception: pack's own list of saved tensors lives on | hint: saved_bytes_leak
 # breaks: gone once the caller has let go of the output
@@ -158,12 +141,13 @@ def saved_bytes(model, x):
 
 # %% pack_only
 # misconception: one function | hint: saved_bytes_two_functions
-# edits: outside_the_block
--    output = model(x)
+# edits: number_only
 -    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
--        pass
+-        model(x)
+-    return sum(storages.values())
 +    with torch.autograd.graph.saved_tensors_hooks(pack):
 +        output = model(x)
++    return output, sum(storages.values())
 
 # %% pack_returns_its_input
 # misconception: pack returns the tensor itself | hint: saved_bytes_leak

@@ -14,22 +14,6 @@
 -    return grad
 +    return grad * 2
 
-# %% formula_from_globals
-# misconception: computes the gradient from the notebook's tensors | hint: reads_globals
-model = Model()
-answer = []
-
-
-x1 = torch.rand(1)
-x2 = torch.rand(1)
-
-
-def tensor_hook(grad):
-    answer.append((x1 * x2).sum().reshape(1))
-
-
-model.W.register_hook(tensor_hook)
-
 # %% formula_from_the_forward
 # misconception: the formula of the visible forward, from the call's own tensors | hint: formula_not_argument
 model = Model()
