@@ -70,11 +70,9 @@ def train(net: nn.Module, scans: torch.Tensor, answers: torch.Tensor, batches: I
 
 def tensors_in(output: Any) -> list[torch.Tensor]:
     """All tensors in a module's output, at whatever depth of tuples, lists, dicts and dataclasses, in their order."""
-    if isinstance(output, torch.Tensor):
-        return [output]
-    if is_dataclass(output):
-        return tensors_in(vars(output))
-    parts = output.values() if isinstance(output, dict) else output
-    if not isinstance(output, tuple | list | dict):
-        return []
-    return [tensor for part in parts for tensor in tensors_in(part)]
+    parts = vars(output) if is_dataclass(output) else output
+    if isinstance(parts, dict):
+        parts = tuple(parts.values())
+    if isinstance(parts, tuple | list):
+        return [tensor for part in parts for tensor in tensors_in(part)]
+    return [parts] * isinstance(parts, torch.Tensor)
