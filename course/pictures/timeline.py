@@ -268,8 +268,10 @@ def _draw_events(axes: Any, events: list[Event], lanes: list[str], labels: dict[
 def _draw_sides(axes: Any, events: list[Event], pitch: float) -> None:
     """The words "forward" and "backward" above their part, and a line between."""
     top = -0.5 - 0.14 / pitch
-    forward = sum(event.kind.startswith("forward") for event in events)
-    backward = sum(event.kind.startswith("backward") for event in events)
+    places = [number for number, event in enumerate(events) if event.kind.startswith("backward")]
+    # A checkpoint's second forward comes within backward.
+    forward = sum(event.kind.startswith("forward") for event in events[: places[0] if places else None])
+    backward = places[-1] + 1 - forward if places else 0
     style: dict[str, Any] = {"ha": "center", "va": "center", "weight": "bold", "fontsize": 9.5}
     if forward:
         axes.text((1 + forward) / 2, top, "forward →", color=BLUE, **style)

@@ -9,239 +9,52 @@
 # %% [markdown]
 # # Five tools made of hooks
 #
-# - **You will do** this: watch a net die in the middle of its training, and build the five tools that explain it. One finds the layer in which a net
-#   breaks, one shows where a net looks, one trains without ever holding all gradients at once, one gives each sample's own gradient, and one tells what
-#   fills the memory.
-# - **You will learn** how to make a tool of hooks that somebody else can trust: it works on any model, or says aloud that it does not, cleans up after
-#   itself, and changes nothing that it should only watch.
-# - **You need** lessons 02, 03 and 05. The five exercises do not need each other, but some cells between them use names of earlier parts: run all cells in order. After each exercise is a good place for a break.
+# - **You will do** this: watch a net die, and build five tools that tell why, and more.
+# - **You will learn** to make tools that work on any model, or say that they do not.
+# - **You need** lessons 02, 03 and 05. Cells after an exercise need your tool.
 # - **Time** <!-- time and points -->.
-#   The cells after an exercise put your own tool to work, so they run once it is there; until then some of them end in an error, and Run All goes on below them.
-# - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("grad_cam")`, with an exercise's id, helps you to begin.
 # - **Out of scope** several GPUs, `torch.compile`.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
 from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass
 from functools import partial
 
-import course
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from course import hint, progress, solution
+from course.patient import Reader, SoundUnitLength, UnitLength, scans_of_digits, tensors_in, train
 from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import Parameter
 
 torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 
 # %% [markdown]
-# ## A net that dies
-#
-# This net reads handwritten digits. It trains well: the loss falls and falls. And then, between one step and the next, there is nothing left of it.
-
-# %%
-from course.data import digits
-
-scans, answers = digits()  # 1,797 scans of handwritten digits, each 8 x 8 pixels
-scans[868] = 0.0  # the culprit: in your own data you would not know
-
-
-class UnitLength(nn.Module):
-    """Scales each row to length 1. The author has even thought of a division by zero."""
-
-    def forward(self, x):
-        return x / (x.pow(2).sum(1, keepdim=True).sqrt() + 1e-6)
-
-
-class Reader(nn.Module):
-    def __init__(self, unit=UnitLength):
-        super().__init__()
-        self.features = nn.Sequential(
-            nn.Conv2d(1, 12, 3, padding=1, bias=False),
-            nn.ReLU(),
-            nn.Conv2d(12, 24, 3, stride=2, padding=1, bias=False),
-            nn.ReLU(),
-        )
-        self.embed = nn.Linear(24, 32, bias=False)
-        self.unit = unit()
-        self.head = nn.Linear(32, 10)
-
-    def forward(self, x):
-        x = self.features(x).mean((2, 3))
-        return self.head(10 * self.unit(self.embed(x)))
-
-
-def train(net, batches):
-    """One step for each batch; returns the losses."""
-    optimizer, losses = torch.optim.Adam(net.parameters(), lr=0.01), []
-    for batch in batches:
-        loss = F.cross_entropy(net(scans[batch]), answers[batch])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-batches = torch.randint(0, 1500, (130, 32), generator=torch.Generator().manual_seed(0))
-torch.manual_seed(0)
-losses = train(Reader(), batches[:112])
-for step in (0, 30, 60, 90, 108, 109, 110, 111):
-    print(f"step {step:3}   loss {losses[step]:.2f}")
-
-# %% [markdown]
-# The last sound loss is that of step 109, and nothing about it looks wrong. A loss is a single number, and cannot say what happened inside of the net. To find out, ask five questions. For each of them you will build a tool, made of hooks:
-#
-# | question | tool |
-# | --- | --- |
-# | In which layer does it break? | `gradient_flow_debugger` |
-# | Had it learned to look at the digits, before it died? | `grad_cam` |
-# | Once it is cured: does it fit into a smaller machine? | `OptimizerInBackward` |
-# | Which of the 32 scans of that batch did it? | `PerSampleGradients` |
-# | What fills the memory while it trains? | `ActivationMemory` |
-#
-# A training that is repeated with the same seed dies in the same way. So bring the net back to the moment just before its last sound loss. This net is the **patient**, and batch 109 is the one that kills it.
-
-# %%
-torch.manual_seed(0)
-patient = Reader()
-train(patient, batches[:109])
-x, y = scans[batches[109]], answers[batches[109]]
-
-loss = F.cross_entropy(patient(x), y)
-loss.backward()
-print("loss:", round(loss.item(), 2))
-for name, p in patient.named_parameters():
-    print(f"{name:18} gradient finite: {p.grad.isfinite().all().item()}")
-
-# %% [markdown]
 # ## Find the layer in which a net breaks
 #
-# All values of the forward pass are finite, and the loss is fine. But one gradient is not, and the optimizer's next step makes the whole weight of `embed` NaN. From then on all that comes later in forward is NaN, too. So a watcher has to listen
-# in *both* directions, and to all layers. Lesson 03 has the tool for it: a forward hook that puts a tensor hook on the output, which works beside in-place operations as well ('Full backward hooks
-# and in-place operations').
+# This net reads digits. Its loss falls. Then, from one step to the next, nothing is left of it. The **patient** is the net just before
+# its last sound loss, `x` is the batch that kills it:
 
 # %%
-seen = []
-
-
-def watch(name, module, args, output):
-    output.register_hook(
-        lambda grad: seen.append(f"output of {name:8} gradient finite: {grad.isfinite().all().item()}")
-    )
-
-
-handles = []
-for name, child in patient.named_children():
-    handles.append(child.register_forward_hook(partial(watch, name)))
-F.cross_entropy(patient(x), y).backward()
-for handle in handles:
-    handle.remove()
-print(*seen, sep="\n")
+scans, answers = scans_of_digits()
+batches = torch.randint(0, 1500, (130, 32), generator=torch.Generator().manual_seed(0))
+torch.manual_seed(0)
+patient = Reader()
+losses = train(patient, scans, answers, batches[:109])
+x, y = scans[batches[109]], answers[batches[109]]
+losses += train(copy.deepcopy(patient), scans, answers, batches[109:112])
+print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Read it from the top, as backward went. The output of `unit` got a sound gradient, the output of `embed` did not: the fault lies between the two, in `UnitLength`. If a row is all zeros, then the slope of
-# `sqrt` there is infinite, and infinity times 0 is NaN. The `1e-6` comes too late: it is added after the root.
-#
-# A NaN is not the only way in which a layer can fail. Two others make no noise at all.
-#
-# ### A gradient that gets lost on the way
-#
-# The slope of a sigmoid is at most 1/4, so each of the six that a gradient goes back through makes it smaller, and the first layers hardly learn. This is the **vanishing gradient**. Here are two nets of seven layers, untrained,
-# and the gradients after one backward pass on handwritten digits:
-
-# %%
-from course.pictures.gradient_flow import draw_gradient_flow
-
-pictures, labels = digits()
-x, y = pictures[:128].flatten(1), labels[:128]
-
-
-def deep_net(activation, norm=nn.Identity, scale=1.0):
-    torch.manual_seed(0)
-    layers, width = [], 64
-    for _ in range(6):
-        layers += [nn.Linear(width, 32), norm(32), activation()]
-        width = 32
-    net = nn.Sequential(*layers, nn.Linear(32, 10))
-    with torch.no_grad():
-        for p in net.parameters():
-            p.mul_(scale if p.dim() == 2 else 1.0)
-    return net
-
-
-deep_nets = {
-    "sigmoid": deep_net(nn.Sigmoid),
-    "BatchNorm, ReLU": deep_net(nn.ReLU, nn.BatchNorm1d),
-}
-weights = {}
-for title, net in deep_nets.items():
-    F.cross_entropy(net(x), y).backward()
-    weights |= {f"{title}: {name}": p for name, p in net.named_parameters() if p.dim() == 2}
-draw_gradient_flow(weights, title="Two nets, one backward pass each")
-
-# %% [markdown]
-# Of the sigmoids' gradient not even a hundred-thousandth reaches the first layer (the axis is logarithmic). But the sigmoid is not the only one to blame. What a layer hands on depends on its weights as well. Here is how much of the
-# last layer's gradient the first layer gets, if the same nets start with smaller or larger weights:
-
-# %%
-kinds = {
-    "sigmoid": (nn.Sigmoid, nn.Identity),
-    "ReLU": (nn.ReLU, nn.Identity),
-    "BatchNorm, ReLU": (nn.ReLU, nn.BatchNorm1d),
-}
-print(f"{'weights times':16}   0.3       1       3      10")
-for title, (activation, norm) in kinds.items():
-    line = []
-    for scale in (0.3, 1, 3, 10):
-        net = deep_net(activation, norm, scale)
-        F.cross_entropy(net(x), y).backward()
-        first, last = (net[place].weight.grad.abs().mean() for place in (0, -1))
-        line.append(f"{first / last:.0e}")
-    print(f"{title:16}", "  ".join(line))
-
-# %% [markdown]
-# A ReLU hands on more than a sigmoid, and with small weights it loses the gradient all the same. BatchNorm makes the scale of the weights nearly irrelevant. That is why it helps: not against every vanishing gradient, but against those that come from
-# a badly scaled layer.
+# Which layer was it? Listen to all of them, in *both* directions: a forward hook can put a tensor hook on the output (lesson 03).
+# `tensors_in(output)` finds all tensors in an output.
 #
 # ### A unit that is always 0
 #
-# A ReLU hands back no gradient where it is 0. A **unit** (a feature of a linear layer, a channel of a convolution: an index of dimension 1) that is 0 for *every* sample of the batch
-# gets no gradient at all, and learns nothing: it is **dead**. Being 0 for some samples is a ReLU's daily work.
-
-# %%
-units = torch.relu(torch.tensor([[3.0, -1.0, 0.5], [-2.0, -4.0, 1.0]]))  # 2 samples, 3 units
-print(units, "\ndead:", (units == 0).all(0).tolist())
-
-# %% [markdown]
-# A convolution's output has the shape `(N, C, H, W)`. There a channel is dead if it is 0 for every sample *and* at every position.
+# Another fault makes no noise. Where a ReLU is 0 it hands back no gradient. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
+# sample, at every position, is **dead**: it learns nothing.
 #
-# ### What a module may return
-#
-# Most modules return one tensor. An `nn.LSTM` returns a tuple with a tuple in it, the attention of a Transformer returns a tensor and a `None`. A watcher that asks a tuple whether it `isfinite()` stops the user's own forward with an error: it breaks what it
-# should only watch. This function finds all tensors in what a module returns. You may use it.
-
-
-# %% nbgrader={"grade": false, "grade_id": "setup_tensors_in", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def tensors_in(output):
-    """All tensors in a module's output, at whatever depth of tuples, lists, dicts and dataclasses, in their order."""
-    if isinstance(output, torch.Tensor):
-        return [output]
-    if is_dataclass(output):
-        return tensors_in(vars(output))
-    parts = output.values() if isinstance(output, dict) else output
-    if not isinstance(output, (tuple, list, dict)):
-        return []
-    return [tensor for part in parts for tensor in tensors_in(part)]
-
-
-# %%
-output = nn.LSTM(16, 8)(torch.randn(5, 3, 16))
-print(type(output).__name__, "with the tensors", [tuple(t.shape) for t in tensors_in(output)])
-
-# %% [markdown]
 # ### Exercise: What is wrong with this net?
 #
 # hard · 30 min
@@ -250,20 +63,19 @@ print(type(output).__name__, "with the tensors", [tuple(t.shape) for t in tensor
 #
 # | key | value |
 # | --- | --- |
-# | `"bad_output"` | the name of the first module to *finish* whose output holds a NaN or an infinity, or `None` |
-# | `"bad_gradient"` | the name of the first module, in the order of *backward*, whose output gets such a gradient, or `None` |
-# | `"dead"` | a dict: name of each `nn.ReLU` → share of its units that are dead |
-# | `"no_gradient"` | a list: the parameters whose `.grad` is `None` after the block |
-# | `"gradient_size"` | a dict: name of each other parameter → mean absolute value of its `.grad` |
+# | `"bad_output"` | name of the first module to *finish* whose output holds a NaN or an infinity, or `None` |
+# | `"bad_gradient"` | name of the first module, in the order of *backward*, whose output gets such a gradient, or `None` |
+# | `"dead"` | dict: each `nn.ReLU` → share of its units that are dead |
+# | `"no_gradient"` | list: the parameters whose `.grad` is `None` after the block |
+# | `"gradient_size"` | dict: each other parameter → mean absolute value of its `.grad` |
 #
 # The report is plain text and numbers, it only looks, and afterwards, also after an error, its hooks are gone.
 #
 # ```python
 # with gradient_flow_debugger(patient) as report:
 #     F.cross_entropy(patient(x), y).backward()
-# report["dead"]              # {"features.1": 0.0, "features.3": 0.125}
+# report["dead"]              # such as {"features.1": 0.0, "features.3": 0.125}
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "gradient_flow_debugger", "locked": false, "schema_version": 3, "solution": true, "task": false}
 @contextmanager
@@ -311,29 +123,31 @@ def gradient_flow_debugger(model):
         else:
             report["gradient_size"][name] = parameter.grad.abs().mean().item()
     ### END SOLUTION
-
 # %% nbgrader={"grade": true, "grade_id": "test_gradient_flow_debugger", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("gradient_flow_debugger")
-
 # %% [markdown]
-# Your tool on the patient, with the batch that killed it:
+# Let your tool find the layer in which the patient breaks:
 
 # %%
-patient.zero_grad()
+from course.sources import show_source
+
 with gradient_flow_debugger(patient) as report:
-    F.cross_entropy(patient(scans[batches[109]]), answers[batches[109]]).backward()
+    F.cross_entropy(patient(x), y).backward()
 print("bad output:  ", report["bad_output"], "\nbad gradient:", report["bad_gradient"])
+show_source(UnitLength, Reader)
 
 # %% [markdown]
-# The output of `embed` is the first one to get a bad gradient. So look at what comes next in forward: `unit`. There are several ways to write it without the NaN. How large a gradient does each of them hand to a row of zeros?
+# The output of `embed` is the first to get a bad gradient. So look at what comes next in forward: `UnitLength`. If a row is all
+# zeros, the slope of `sqrt` there is infinite, and infinity times 0 is NaN. The `1e-6` comes too late: it is added after the root.
+# Which way to write it is better? How large a gradient does each hand to a row of zeros?
 
 # %%
 ways = {
     "x / (sqrt(sum) + 1e-6)": UnitLength(),
     "F.normalize(x)": F.normalize,
     "F.normalize(x, eps=1e-3)": partial(F.normalize, eps=1e-3),
-    "x / sqrt(sum + 1e-6)": lambda x: x / (x.pow(2).sum(1, keepdim=True) + 1e-6).sqrt(),
+    "x / sqrt(sum + 1e-6)": SoundUnitLength(),
 }
 for title, way in ways.items():
     row = torch.zeros(1, 32, requires_grad=True)
@@ -341,10 +155,68 @@ for title, way in ways.items():
     print(f"{title:26} largest gradient: {row.grad.abs().max():.1e}")
 
 # %% [markdown]
-# PyTorch's own `F.normalize` hands back no NaN. But at a row of zeros it divides by its `eps`, which is 1e-12, so the gradient is finite and far too large. What helps is a larger `eps`, inside of the root. We shall cure the net with the last line.
+# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and far too large. A larger `eps` helps.
 #
-# Now a net with three faults at once: the hand-made layer, a first layer of which 20 of 32 units have only negative weights (and pixels are never negative), and a last layer that somebody
-# forgot to unfreeze.
+# ### A gradient that gets lost on the way
+#
+# The slope of a sigmoid is at most 1/4, so each of the six that a gradient goes back through makes it smaller: the **vanishing
+# gradient**. Here are two untrained nets of seven layers after one backward pass:
+
+# %%
+from course.data import digits
+from course.pictures.gradient_flow import draw_gradient_flow
+
+pictures, labels = digits()
+x, y = pictures[:128].flatten(1), labels[:128]
+
+
+def deep_net(activation, norm=nn.Identity, scale=1.0):
+    torch.manual_seed(0)
+    layers, width = [], 64
+    for _ in range(6):
+        layers += [nn.Linear(width, 32), norm(32), activation()]
+        width = 32
+    net = nn.Sequential(*layers, nn.Linear(32, 10))
+    with torch.no_grad():
+        for p in net.parameters():
+            p.mul_(scale if p.dim() == 2 else 1.0)
+    return net
+
+
+weights = {}
+for title, kind in {"sigmoid": (nn.Sigmoid,), "BatchNorm, ReLU": (nn.ReLU, nn.BatchNorm1d)}.items():
+    net = deep_net(*kind)
+    F.cross_entropy(net(x), y).backward()
+    weights |= {f"{title}: {name}": p for name, p in net.named_parameters() if p.dim() == 2}
+draw_gradient_flow(weights, title="Two nets, one backward pass each")
+
+# %% [markdown]
+# Of the sigmoids' gradient not even a hundred-thousandth reaches the first layer (the axis is logarithmic). But the weights count
+# as well. Here is how much of the last layer's gradient the first layer gets, if the nets start with smaller or larger ones:
+
+# %%
+kinds = {
+    "sigmoid": (nn.Sigmoid, nn.Identity),
+    "ReLU": (nn.ReLU, nn.Identity),
+    "BatchNorm, ReLU": (nn.ReLU, nn.BatchNorm1d),
+}
+print(f"{'weights times':16}   0.3       1       3      10")
+for title, (activation, norm) in kinds.items():
+    line = []
+    for scale in (0.3, 1, 3, 10):
+        net = deep_net(activation, norm, scale)
+        F.cross_entropy(net(x), y).backward()
+        first, last = (net[place].weight.grad.abs().mean() for place in (0, -1))
+        line.append(f"{first / last:.0e}")
+    print(f"{title:16}", "  ".join(line))
+# %% [markdown]
+# A ReLU hands on more than a sigmoid, and with small weights it loses the gradient all the same. With BatchNorm the scale of the
+# weights hardly matters.
+#
+# ### Three faults at once
+#
+# This net has the hand-made layer, a first layer of which 20 of 32 units have only negative weights (and pixels are never
+# negative), and a last layer that somebody forgot to unfreeze. Does your report tell all three?
 
 # %%
 blank = x.clone()
@@ -366,41 +238,18 @@ with gradient_flow_debugger(sick) as report:
     F.cross_entropy(sick(blank), y).backward()
 for key, value in report.items():
     print(f"{key:13} {value}")
-
 # %% [markdown]
-# Every fault has its line. And on the models that people use at work? In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM and a Transformer's attention return tuples; here the Transformer computes in half precision (**autocast**).
+# And on models from work? In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, and a
+# Transformer computes in half precision here (**autocast**). A **checkpoint** runs its part once more in backward, and wants
+# the same operations recorded both times: see `tensor.detach()` in the solution. An output can be a **dataclass**. And where no
+# hook is ever called, as in a model that was compiled and run before, an empty report looks like good news: the solution says
+# aloud that it has heard nothing.
 
 # %%
-from torchvision.models import resnet18
+from dataclasses import dataclass
 
-torch.manual_seed(0)
-encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2)
-real_models = {
-    "ResNet-18": (resnet18(weights=None), torch.randn(2, 3, 32, 32)),
-    "LSTM": (nn.LSTM(16, 8, num_layers=2, batch_first=True), torch.randn(3, 5, 16)),
-    "TransformerEncoder": (encoder, torch.randn(3, 5, 16)),
-}
-real_models["LSTM"][0].weight_ih_l1.data[0, 0] = torch.nan
-
-for title, (model, pixels) in real_models.items():
-    try:
-        with (
-            gradient_flow_debugger(model) as report,
-            torch.autocast("cpu", enabled=title == "TransformerEncoder"),
-        ):
-            tensors_in(model(pixels))[0].pow(2).mean().backward()
-        print(f"{title:18} bad output: {report['bad_output']!r}, bad gradient: {report['bad_gradient']!r}")
-    except (AttributeError, TypeError) as error:
-        print(f"{title:18} your tool has stopped the forward: {error}")
-    model.zero_grad()
-
-# %% [markdown]
-# One weight of the LSTM is NaN, and so is its output; its name is `''`, for the model is that one layer. If a line says that your tool has stopped the forward, then it met a tuple: look for `tensors_in` in the text before the exercise.
-#
-# Three more kinds of models break many a tool. A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times: look at `tensor.detach()`. An output can be a **dataclass**. And where no hook is ever called, as in a model that was compiled and run before, an empty report looks like good news: the solution says aloud that it has heard nothing.
-
-# %%
 from torch.utils.checkpoint import checkpoint
+from torchvision.models import resnet18
 
 
 @dataclass
@@ -413,72 +262,60 @@ class Wrapped(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+        self.body = nn.Sequential(nn.Linear(16, 4), nn.ReLU(), nn.Linear(4, 4))
         self.body[2].bias.data[0] = torch.nan
 
     def forward(self, x):
         return Scores(checkpoint(self.body, x, use_reentrant=False))
 
 
+torch.manual_seed(0)
+encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2)
+real_models = {
+    "ResNet-18": (resnet18(weights=None), torch.randn(2, 3, 32, 32)),
+    "LSTM": (nn.LSTM(16, 8, num_layers=2, batch_first=True), torch.randn(3, 5, 16)),
+    "TransformerEncoder": (encoder, torch.randn(3, 5, 16)),
+}
+real_models["LSTM"][0].weight_ih_l1.data[0, 0] = torch.nan
+
+
 def watched(title, model, run):
     try:
-        with gradient_flow_debugger(model) as report:
-            run(torch.randn(3, 4)).sum().backward()
-        print(f"{title:25} bad output: {report['bad_output']!r}")
-    except (RuntimeError, AttributeError, TypeError) as error:
-        print(f"{title:25} {type(error).__name__}: {str(error)[:90]}")
+        with gradient_flow_debugger(model) as report, torch.autocast("cpu", enabled=title == "TransformerEncoder"):
+            tensors_in(run())[0].pow(2).mean().backward()
+        print(f"{title:22} bad output: {report['bad_output']!r}, bad gradient: {report['bad_gradient']!r}")
+    except (AttributeError, TypeError, RuntimeError) as error:
+        print(f"{title:22} {type(error).__name__}: {str(error)[:90]}")
 
 
 wrapped = Wrapped()
-watched("checkpoint, dataclass", wrapped, lambda x: wrapped(x).logits)
-watched("a model no hook hears", nn.Linear(4, 3), lambda x: wrapped(x).logits)
+for title, (model, pixels) in real_models.items():
+    watched(title, model, lambda: model(pixels))
+    model.zero_grad()
+watched("checkpoint, dataclass", wrapped, lambda: wrapped(torch.randn(3, 16)))
+watched("a model no hook hears", nn.Linear(4, 3), lambda: wrapped(torch.randn(3, 16)))
 
 # %% [markdown]
-# PyTorch has a detector of its own, `torch.autograd.set_detect_anomaly(True)`. It stops at the first NaN of backward, with the line of the forward pass that made it. What do the two cost?
+# One weight of the LSTM is NaN, and so is its output; its name is `''`, for the model is that one layer. An error in the other
+# lines is your tool's: it has broken what it should only watch.
+#
+# PyTorch has a detector of its own. It stops at the first NaN of backward, and names the operation:
 
 # %%
-from time import perf_counter
-
-
-def milliseconds(run):
-    """The shortest of three runs."""
-    times = []
-    for _ in range(3):
-        start = perf_counter()
-        run()
-        times.append(1000 * (perf_counter() - start))
-    return min(times)
-
-
-def one_pass():
-    F.cross_entropy(deep_nets["sigmoid"](x), y).backward()
-
-
-def watched():
-    with gradient_flow_debugger(deep_nets["sigmoid"]):
-        one_pass()
-
-
-def with_anomaly_detection():
-    with torch.autograd.set_detect_anomaly(True, check_nan=True):
-        one_pass()
-
-
 import warnings
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it warns that it is slow
-    for run in (one_pass, watched, with_anomaly_detection):
-        print(f"{run.__name__:24} {milliseconds(run):.1f} ms")
-
-# %% [markdown]
-# On nets as small as this one, looking costs more than the pass itself, with either tool, so neither is for every step of a training. Yours tells of all layers, and sees what is wrong before it is NaN; PyTorch's finds the line of code. If you train with `torch.amp.GradScaler`, expect an infinity in the
-# gradients now and then: the scaler provokes it, skips that step and lowers its factor.
+with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True):
+    warnings.simplefilter("ignore")  # it tells at length which line of forward it was
+    try:
+        F.cross_entropy(patient(scans[batches[109]]), answers[batches[109]]).backward()
+    except RuntimeError as error:
+        print("RuntimeError:", error)
 
 # %% [markdown]
 # ## See where a net looks
 #
-# A net says "3". Did it see the 3, or something beside it? To ask that we want a net that is good at its work. So train one, with pictures of which each shows **one** digit, and labels that never say where.
+# A net says "3". Did it see the 3, or something beside it? Here is one that is good at its work. It was trained with pictures of
+# **one** digit each, and labels that never say where.
 
 # %%
 from course.pictures.beside import beside
@@ -519,9 +356,9 @@ for _ in range(steps):
 eye.eval().zero_grad()
 right = (eye(framed[1500:]).argmax(1) == labels[1500:]).float().mean()
 print(f"right on new digits: {right:.0%}")
-
 # %% [markdown]
-# Its `forward` takes the mean over all positions before the last layer, so it runs on a picture of any size. Here are four digits at once. What does the net know of them just before that mean?
+# Its `forward` takes the mean over all positions before the last layer, so it runs on a picture of any size. Here are four digits
+# at once, and what the net knows of them just before that mean:
 
 # %%
 def board_of(*digits_wanted, skip=0):
@@ -536,11 +373,10 @@ with torch.no_grad():
 draw_feature_maps(
     {"the picture": board, "features": maps}, title="Each channel lights up at its own places"
 )
-
 # %% [markdown]
 # ### The recipe
 #
-# Each channel answers to something, and its map says at which positions. Which channels speak for a 3? Ask autograd: *how much would the score of class 3 rise if this channel were a little stronger?*
+# Which channels speak for a 3? Ask autograd: *how much would the score of class 3 rise if this channel were a little stronger?*
 # That is a gradient. **Grad-CAM** makes a heat map of it:
 #
 # | step | | shape |
@@ -551,44 +387,36 @@ draw_feature_maps(
 # | 4 | the sum over the channels of weight times `A` | `(N, h, w)` |
 # | 5 | negative values become 0: they speak against the class | `(N, h, w)` |
 #
-# The score is what the model returns, and not its softmax. After a softmax a class can also rise because the others sink, and if the model is sure, the gradient is nearly 0:
+# The score is what the model returns, and not its softmax: if the model is sure, the gradient of that is nearly 0.
 
 # %%
 scores = eye(framed[1500:1501])
 for title, value in (("score", scores), ("softmax", scores.softmax(1))):
     (slope,) = torch.autograd.grad(value.max(), scores, retain_graph=True)
     print(f"{title:8} {value.max():6.3f}   gradient that arrives at the scores, at most: {slope.abs().max():.4f}")
-
 # %% [markdown]
 # ### Two ways to get it wrong
 #
-# The first way: keep the layer's output, and nothing else. Here `features` ends in an in-place ReLU. What you keep of the BatchNorm just before it is overwritten (lesson 05, 'A feature can change after your hook has ended'):
+# The first: keep the layer's output, and nothing else. `features` ends in an in-place ReLU, which overwrites what you keep of the
+# BatchNorm just before it (lesson 05, 'A feature can change after your hook has ended'). The second: call `backward()` just to look.
 
 # %%
 kept = []
 with eye.features[7].register_forward_hook(lambda module, args, output: kept.append(output)):
     score = eye(board)[0, 3]
-print("kept of the BatchNorm: smallest value", kept[0].min().item())
-print("and made by", kept[0].grad_fn.name())
+print("kept of the BatchNorm: smallest value", kept[0].min().item(), "  made by", kept[0].grad_fn.name())
 
-# %% [markdown]
-# Not one negative value, and the tensor now counts as the ReLU's: a gradient that you ask for later is the ReLU's, too. There are two ways out. A tensor hook that is registered *inside* the forward hook belongs
-# to the value of that moment, and stays with it; so does one on the operation itself, `output.grad_fn.register_prehook`, unless the output is a view of another tensor. Or the forward hook keeps a tensor of its own and returns a clone of it, with which the model goes on: then the ReLU overwrites the clone. This works with views, too.
-#
-# The second way: call `backward()` just to look. It leaves something behind:
-
-# %%
 score.backward()
-left = sum(p.grad is not None for p in eye.parameters())
-print("parameters with a gradient, just from looking:", left)
+print("parameters with a gradient, just from looking:", sum(p.grad is not None for p in eye.parameters()))
 eye.zero_grad()
 
 (gradient,) = torch.autograd.grad(eye(board)[0, 3], eye.fc.weight)
 print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is still", eye.fc.weight.grad)
 
 # %% [markdown]
-# Somebody who trains, and looks in between, would train on the sum of both. `torch.autograd.grad(score, tensor)` leaves every `.grad` alone. Tensor hooks on the way to `tensor` run
-# all the same.
+# Not one negative value is left, and the tensor now counts as the ReLU's. There are two ways out: a tensor hook registered *inside*
+# the forward hook belongs to the value of that moment. Or the forward hook keeps a tensor of its own and returns a clone of it, with
+# which the model goes on. This works with views, too. And `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
 #
 # ### Exercise: Grad-CAM
 #
@@ -604,7 +432,6 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 # ```python
 # grad_cam(eye, "features", torch.stack([scan, scan]), torch.tensor([3, 7])).shape     # two maps, (2, h, w)
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "grad_cam", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def grad_cam(model, layer, x, targets):
@@ -630,12 +457,9 @@ def grad_cam(model, layer, x, targets):
     weights = gradient.mean((2, 3), keepdim=True)
     return (weights * features).sum(1).relu().detach()
     ### END SOLUTION
-
-
 # %% nbgrader={"grade": true, "grade_id": "test_grad_cam", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("grad_cam")
-
 # %% [markdown]
 # Now ask the net for the 3, then for the 7. It has never been told where a digit is.
 
@@ -643,22 +467,10 @@ check("grad_cam")
 heats = {digit: grad_cam(eye, "features", board, torch.tensor([digit])) for digit in (3, 7)}
 titles = {digit: f"What speaks for {digit}" for digit in heats}
 beside(*((draw_heat(board, heats[digit], title), title) for digit, title in titles.items()))
-
 # %% [markdown]
-# After `features` come the mean and one linear layer. For such a net the gradient needs no autograd: it is the weight of the class, divided by the number of positions, and the same at each of them. That is **CAM**, Grad-CAM's
-# predecessor, and a test for your tool. Grad-CAM works with whatever layers come later.
-
-# %%
-with torch.no_grad():
-    cam = torch.einsum("k,nkhw->nhw", eye.fc.weight[3], eye.features(board)).relu()
-print("equal to CAM:", torch.allclose(heats[3] * heats[3][0].numel(), cam, atol=1e-5))
-
-# %% [markdown]
-# ### A heat map always shows something
-#
-# It is pretty, so people believe it. Measure instead: ask for each digit of 20 boards, and see how much of the heat lies on the quarter where that digit is. A net that knows nothing gets
-# a quarter of it right, by chance. And the patient? Had it learned to look at the digits, before it died?
-
+# A heat map always shows something, so people believe it. Measure instead: ask for each digit of 20 boards, and see how much of
+# the heat lies on the quarter where that digit is. A net that knows nothing gets a quarter of it right. And the patient? Had it
+# learned to look at the digits, before it died?
 
 # %%
 def heat_on_the_digit(net):
@@ -673,50 +485,47 @@ def heat_on_the_digit(net):
 
 for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patient}.items():
     print(f"{title:12} {heat_on_the_digit(net):.0%} of the heat on the right digit")
+# %% [markdown]
+# The patient's loss was as low as 0.4, and yet its heat is hardly better than chance: it has never seen a digit that has moved, or
+# that has neighbours. Do the same with your own nets before you believe a picture.
 
 # %% [markdown]
-# The patient's loss was as low as 0.4, and yet its heat is hardly better than chance. It has never seen a digit that has moved, or that has neighbours, while `eye` has been trained with moved ones. Do the same with your own nets before you believe a picture: with untrained weights the heat map has to fall apart.
+# # Further
 #
-# At work the last layer with positions is the usual choice, deep enough to know what it sees, early enough to know where: `grad_cam(resnet18(weights="DEFAULT").eval(), "layer4", photo, targets)`. `draw_heat`, or `F.interpolate`, brings the small map
-# to the picture's size. Without a network the weights are random, but the tool can be tried. In a ResNet's block one ReLU runs twice, and what it returns at last is what the block returns:
+# The core path ends here. Some more of Grad-CAM, three more tools, and the patient's case is not closed yet.
+#
+# ## Grad-CAM at work
+#
+# For a net that ends in a mean and one linear layer there is **CAM**, the predecessor, which needs no autograd: the weight of the class,
+# divided by the number of positions. In a ResNet's block one ReLU runs twice, and what it returns at last is what the block returns.
+# Is your tool equal in both?
 
 # %%
+with torch.no_grad():
+    cam = torch.einsum("k,nkhw->nhw", eye.fc.weight[3], eye.features(board)).relu()
+print("equal to CAM:", torch.allclose(heats[3] * heats[3][0].numel(), cam, atol=1e-5))
+
 torch.manual_seed(0)
 resnet = copy.deepcopy(real_models["ResNet-18"][0]).eval().requires_grad_(False)
 photos, targets = torch.rand(2, 3, 64, 64), torch.tensor([1, 7])
 block = grad_cam(resnet, "layer4.1", photos, targets)
 relu = grad_cam(resnet, "layer4.1.relu", photos, targets)
 print("the block, and its ReLU, which runs twice: equal:", torch.equal(block, relu))
-
-for title, run in {
-    "without gradients": torch.no_grad(),
-    "in half precision": torch.autocast("cpu"),
-    "in training mode": contextmanager(lambda: (yield resnet.train()))(),
-}.items():
-    try:
-        with run:
-            heat = grad_cam(resnet, "layer4.1", photos, targets).float()
-        print(f"{title}: largest difference {(heat - block).abs().max():.0e}, of {block.max():.0e}")
-    except (ValueError, RuntimeError) as error:
-        print(f"{title}: {type(error).__name__}: {error}")
+try:
+    grad_cam(resnet.train(), "layer4.1", photos, targets)
+    print("in training mode it looks at the whole batch, and changes the running statistics")
+except ValueError as error:
+    print("in training mode:", error)
 
 # %% [markdown]
-# If your own tool says that the two are not equal, it has mixed two calls: the *last* output, and the gradient of the *first*, which backward brings last. Nobody would see that in a picture. And a BatchNorm in training mode looks at the whole batch, and changes its running statistics while you
-# only look, so the solution refuses it. An LSTM, or a Transformer, has no layer with positions in a picture; there the solution raises an error as well, with the layer's name.
-
-# %% [markdown]
-# # Further
-#
-# The core path ends here. Three tools are left, the last two of which need a little more thought; and the patient's case is not closed yet.
+# If block and ReLU are not equal, your tool has mixed two calls: the *last* output, and the gradient of the *first*. Nobody would see
+# that in a picture.
 #
 # ## Train without holding all gradients
 #
-# Backward, then `optimizer.step()`, then `zero_grad()`: so at one moment the gradients of **all** parameters are in
-# memory, as much again as the model itself. But an optimizer such as SGD or Adam never needs two of them together. It could treat each
-# parameter as soon as its gradient is there, and throw the gradient away.
-#
-# For this moment there is a hook (lesson 02): `register_post_accumulate_grad_hook`. It is called with the *parameter*,
-# right after `.grad` has been filled. A tensor hook comes too early. Look at what each of them finds:
+# Backward, then `optimizer.step()`, then `zero_grad()`: at one moment the gradients of **all** parameters are in memory, as much again
+# as the model itself. But SGD or Adam never need two of them together: they could treat each parameter as soon as its gradient is
+# there, and throw the gradient away. Which hook comes at the right moment?
 
 # %%
 torch.manual_seed(0)
@@ -740,24 +549,11 @@ for name, parameter in net.named_parameters():
     parameter.register_hook(partial(early, name, parameter))
     parameter.register_post_accumulate_grad_hook(partial(late, name))
 net(torch.randn(3, 4)).sum().backward()
-
 # %% [markdown]
-# The last layer comes first, and the number of gradients only grows. If the second hook of each pair took a step and
-# set `.grad` to None, the number would stay at 1.
+# The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. If it took a step and set `.grad` to None,
+# there would never be more than 1. Is it safe to change a weight in the middle of backward? If its gradient is complete, all uses
+# *through which a gradient flows to it* are done: the hooks of the weight that both layers share run once, after both.
 #
-# Is it safe to change a weight in the middle of backward? If its gradient is complete, then all uses of the weight *through which a gradient flows to it* are done. This also holds for the weight that both layers share: its
-# hooks run once, after both layers, and find the sum.
-#
-# One slip is so common here that it has a name, **late binding**. A function looks up the names of its surroundings when it *runs*, not when it is made. The hooks run after your loop has ended, and then the loop variable has its last value for all of them:
-
-# %%
-late_bound, bound = [], []
-for name in ("first", "second", "third"):
-    late_bound.append(lambda: name)
-    bound.append(partial(str, name))  # partial looks the value up now, and keeps it
-print("late bound:", [function() for function in late_bound], "  with partial:", [function() for function in bound])
-
-# %% [markdown]
 # ### Exercise: Optimizer in backward
 #
 # medium · 20 min · further
@@ -774,7 +570,6 @@ print("late bound:", [function() for function in late_bound], "  with partial:",
 #     for x, y in batches:
 #         loss_function(model(x), y).backward()       # this is all: no step, no zero_grad
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "optimizer_in_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class OptimizerInBackward:
@@ -810,15 +605,11 @@ class OptimizerInBackward:
         for handle in self.handles:
             handle.remove()
         ### END SOLUTION
-
-
 # %% nbgrader={"grade": true, "grade_id": "test_optimizer_in_backward", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("optimizer_in_backward")
-
 # %% [markdown]
-# Your tool at work. Two equal nets learn to tell digits apart, one in the usual way, one with your tool. Someone looks
-# on, and notes how many bytes of gradients there are at most.
+# Two equal nets learn to tell digits apart, one in the usual way, one with your tool. How many bytes of gradients are there at most?
 
 # %%
 from course.pictures.memory import draw_memory
@@ -856,9 +647,8 @@ for way in ("backward, then step", "step in backward"):
 
 print("The parameters after ten steps are equal, bit by bit:", torch.equal(*results))
 draw_memory(bars, title="A net in training: what the model and its optimizer need")
-
 # %% [markdown]
-# There is never more than one gradient in memory, at most the largest. Is that so on large models, too? Here are three, each trained for two steps in both ways.
+# Is that so on large models, too? Here are three, each trained for two steps in both ways.
 
 # %%
 for title, (model, pixels) in real_models.items():
@@ -881,20 +671,10 @@ for title, (model, pixels) in real_models.items():
     same = all(torch.equal(p, q) for p, q in zip(model.parameters(), ordinary.parameters()))
     sizes = [p.nbytes for p in model.parameters()]
     print(f"{title:18} equal: {same}, the largest gradient: {max(sizes) / sum(sizes):.0%} of all of them")
-
 # %% [markdown]
-# ### What it costs
-#
-# | you want | with an optimizer in backward |
-# | --- | --- |
-# | to clip each parameter's gradient | in the same hook, before the step |
-# | to clip by the norm of *all* gradients | not possible: by the time the norm is known, the gradients are gone |
-# | to add up the gradients of several batches | not possible: each gradient is gone before the next batch |
-# | `torch.amp.GradScaler` | not as it is: the scaler looks at all gradients before it lets the optimizer step |
-# | a learning-rate schedule | keep the optimizers in a list, and make one schedule for each |
-# | to look at a parameter right after its step | `optimizer.register_step_post_hook`, a hook of the optimizer's own |
-#
-# And it is not safe with every model. The hook waits for each use of the weight through which a gradient flows to it, and for no other. If the weight is used once more with its history cut off, the backward of what came earlier may still need the old value:
+# It has a price. To clip by the norm of *all* gradients, or to add up those of several batches, is not possible any more. And it is not
+# safe with every model: if a weight is used once more with its history cut off, the backward of what came earlier may still need the
+# old value.
 
 # %%
 class Twice(nn.Module):
@@ -921,20 +701,11 @@ for title, cut in {"weight.detach()": torch.detach, "weight.data": lambda weight
         print(f"{title}: the first layer's weight is off by {off:.2f}")
     except RuntimeError as error:
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
-
 # %% [markdown]
-# `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own, and the result is wrong without a word. That is one more reason to leave `.data` alone.
-#
-# PyTorch's own tutorial "How to save memory by fusing the optimizer step into the backward pass" is built on this hook, and so is `register_optim_in_bwd_hooks` of torchtune, which fine-tunes language models with it.
-#
-# And the patient? Cured, it gets through the training, blank scan and all, and never holds more than one gradient:
+# `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own, and the
+# result is wrong without a word. And the patient? Cured, it gets through the training, blank scan and all:
 
 # %%
-class SoundUnitLength(nn.Module):
-    def forward(self, x):
-        return x / (x.pow(2).sum(1, keepdim=True) + 1e-6).sqrt()
-
-
 torch.manual_seed(0)
 cured = Reader(SoundUnitLength)
 with OptimizerInBackward(cured, partial(torch.optim.Adam, lr=0.01)):
@@ -949,14 +720,9 @@ print(f"right on new digits: {right:.0%}")
 # %% [markdown]
 # ## One gradient for each sample
 #
-# After a backward, `weight.grad` holds one gradient for the whole batch. Which sample pulled how hard, and where to,
-# has been averaged away. But people want to know: samples with huge gradients are often **mislabelled**; training with
-# *differential privacy* limits what each single sample may contribute; how far the samples disagree says whether a
-# larger batch would help.
-#
-# One could run the samples one by one. No need: everything is in the batch's own backward. Look at one `Linear` layer,
-# `y = x @ W.T + b`. A forward hook sees its input, a tensor hook on its output sees the gradient that arrives there.
-# Both have one row for each sample.
+# `weight.grad` holds one gradient for the whole batch. But samples with huge gradients of their own are often **mislabelled**, and
+# training with *differential privacy* limits what each sample may contribute. No need to run them one by one: a forward hook sees a
+# `Linear` layer's input, a tensor hook on its output the gradient that arrives there. Both have one row for each sample.
 
 # %%
 torch.manual_seed(0)
@@ -979,14 +745,12 @@ loss_alone = F.cross_entropy(layer(x[2:3]), y[2:3])  # sample 2 on its own
 outer = torch.outer(seen["grad"][2], seen["input"][2])
 print("gradient of sample 2 on its own:", alone.flatten())
 print("outer product of its two rows:  ", outer.flatten())
-
 # %% [markdown]
-# The weight's gradient of a sample is the **outer product** of its row of the output's gradient with its row of the
-# input. The bias is simply added, so its gradient is the row of the output's gradient itself.
+# The weight's gradient of a sample is the **outer product** of its row of the output's gradient with its row of the input; the
+# bias's gradient is the row of the output's gradient itself.
 #
-# Almost: of the last two lines, the first is 4 times the second. `cross_entropy` takes the **mean** over the batch of 4, so
-# whatever flows back is already a quarter. With `reduction="sum"` it would not be. The hook cannot see which of the two
-# it was. The user of your tool has to say.
+# Almost: of the last two lines, the first is 4 times the second. `cross_entropy` takes the **mean** over the batch of 4, so whatever
+# flows back is already a quarter. The hook cannot see that. The user of your tool has to say.
 #
 # ### Exercise: Per-sample gradients
 #
@@ -1005,7 +769,6 @@ print("outer product of its two rows:  ", outer.flatten())
 #     loss_function(model(x), y).backward()
 # per_sample.gradients["body.0.weight"]      # shape (N, out, in): one gradient for each of the N samples
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "per_sample_gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PerSampleGradients:
@@ -1061,14 +824,11 @@ class PerSampleGradients:
         for handle in self.handles:
             handle.remove()
         ### END SOLUTION
-
-
 # %% nbgrader={"grade": true, "grade_id": "test_per_sample_gradients", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("per_sample_gradients")
-
 # %% [markdown]
-# Your tool at work. First the patient: which of the 32 scans of its last batch was it?
+# First the patient: which of the 32 scans of its last batch was it?
 
 # %%
 patient.train().zero_grad()
@@ -1078,13 +838,11 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
     if not gradient.isfinite().all():
         scan = batches[109][sample].item()
         print(f"sample {sample}, which is scan {scan}: sum of its pixels {scans[scan].sum():.0f}")
-
 # %% [markdown]
-# There it is: one scan of 1,500 is blank, and one NaN among 32 is enough to make the sum NaN. Lesson learned, and the patient's story is complete.
+# One scan of 1,500 is blank, and one NaN among 32 is enough to make the sum NaN. The patient's story is complete.
 #
-# Here is what people use the tool for. Of the following 1,000 digits 20, drawn at random, carry a wrong label. A small net learns
-# from all of them for a moment. Then one more backward tells how hard each sample pulls at the net. In a red frame: the
-# labels that we have spoilt.
+# People use the tool to clean data sets. Of the following 1,000 digits 20 carry a wrong label. A small net learns from all of them for
+# a moment. Then how hard does each sample pull at it? In a red frame: the labels that we have spoilt.
 
 # %%
 from course.pictures.digits import draw_digits
@@ -1115,14 +873,11 @@ draw_digits(
     marked=found,
     title=f"The 20 largest gradients of 1,000: {len(found)} of them belong to the 20 wrong labels",
 )
-
 # %% [markdown]
-# Most samples pull hardly any more. Those that still pull hard are difficult to read, or wrong. This is how people
-# clean data sets.
-#
 # ### Other models
 #
-# What does the tool say about a Transformer, whose inputs have the shape `(N, T, d)`, with `T` words for each of `N` sentences? A sentence's gradient is the sum over its words. Which parameters get an entry, and is the mean over the samples what backward has left in `.grad`?
+# A Transformer's inputs have the shape `(N, T, d)`: a sentence's gradient is the sum over its `T` words. Which parameters get an entry,
+# and is the mean over the samples what backward has left in `.grad`?
 
 # %%
 def compared(title, model, run):
@@ -1163,19 +918,19 @@ compared("tied Embedding", language, lambda model: model(torch.arange(8).reshape
 compared("one Linear layer", nn.Linear(16, 2), lambda model: model(rows).pow(2).mean())
 with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
-
 # %% [markdown]
-# The solution gets through all but one of them: an Embedding that shares its weight with a Linear layer adds a part to the gradient that no hook on the Linear layer sees. So it raises an error, for a wrong number would be worse. If yours does not, the line says why, and each cure is a small step: ask whether the output requires a gradient; look the name up by the parameter, not by the layer; sum over the dimensions between the first and the last.
-#
-# What has no entry? Norms and LSTMs are no Linear layers, and an attention's `out_proj` is one whose `forward` nobody calls: its weight goes straight into a function, so no module hook ever runs.
+# The solution gets through all but one: an Embedding that shares its weight with a Linear layer adds a part to the gradient that no
+# hook on the Linear layer sees. So it raises an error, for a wrong number would be worse. Norms and LSTMs are no Linear layers and
+# have no entry; neither has an attention's `out_proj`, whose `forward` nobody calls.
 #
 # ### Without hooks: `vmap`
 #
-# For `Linear` layers the rule is short. For convolutions it is longer, and for your own layers nobody has written it
-# down. `torch.func` needs no rule: `grad` makes a function that returns the gradient of one sample, `vmap` runs it for
-# all samples at once.
+# For your own layers nobody has written a rule down. `torch.func` needs none: `grad` makes a function that returns the gradient of one
+# sample, `vmap` runs it for all samples at once. Is it the same, and what do the ways cost on your machine?
 
 # %%
+from time import perf_counter
+
 from torch.func import functional_call, grad, vmap
 
 
@@ -1184,16 +939,8 @@ def loss_of_one(parameters, x, y):
 
 
 parameters = {name: parameter.detach() for name, parameter in net.named_parameters()}
-each = vmap(grad(loss_of_one), in_dims=(None, 0, 0))(parameters, pictures, labels)
-for name, gradient in each.items():
-    mine = per_sample.gradients.get(name, torch.tensor(torch.nan))
-    off = (gradient - mine).abs().max()
-    print(f"{name:9} {tuple(gradient.shape)!s:15} largest difference {off:.0e}")
 
-# %% [markdown]
-# What does it cost to know each sample's gradient, in three ways? Here for two nets, one of them four times as wide:
 
-# %%
 def plain():
     F.cross_entropy(net(pictures), labels).backward()
 
@@ -1204,7 +951,7 @@ def hooks():
 
 
 def by_vmap():
-    vmap(grad(loss_of_one), in_dims=(None, 0, 0))(parameters, pictures, labels)
+    return vmap(grad(loss_of_one), in_dims=(None, 0, 0))(parameters, pictures, labels)
 
 
 def one_by_one():
@@ -1212,43 +959,23 @@ def one_by_one():
         F.cross_entropy(net(pictures[n : n + 1]), labels[n : n + 1]).backward()
 
 
-for width in (32, 128):
-    net = nn.Sequential(nn.Flatten(), nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
-    parameters = {name: parameter.detach() for name, parameter in net.named_parameters()}
-    gradients = 1000 * sum(p.nbytes for p in net.parameters()) / 2**20
-    times = [milliseconds(run) for run in (plain, hooks, by_vmap)] + [50 * milliseconds(one_by_one)]
-    print(f"width {width:3}:  {gradients:4.1f} MiB of gradients  ", end="")
-    print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms".format(*times))
+def milliseconds(run):
+    """The shortest of three runs."""
+    times = []
+    for _ in range(3):
+        start = perf_counter()
+        run()
+        times.append(1000 * (perf_counter() - start))
+    return min(times)
+
+
+for name, gradient in by_vmap().items():
+    off = (gradient - per_sample.gradients.get(name, torch.tensor(torch.nan))).abs().max()
+    print(f"{name:9} {tuple(gradient.shape)!s:15} largest difference {off:.0e}")
+times = [milliseconds(run) for run in (plain, hooks, by_vmap)] + [50 * milliseconds(one_by_one)]
+print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms".format(*times))
 
 # %% [markdown]
-# | | one by one | hooks | `vmap(grad(...))` |
-# | --- | --- | --- | --- |
-# | time | slow | more than the plain backward | more than the plain backward; which of the two is faster, your machine says above |
-# | layers | all | those you have written a rule for | nearly all |
-# | your training loop | another one | stays as it is | another one |
-# | memory | one gradient at a time | N times the parameters | N times the parameters |
-#
-# What takes the time is to write down N times the parameters. If each sample's *norm* is all that you want, as in the search for wrong labels, nothing has to be written down for inputs `(N, in)`: the norm of an outer product is the product of the two rows' norms. How long does that take?
-
-# %%
-def hooks_for_norms():
-    norms = {}
-
-    def look(layer, args, output):
-        x = args[0].detach()
-        output.register_hook(lambda grad: norms.update({layer: grad.norm(dim=1) * x.norm(dim=1)}))
-
-    handles = [net[place].register_forward_hook(look) for place in (1, 3)]
-    plain()
-    for handle in handles:
-        handle.remove()
-
-
-print(f"width 128:  backward {milliseconds(plain):.1f} ms, with each sample's norms {milliseconds(hooks_for_norms):.1f} ms")
-
-# %% [markdown]
-# The package Opacus uses hooks, with rules for some dozen layers. It trains nets on data that must stay private.
-#
 # ### In your own words: Whose gradient is it?
 #
 # 5 min
@@ -1257,10 +984,8 @@ print(f"width 128:  backward {milliseconds(plain):.1f} ms, with each sample's no
 # mode, and finds: the sum over the samples is still right, but the "gradient of sample 2" is another one if he exchanges
 # sample 5. "Then your tool has a bug: I have not touched sample 2."
 #
-# Is it a bug? Say what the outer product of sample 2's rows assumes about the other samples, what the batch norm does to that,
-# and whether another tool could compute what he wants. What would you tell him to change, in the net or in its mode?
-#
-# If this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+# Is it a bug? Say what the outer product of sample 2's rows assumes about the other samples, and what the batch norm does to that.
+# Could another tool compute what he wants? What would you tell him to change? (A person reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_own_gradient", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -1280,16 +1005,11 @@ print(f"width 128:  backward {milliseconds(plain):.1f} ms, with each sample's no
 #   `vmap` would give the right answer.
 # ### END MARK SCHEME
 # ### END SOLUTION
-
 # %% [markdown]
 # ## What is the memory full of?
 #
-# Training a net may run out of memory although using it does not. The parameters are not to blame: they are there
-# in both cases. It is what autograd **saves** for backward. In lesson 02 you have counted those bytes for a whole
-# model. At work the next question is: *where* do they come from? Which layer is it worth to change?
-#
-# No single kind of hook can tell. Hooks for saved tensors see the tensors, but not the layer. Module hooks see a layer
-# begin and end, but not what is saved. Together:
+# What fills the memory in training is what autograd **saves** for backward. In lesson 02 you have counted those bytes. *Where* do they
+# come from? Hooks for saved tensors see the tensors, but not the layer. Module hooks see a layer begin and end. Together:
 
 # %%
 torch.manual_seed(0)
@@ -1317,19 +1037,16 @@ with saved_tensors_hooks(show, lambda kept: kept):
     loss = net(torch.randn(3, 4)).pow(2).sum()
 for handle in handles:
     handle.remove()
-
 # %% [markdown]
-# 328 bytes together. But the rules of lesson 02 hold: each **storage** counts once, and in full; the storages of
-# parameters do not count. Layer `1`, the ReLU, saves its result, and layer `2` saves its input: one storage of 96
-# bytes, which layer `1` has saved first. And `(8, 2)` is a view of layer `2`'s weight. So this forward costs 48 bytes
-# in layer `0`, 96 in layer `1`, and 24 outside of all layers, in the loss. Together **168 bytes**.
+# The rules of lesson 02 hold: each **storage** counts once, and in full; those of parameters do not count. Layer `1`, the ReLU, saves
+# its result, and layer `2` saves its input: one storage of 96 bytes, which layer `1` has saved first. And `(8, 2)` is a view of layer
+# `2`'s weight. So of the 328 bytes **168** count: 48 in layer `0`, 96 in layer `1`, and 24 outside of all layers, in the loss.
 #
-# Modules are nested: `''` is the net itself, and it is running all the time from its first line to its last. So at each
-# moment several modules may have begun and not ended. What is saved goes to the **innermost** of them. In the loss it
-# is none.
+# Modules are nested: `''` is the net itself, and it is running from its first line to its last. What is saved goes to the
+# **innermost** module that has begun and not ended.
 #
-# How do you know a storage that you have seen before? Not by `id(tensor)`: PyTorch may hand you a new Python object for the same memory, and the id of an object that is gone may be given to another one. The address of the memory, `tensor.untyped_storage().data_ptr()`, is taken as long as the graph holds the
-# tensor.
+# How do you know a storage again? Not by `id(tensor)`: PyTorch may hand you a new Python object for the same memory, and the id of one
+# that is gone may be given to another. By its address, `tensor.untyped_storage().data_ptr()`.
 
 # %%
 operation = torch.randn(3, 4, requires_grad=True).exp().grad_fn  # exp saves its own result
@@ -1337,7 +1054,6 @@ one, two = operation._saved_result, operation._saved_result
 same_memory = one.untyped_storage().data_ptr() == two.untyped_storage().data_ptr()
 print("the same memory, twice:            equal ids:", id(one) == id(two), "  equal addresses:", same_memory)
 print("two tensors, one after the other:  equal ids:", id(torch.ones(2)) == id(torch.zeros(3)))
-
 # %% [markdown]
 # ### Exercise: Activation memory
 #
@@ -1357,7 +1073,6 @@ print("two tensors, one after the other:  equal ids:", id(torch.ones(2)) == id(t
 # memory.bytes               # 168 for the net and the loss above
 # memory.by_layer            # {"0": 48, "1": 96, "": 24}
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "activation_memory", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ActivationMemory:
@@ -1410,14 +1125,11 @@ class ActivationMemory:
         for handle in self.handles:
             handle.remove()
         ### END SOLUTION
-
-
 # %% nbgrader={"grade": true, "grade_id": "test_activation_memory", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("activation_memory")
-
 # %% [markdown]
-# Your tool at work, on a small convolutional net for digits. Compare what each layer owns with what it saves.
+# Your tool on a small convolutional net. Compare what each layer owns with what it saves.
 
 # %%
 from course.pictures.memory import draw_memory
@@ -1452,10 +1164,10 @@ for name, layer in net.named_modules():
         }
 bars["loss"] = {"parameters": 0, "saved for backward": memory.by_layer.get("", 0)}
 draw_memory(bars, title="Who owns the parameters, and who fills the memory")
-
 # %% [markdown]
-# The first `Linear` layer owns nearly all of the parameters. What fills the memory are the large feature maps of the early layers. They are booked on the ReLUs, but do not blame the ReLUs: a map is saved by two layers, as the result of one and as the input of the next, and the
-# one that saves it *first* gets it. What if there were other activations, or none?
+# What fills the memory are the large feature maps of the early layers. They are booked on the ReLUs, but do not blame the ReLUs: a map
+# is saved by two layers, as the result of one and the input of the next, and the one that saves it *first* gets it. What if there
+# were other activations, or none?
 
 # %%
 for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)):
@@ -1465,29 +1177,40 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
     kind = type(other[0][1]).__name__ + (" in place" if isinstance(activation, partial) else "")
     saved = [memory.by_layer.get(name, 0) // 1024 for name in ("0.0", "0.1", "0.2", "0.3", "1")]
     print(f"{kind:14} {memory.bytes // 1024:5} KiB   of these in Conv, {kind}, Conv, {kind}, MaxPool: {saved}")
-
 # %% [markdown]
-# Without any activation the total is the same, and the next layer has to pay. An in-place ReLU makes no difference: nobody had saved what it overwrites. A GELU needs its *input* for backward, while the next layer needs its result, so both are kept.
+# Without any activation the total is the same, and the next layer has to pay. A GELU needs its *input* for backward, while the next
+# layer needs its result, so both are kept.
 #
-# What changes help, then? Here is a deeper net. `checkpoint` saves only what goes into a part of the net, and computes
-# the rest once more in backward.
+# What changes help, then? `checkpoint` saves only what goes into a part of the net, and computes the rest once more in backward. Here
+# is a deeper net, and when its modules run:
 
 # %%
-from torch.utils.checkpoint import checkpoint
+from course.pictures.timeline import draw_hook_timeline
 
-net = nn.Sequential(
-    convolutions(1, 3),
-    convolutions(16, 3),
-    convolutions(16, 3),
-    nn.Flatten(),
-    nn.Linear(16 * 64, 10),
+
+class Checkpointed(nn.Module):
+    """Three parts, each in a checkpoint, and what comes after them."""
+
+    def __init__(self, parts, end):
+        super().__init__()
+        self.parts, self.end = nn.ModuleList(parts), end
+
+    def forward(self, x):
+        for part in self.parts:
+            x = checkpoint(part, x, use_reentrant=False)
+        return self.end(x)
+
+
+draw_hook_timeline(
+    Checkpointed([nn.Linear(4, 4), nn.Tanh()], nn.Linear(4, 1)),
+    torch.ones(2, 4, requires_grad=True),
+    title="Each part in a checkpoint begins its forward a second time, in backward",
 )
 
-
-def with_checkpoints(x):
-    for part in net[:3]:
-        x = checkpoint(part, x, use_reentrant=False)
-    return net[3:](x)
+# %%
+net = Checkpointed(
+    [convolutions(1, 3), convolutions(16, 3), convolutions(16, 3)], nn.Sequential(nn.Flatten(), nn.Linear(16 * 64, 10))
+)
 
 
 def bar(run, pictures):
@@ -1502,27 +1225,31 @@ def bar(run, pictures):
     }
 
 
-bars = {"16 pictures": bar(net, pictures[:16]), "64 pictures": bar(net, pictures)}
-bars["64, checkpoints"] = bar(with_checkpoints, pictures)
-net[:2].requires_grad_(False)
-bars["64, first two parts frozen"] = bar(net, pictures)
-net.requires_grad_(True)
-net[1:].requires_grad_(False)
-bars["64, all but the first frozen"] = bar(net, pictures)
+def without(x):
+    for part in net.parts:
+        x = part(x)
+    return net.end(x)
+
+
+bars = {"16 pictures": bar(without, pictures[:16]), "64 pictures": bar(without, pictures)}
+bars["64, checkpoints"] = bar(net, pictures)
+net.parts[:2].requires_grad_(False)
+bars["64, first two parts frozen"] = bar(without, pictures)
+net.requires_grad_(False)
+net.parts[0].requires_grad_(True)
+bars["64, all but the first frozen"] = bar(without, pictures)
 net.requires_grad_(True)
 with torch.no_grad():
-    bars["64, no_grad"] = bar(net, pictures)
+    bars["64, no_grad"] = bar(without, pictures)
 draw_memory(bars, title="Six ways to run a forward")
 
 # %% [markdown]
-# - What is saved grows with the batch. Parameters and gradients do not.
-# - A **checkpoint** trades time for memory: one more forward of each part, but only one part at a time is in memory as
-#   a whole.
-# - Frozen layers at the beginning of a net save nothing. Frozen layers *later* than one that learns do: the gradient has to go
-#   through them.
-# - Under `no_grad` nothing is saved at all. A validation without it pays the full price.
+# What is saved grows with the batch, parameters and gradients do not. A checkpoint trades time for memory. Frozen layers at the
+# beginning of a net save nothing; frozen layers *later* than one that learns do, for the gradient has to go through them. A
+# validation without `no_grad` pays the full price.
 #
-# And on models from work? The two numbers are for full and for half precision. Under autocast the results are half as large, but copies of the weights in half precision are saved as well, and they are no parameters. Not every CPU has half precision for an LSTM: if yours has not, the line says so, and your tool is not to blame.
+# On models from work, in full and in half precision: under autocast copies of the weights are saved as well. Not every CPU has half
+# precision for an LSTM: if yours has not, the line says so.
 
 # %%
 def saved_in_kib(model, pixels, half=False):
@@ -1548,28 +1275,23 @@ for title, (model, pixels) in real_models.items():
     if has_half_precision(model, pixels):
         half = f"{saved_in_kib(model, pixels, half=True)[0]:11.0f} KiB"
     print(f"{title:18} {full:7.0f} KiB, {half}   most of it in {layer!r}")
-
 # %% [markdown]
-# What the tool cannot see: tensors that an operation needs only for a moment, and the optimizer's own state. And of several pairs of hooks for saved tensors only the innermost is asked: inside of `save_on_cpu`, which keeps what is saved in the machine's main memory, your own pair is not.
+# Of several pairs of hooks for saved tensors only the innermost is asked: inside of `save_on_cpu`, which keeps what is saved in the
+# machine's main memory, your own pair is not. And if a layer fails and the model itself catches the error, an ordinary forward hook
+# does not run, so for your tool that layer never ends. With `register_forward_hook(hook, always_call=True)` it does:
 
 # %%
 from torch.autograd.graph import save_on_cpu
 
-with ActivationMemory(net) as memory, save_on_cpu():
-    net(pictures)
-print("counted, with save_on_cpu inside of the block:", memory.bytes)
 
-# %% [markdown]
-# What if a layer fails in the middle of a forward, and the model itself catches the error? An ordinary forward hook does not run then, so for your tool the layer never ends. `register_forward_hook(hook, always_call=True)` makes a hook that runs all the same. Here `risky` fails, and `after` and the model itself do the work:
-
-
-# %%
 class Picky(nn.Module):
     def forward(self, x):
         raise RuntimeError("not with these inputs")
 
 
 class Caught(nn.Module):
+    """Its first layer fails; the second one, and the model's own `exp`, do the work."""
+
     def __init__(self):
         super().__init__()
         self.risky, self.after = Picky(), nn.Linear(4, 4)
@@ -1581,33 +1303,24 @@ class Caught(nn.Module):
             return self.after(x).exp()
 
 
+with ActivationMemory(net) as memory, save_on_cpu():
+    net(pictures)
+print("counted, with save_on_cpu inside of the block:", memory.bytes)
 net = Caught()
 with ActivationMemory(net) as memory:
     net(torch.randn(3, 4))
-print(memory.by_layer)
+print("the bytes of exp belong to '':", memory.by_layer)
 
 # %% [markdown]
-# `exp` is the model's own, so it belongs to `''`. If it stands under `'risky'` in your line, your tool still believes that this layer is running. PyTorch's own `torch.utils.module_tracker.ModuleTracker` knows at each moment which modules run, in backward too.
-#
 # ## What you take with you
 #
-# Five tools, one plan:
+# Before you give a tool of hooks to a colleague:
 #
-# | tool | hears | through | at work it answers |
-# | --- | --- | --- | --- |
-# | `gradient_flow_debugger` | outputs and their gradients | forward hooks, tensor hooks in them | where does it break? |
-# | `grad_cam` | one output and its gradient | a forward hook that hands on a clone | where does it look? |
-# | `OptimizerInBackward` | each `.grad`, once it is complete | post-accumulate hooks | how does it fit in? |
-# | `PerSampleGradients` | inputs, and the gradients of outputs | forward hooks, tensor hooks in them | which sample pulls how hard? |
-# | `ActivationMemory` | what autograd saves, and in which layer | saved-tensors hooks, forward hooks | what fills the memory? |
-#
-# And one list to go through before you give such a tool to a colleague:
-#
-# - **Which models?** Nested, with in-place operations, frozen in part, with tied weights, a layer used twice, no parameter at all, outputs that are tuples, half precision. For the others: an error that says so.
-# - **Compiled?** After `torch.compile`, a hook that is added later than the first call may never be called, without a word. Put hooks on before you compile, or look at the model as it was.
+# - **Which models?** Nested, in-place operations, frozen in part, tied weights, a layer used twice, outputs that are tuples, half
+#   precision. For the others: an error that says so.
+# - **Compiled?** After `torch.compile`, a hook that is added later than the first call may never be called. Put hooks on before.
 # - **What does it leave behind?** Hooks, `.grad`, the mode, the random generator. Also after an error.
-# - **Whose hooks does it remove?** Its own, by their handles.
-# - **Is it right?** Compare with autograd on a copy without hooks, on small nets with odd shapes. The checks of this course do nothing else.
+# - **Is it right?** Compare with autograd on a copy without hooks, as the checks of this course do.
 
 # %%
 progress()

@@ -44,6 +44,10 @@ from nbproof.text import counted
 __all__ = ["LIMITS", "build", "derive", "names_in", "notebook_of"]
 
 
+FOLDED: dict[str, Any] = {"jupyter": {"source_hidden": True}, "cellView": "form"}
+"""Of a cell whose code no learner has to meet, in JupyterLab and in Colab: where all is installed the notice says nothing."""
+
+
 def names_in(source: str) -> tuple[set[str], set[str]]:
     """The global names that a cell needs, in its functions as well, and those that it binds."""
     needs: set[str] = set()
@@ -85,7 +89,9 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
             # What it shows breaks with a wrong answer, of which the check has told by then: Run All goes on.
             node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
         if first and not is_text:
-            cells.append(nbformat.v4.new_code_cell(how_to_install(), id=cell_id("", how_to_install(), seen)))
+            notice = nbformat.v4.new_code_cell(how_to_install(), id=cell_id("", how_to_install(), seen))
+            notice["metadata"] = nbformat.from_dict(FOLDED)
+            cells.append(notice)
             first = False
         cells.append(node)
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
@@ -124,7 +130,7 @@ def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
     if grading["grade"]:
         grading["points"] = int(cell.points) if cell.points.is_integer() else cell.points
     if folded:
-        # Folded in JupyterLab: a learner reads the lesson and the panel; a click opens the test.
+        # A learner reads the lesson and the panel; a click opens the test.
         return {"nbgrader": grading, "jupyter": {"source_hidden": True}}
     return {"nbgrader": grading}
 

@@ -203,6 +203,7 @@ def test_where_the_course_is_missing_the_first_cell_says_what_to_run(
         first = next(one for one in nbformat.read(path, as_version=4).cells if one.cell_type == "code")
         exec(first.source, {})
         assert capsys.readouterr().out == ""
+        assert first.metadata["jupyter"]["source_hidden"] and first.metadata["cellView"] == "form"
         with monkeypatch.context() as without:
             without.setitem(sys.modules, "course", None)
             exec(first.source, {})

@@ -165,10 +165,10 @@ def test_an_untouched_cell_is_told_one_friendly_sentence(answer: Answer) -> None
 
 
 def test_after_one_of_two_check_cells_hint_names_the_other(answer: Answer, front_end: FrontEnd) -> None:
-    predicted = "predicted = [None]"
-    answer(predicted, 'check("fan_out", part="prediction")')
-    note("fan_out", {"One": True}, [("One",), ("Other",)])
-    SESSION.remember("fan_out", Finding("One", "", True), solved=False)
+    half = "def freeze_bias(net):\n    pass\n\n\ndef clamp_downstream(tensor):\n    pass"
+    answer(half, 'check("bias_and_clamp", part="bias")')
+    note("bias_and_clamp", {"One": True}, [("One",), ("Other",)])
+    SESSION.remember("bias_and_clamp", Finding("One", "", True), solved=False)
     hint()
     assert "has another one" in front_end.said[-1]
 

@@ -80,7 +80,7 @@ def test_at_any_moment_of_a_command(moment: str, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_while_other_processes_get_ready_to_try_answers(tmp_path: Path) -> None:
-    told = _run(tmp_path, "child", "nbproof.authoring.trial", "check", "fan_out")
+    told = _run(tmp_path, "child", "nbproof.authoring.trial", "check", "intermediate_grad")
     assert told.returncode == 130
     assert told.stderr == "interrupted; run the same command again to go on\n"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 import torch
 from torch import nn
 
+from course.patient import Reader, SoundUnitLength, UnitLength, scans_of_digits, tensors_in, train
 from tests.course.solved import no_hooks, solutions
 
 pytestmark = pytest.mark.slow
@@ -254,3 +256,26 @@ def test_an_optimizer_in_backward_is_an_ordinary_loop_bit_for_bit(name: str, hal
     for found, wanted in zip(model.parameters(), ordinary.parameters(), strict=True):
         assert torch.equal(found, wanted)
     assert no_hooks(model)
+
+
+@dataclass
+class Output:
+    """What a layer may return."""
+
+    parts: object
+
+
+def test_tensors_are_found_at_whatever_depth_of_an_output() -> None:
+    one, two, three = (torch.ones(size) for size in (1, 2, 3))
+    output = (one, [None, {"a": two, "b": Output((three, "text"))}])
+    assert [len(tensor) for tensor in tensors_in(output)] == [1, 2, 3]
+    assert tensors_in(None) == []
+
+
+def test_the_patient_dies_of_its_blank_scan_and_is_well_with_another_layer() -> None:
+    scans, answers = scans_of_digits()
+    batch = torch.tensor([868, *range(31)])
+    for unit, dies in ((UnitLength, True), (SoundUnitLength, False)):
+        torch.manual_seed(0)
+        losses = train(Reader(unit), scans, answers, [batch, batch])
+        assert [loss != loss for loss in losses] == [False, dies]

@@ -60,7 +60,7 @@ NOTHING_GIVEN = Mark(nothing_of("ada", LESSON))
 
 def test_total_bar_and_order(looked_at: Look) -> None:
     tree = looked_at(
-        page(exercise("weight_grad", "passed"), exercise("fan_out"), exercise("double_grad", "not answered"))
+        page(exercise("weight_grad", "passed"), exercise("intermediate_grad"), exercise("double_grad", "not answered"))
     )
     assert "2 of 6 points" in words(tree.header)
     assert "1 of 3 exercises solved" in words(tree.header)
@@ -68,7 +68,7 @@ def test_total_bar_and_order(looked_at: Look) -> None:
     assert tree.select_one(".bar span")["style"] == "width:33.3%"  # type: ignore[index]
     assert [words(card.h2) for card in tree.select(".card")] == [
         "Catch the gradient of a weight",
-        "How often, and with what?",
+        "Watch a gradient in the middle",
         "Double a gradient",
     ]
     assert [card["class"][1] for card in tree.select(".card")] == ["passed", "wrong", "open"]
@@ -200,9 +200,9 @@ def test_an_error_comes_with_the_learners_own_line(looked_at: Look) -> None:
 
 
 def test_an_untouched_exercise_says_where_to_begin(looked_at: Look) -> None:
-    told = words(looked_at(page(exercise("fan_out", "not answered"))).select_one(".card"))
-    assert exercise_hints()["fan_out"].question.split("`")[0].strip() in told
-    assert 'hint("fan_out")' in told
+    told = words(looked_at(page(exercise("intermediate_grad", "not answered"))).select_one(".card"))
+    assert exercise_hints()["intermediate_grad"].question.split("`")[0].strip() in told
+    assert 'hint("intermediate_grad")' in told
     assert "Your answer" not in told
 
 
@@ -303,7 +303,7 @@ def test_written_answers(
 def test_what_was_marked_again_says_so_and_nothing_else_does(looked_at: Look) -> None:
     marks = Mark(NOTHING_GIVEN.verdict, 4.0, {"test_weight_grad": mark("test_weight_grad", 2.0)})
     again = Earlier("x", before={"test_weight_grad": 0.0}, after={"test_weight_grad": 2.0}, day="2026-11-24")
-    verdict = Verdict("ada", LESSON, 7, (exercise(), exercise("fan_out")), answers={}, runs={})
+    verdict = Verdict("ada", LESSON, 7, (exercise(), exercise("intermediate_grad")), answers={}, runs={})
     text = feedback_page(Addressee(verdict, marks, NOTHING, again), "digest", 1_772_466_000.0)
     told = [words(card) for card in looked_at(text).select(".card")]
     assert "Marked again on 2026-11-24: 2 instead of 0." in told[0]
@@ -317,7 +317,7 @@ def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:
         printed=EVIL,
         picture=pack(({EVIL: [EVIL, "b"]}, {EVIL: ["a", "b"]})),
     )
-    raised = exercise("fan_out", trouble=ProbeError(EVIL, EVIL, EVIL))
+    raised = exercise("intermediate_grad", trouble=ProbeError(EVIL, EVIL, EVIL))
     outputs = (
         {"output_type": "display_data", "data": {"text/html": EVIL, "text/plain": EVIL, "image/png": '"onerror="'}},
         {"output_type": "stream", "text": EVIL},
@@ -345,7 +345,7 @@ def test_lines_of_the_tests_are_taken_out_wherever_a_learner_put_them(looked_at:
     secrets = Secrets([(SECRET, "a hidden test")])
     told = f"seen:\n  {SECRET}"
     bad = exercise(trouble=None, difference=Difference("answer" * 30, Differs.TEXT, told, told), printed=told)
-    raised = exercise("fan_out", trouble=ProbeError("ValueError", told, told))
+    raised = exercise("intermediate_grad", trouble=ProbeError("ValueError", told, told))
     outputs = (
         {"output_type": "stream", "text": told},
         {"output_type": "error", "traceback": ["Cell In[1], line 1", f"----> 1 {SECRET}"]},

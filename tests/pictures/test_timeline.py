@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
+from torch.utils.checkpoint import checkpoint
 
 from course.pictures.timeline import MAX_LANES, Event, draw_hook_timeline, record_hooks
 from tests.pictures.gallery import Block, Stops, fifty, texts
@@ -256,6 +257,24 @@ def test_marks_stand_in_the_order_of_the_events_each_in_its_modules_lane() -> No
         "Two blocks. In this order: 1 forward pre-hook of Sequential; 2 forward pre-hook of 0: "
     )
     assert picture.alt.endswith("28 full backward hook of Sequential")
+
+
+def test_a_checkpoints_second_forward_stands_within_backward() -> None:
+    class Checkpointed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.part, self.end = nn.Tanh(), nn.Linear(3, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.end(checkpoint(self.part, x, use_reentrant=False))  # type: ignore[no-any-return]
+
+    model, x = Checkpointed(), torch.ones(2, 3, requires_grad=True)
+    events, _ = record_hooks(model, x)
+    order = [event.kind for event in events]
+    begins = order.index("backward_pre")
+    assert "forward_pre" in order[begins:]
+    dashed = [line for line in draw_hook_timeline(model, x).axes[0].lines if line.is_dashed()]
+    assert [set(line.get_xdata()) for line in dashed] == [{begins + 0.5}]
 
 
 def test_of_more_modules_than_lanes_the_deepest_are_left_out_and_counted() -> None:

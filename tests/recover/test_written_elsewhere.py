@@ -56,7 +56,7 @@ def _stub(cells: list[dict[str, Any]]) -> int:
     return next(at for at, cell in enumerate(cells) if kind_of(cell) == "written")
 
 
-def _todo(cells: list[dict[str, Any]], name: str = "fan_out") -> int:
+def _todo(cells: list[dict[str, Any]], name: str = "intermediate_grad") -> int:
     return next(at for at, cell in enumerate(cells) if name_of(cell) == name and kind_of(cell) == "answer")
 
 
@@ -185,7 +185,7 @@ def test_ordinary_answers_make_nobody_wait_and_are_found_alike_by_the_search(slu
         assert find_answers(blueprint.handout, cells).answers == wanted
 
 
-def _fenced(text: str, at: int = 1, *, name: str = "fan_out") -> Answers:
+def _fenced(text: str, at: int = 1, *, name: str = "intermediate_grad") -> Answers:
     notebook = _notebook()
     notebook["cells"].insert(_todo(notebook["cells"], name) + at, _text(text))
     return found_in(_lesson(SLUG)[1].handout, json.dumps(notebook).encode())
@@ -199,35 +199,35 @@ def _right(name: str) -> str:
 @pytest.mark.parametrize("at", [0, 1])
 @pytest.mark.parametrize("frame", ["```python\n{}\n```", "My answer:\n\n~~~\n{}\n~~~\nIt works.", "```\n{}"])
 def test_code_fenced_in_a_text_cell_waits_for_a_person(frame: str, at: int) -> None:
-    for name in ("fan_out", "grad_clipper"):
+    for name in ("intermediate_grad", "grad_clipper"):
         found = _fenced(frame.format(_right(name)), at, name=name)
         assert all(line in found.answers[name] for line in _right(name).splitlines())
         assert "a person has to look" in found.lost[name]
 
 
 def test_code_of_two_exercises_or_in_two_versions_waits_for_a_person() -> None:
-    both = f"```\n{_right('fan_out')}\n\n{_right('grad_clipper')}\n```"
-    versions = f"```\n{_right('fan_out')}\n```\n```\n{_right('fan_out')}\nlog.clear()\n```"
+    both = f"```\n{_right('intermediate_grad')}\n\n{_right('grad_clipper')}\n```"
+    versions = f"```\n{_right('intermediate_grad')}\n```\n```\n{_right('intermediate_grad')}\nlog.clear()\n```"
     for text in (both, versions):
         found = _fenced(text)
-        assert found.answers["fan_out"].startswith("# [Not certain")
-        assert "# def log_gradients(tensors" in found.answers["fan_out"]
-        assert "a person has to look" in found.lost["fan_out"]
+        assert found.answers["intermediate_grad"].startswith("# [Not certain")
+        assert "# def watch_gradient(tensor" in found.answers["intermediate_grad"]
+        assert "a person has to look" in found.lost["intermediate_grad"]
 
 
 def test_quoted_code_of_the_lesson_and_of_nobody_changes_nothing() -> None:
-    stub = _lesson(SLUG)[1].stubs["fan_out"]
+    stub = _lesson(SLUG)[1].stubs["intermediate_grad"]
     for text in (f"```\n{stub}\n```", "```\nhello\n```"):
         found = _fenced(text)
-        assert found.answers["fan_out"] == stub
+        assert found.answers["intermediate_grad"] == stub
         assert not found.lost
 
 
 def test_a_todo_cell_that_became_text_with_a_fence_is_taken_without_it() -> None:
     notebook = _notebook()
     cell = notebook["cells"][_todo(notebook["cells"])]
-    cell.update(cell_type="markdown", source=f"```python\n{_right('fan_out')}\n```")
-    assert _read(notebook).answers["fan_out"].strip() == _right("fan_out").strip()
+    cell.update(cell_type="markdown", source=f"```python\n{_right('intermediate_grad')}\n```")
+    assert _read(notebook).answers["intermediate_grad"].strip() == _right("intermediate_grad").strip()
 
 
 def test_a_renamed_id_of_a_written_answer_is_a_lost_id() -> None:

@@ -57,21 +57,6 @@ def watch_around(tensor, change):
     tensor.register_hook(after.append)
     return before, after
 
-# %% defined_only
-# misconception: never registers | hint: hook_never_ran
-def watch_around(tensor, change):
-    before, after = [], []
-
-    def keep_before(grad):
-        before.append(grad)
-
-    change(tensor)
-
-    def keep_after(grad):
-        after.append(grad)
-
-    return before, after
-
 # %% first_only
 # misconception: removes the hooks after the first pass | hint: runs_only_once
 # breaks: Each later backward pass adds one gradient to each
@@ -96,13 +81,6 @@ def watch_around(tensor, change):
     change(tensor)
     tensor.register_hook(lambda grad: after.append(tensor.detach()))
     return before, after
-
-# %% last_only
-# misconception: replaces what the pass before has left | hint: keeps_last_only
-# edits: first_only
--        if not where:
--            where.append(grad)
-+        where[:] = [grad]
 
 # %% never_changed
 # misconception: forgets the change | hint: in_place_watch_not_changed
@@ -159,15 +137,6 @@ def watch_around(tensor, change):
     after = [tensor.grad]
     return before, after
 
-# %% returned_swapped
-# misconception: returns the lists in the other order | hint: in_place_watch_swapped
-def watch_around(tensor, change):
-    before, after = [], []
-    tensor.register_hook(before.append)
-    change(tensor)
-    tensor.register_hook(after.append)
-    return after, before
-
 # %% returns_handles
 # misconception: returns the handles | hint: in_place_watch_two_lists
 def watch_around(tensor, change):
@@ -180,17 +149,11 @@ def watch_around(tensor, change):
 # %% returns_nothing
 # misconception: returns nothing | hint: in_place_watch_two_lists
 # breaks: Write `watch_around(tensor, change)`
-# edits: returned_swapped
--    return after, before
-
-# %% returns_one_list
-# misconception: one list for everything | hint: in_place_watch_two_lists
 def watch_around(tensor, change):
-    seen = []
-    tensor.register_hook(seen.append)
+    before, after = [], []
+    tensor.register_hook(before.append)
     change(tensor)
-    tensor.register_hook(seen.append)
-    return seen
+    tensor.register_hook(after.append)
 
 # %% swapped
 # misconception: the lists in the order of backward | hint: in_place_watch_swapped

@@ -135,8 +135,6 @@ class BehindTheReLU(Check):
             "hook_without_effect": nothing,
             "makes_it_positive": self.edited(case, torch.abs),
             "wrong_sign": self.edited(case, lambda grad: grad.clamp(max=0)),
-            "all_or_nothing": self.edited(case, torch.zeros_like),
-            "clamps_both_ends": self.edited(case, lambda grad: grad.clamp(0, 1)),
             "clamps_too_late": {name: value.clamp(min=0) for name, value in nothing.items() if "conv" in name},
         }
 

@@ -7,12 +7,6 @@ def freeze_bias(net):
 def clamp_downstream(tensor):
     tensor.register_hook(lambda grad: grad.clamp(min=0))
 
-# %% bias_number
-# misconception: returns the number 0 | hint: hook_returns_no_tensor
-# edits: bias_no_return
--    net.fc.bias.register_hook(lambda grad: None)
-+    net.fc.bias.register_hook(lambda grad: 0)
-
 # %% bias_once
 # misconception: the hook removes itself after the first pass | hint: runs_only_once
 # breaks: from then on each backward pass
@@ -26,12 +20,6 @@ def freeze_bias(net):
 
 def clamp_downstream(tensor):
     tensor.register_hook(lambda grad: grad.clamp(min=0))
-
-# %% bias_scalar
-# misconception: returns a scalar tensor | hint: hook_changes_shape
-# edits: bias_no_return
--    net.fc.bias.register_hook(lambda grad: None)
-+    net.fc.bias.register_hook(lambda grad: torch.tensor(0.0))
 
 # %% bias_too_early
 # misconception: writes .grad before backward | hint: no_hook_on_it
@@ -49,20 +37,6 @@ def freeze_bias(net):
 
 def clamp_downstream(tensor):
     tensor.register_hook(torch.abs)
-
-# %% clamp_all_or_nothing
-# misconception: drops everything | hint: all_or_nothing
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    def hook(grad):
-        if (grad < 0).any():
-            return torch.zeros_like(grad)
-        return grad
-
-    tensor.register_hook(hook)
 
 # %% clamp_behind
 # misconception: a hook on grad_fn: after the operation | hint: clamps_behind_the_operation
@@ -101,49 +75,23 @@ def clamp_downstream(tensor):
         if leaf is not None:
             leaf.variable.register_hook(lambda grad: grad.clamp(min=0))
 
-# %% clamp_mask_only
-# misconception: returns the mask as bool | hint: hook_changes_shape
-# edits: clamp_absolute
--    tensor.register_hook(torch.abs)
-+    tensor.register_hook(lambda grad: grad > 0)
-
 # %% clamp_max
 # misconception: max for min | hint: wrong_sign
 # edits: clamp_absolute
 -    tensor.register_hook(torch.abs)
 +    tensor.register_hook(lambda grad: grad.clamp(max=0))
 
-# %% clamp_new_tensor
-# misconception: hooks a new tensor | hint: no_hook_on_it
+# %% clamp_no_return
+# misconception: the hook returns nothing | hint: hook_without_effect
 def freeze_bias(net):
     net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
 
 
 def clamp_downstream(tensor):
-    new = tensor.view_as(tensor)
-    new.register_hook(lambda grad: grad.clamp(min=0))
-    return new
-
-# %% clamp_no_return
-# misconception: the hook returns nothing | hint: hook_without_effect
-# edits: clamp_all_or_nothing
--        if (grad < 0).any():
--            return torch.zeros_like(grad)
--        return grad
-+        grad = grad.clamp(min=0)
-
-# %% clamp_once
-# misconception: clamps in the first pass only | hint: runs_only_once
-def freeze_bias(net):
-    net.fc.bias.register_hook(torch.zeros_like)
-
-
-def clamp_downstream(tensor):
     def hook(grad):
-        handle.remove()
-        return grad.clamp(min=0)
+        grad = grad.clamp(min=0)
 
-    handle = tensor.register_hook(hook)
+    tensor.register_hook(hook)
 
 # %% clamp_value
 # misconception: changes the value | hint: changes_the_value

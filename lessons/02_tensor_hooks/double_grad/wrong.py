@@ -3,16 +3,6 @@
 def func(grad):
     return grad + 1
 
-# %% adds_two
-# misconception: adds 2 | hint: adds_a_number
-def func(grad):
-    return grad + 2
-
-# %% as_list
-# misconception: returns a list | hint: hook_returns_no_tensor
-def func(grad):
-    return [grad * 2]
-
 # %% as_tuple
 # misconception: returns a tuple, as a module hook does | hint: hook_returns_no_tensor
 def func(grad):
@@ -28,20 +18,6 @@ def func(grad):
 # misconception: doubles twice | hint: doubles_again
 def func(grad):
     return 2 * grad * 2
-
-# %% edits_dot_grad
-# misconception: writes to a global's .grad | hint: undefined_name
-def func(grad):
-    tensor_of_this_hook.grad = grad * 2
-
-# %% first_call_only
-# misconception: doubles at the first call only | hint: hook_returns_nothing
-calls = []
-
-
-def func(grad):
-    calls.append(grad)
-    return grad * 2 if len(calls) == 1 else grad
 
 # %% in_place
 # misconception: in place, returns nothing | hint: edits_in_place
@@ -88,11 +64,6 @@ def func(grad):
 def func(grad):
     doubled = grad * 2
     return grad
-
-# %% scalar
-# misconception: a constant, right for a loss | hint: ignores_argument
-def func(grad):
-    return torch.tensor(2.0)
 
 # %% squared
 # misconception: squares | hint: squares_gradient

@@ -37,40 +37,6 @@ def grad_clipper(model, floor, cap):
         module.register_full_backward_hook(hook)
     return model
 
-# %% clips_at_once
-# misconception: clips before there is a gradient | hint: no_hook_on_it
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        if parameter.grad is not None:
-            parameter.grad.clamp_(floor, cap)
-    return model
-
-# %% deep_copy
-# misconception: clips a copy | hint: returns_no_model
-import copy
-
-
-def grad_clipper(model, floor, cap):
-    model = copy.deepcopy(model)
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
-    return model
-
-# %% floor_only
-# misconception: only the floor | hint: one_limit_only
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: torch.clamp(grad, floor))
-    return model
-
-# %% last_one_only
-# misconception: registers after the loop | hint: not_every_parameter
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        pass
-    parameter.register_hook(lambda grad: grad.clamp(floor, cap))
-    return model
-
 # %% limits_in_globals
 # misconception: limits in globals | hint: limits_shared
 # breaks: Another model may have limits of its own.
@@ -168,15 +134,6 @@ def grad_clipper(model, floor, cap):
 def grad_clipper(model, *val):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
-    return model
-
-# %% weight_and_bias
-# misconception: only weight and bias of each module | hint: not_every_parameter
-def grad_clipper(model, floor, cap):
-    for module in model.modules():
-        if hasattr(module, "weight"):
-            module.weight.register_hook(lambda grad: grad.clamp(floor, cap))
-            module.bias.register_hook(lambda grad: grad.clamp(floor, cap))
     return model
 
 # %% weights_only

@@ -1,10 +1,3 @@
-# %% absolute_in_place
-# misconception: edits in place | hint: changes_gradient
-def watch_gradient(tensor):
-    seen = []
-    tensor.register_hook(lambda grad: seen.append(grad.abs_()))
-    return seen
-
 # %% adds_up
 # misconception: adds up, as .grad does | hint: accumulated_grad
 # edits: nonlocal_plus
@@ -35,14 +28,6 @@ seen = []
 
 def watch_gradient(tensor):
     tensor.register_hook(seen.append)
-    return seen
-
-# %% hooks_copy
-# misconception: hooks a new tensor | hint: hook_never_ran
-def watch_gradient(tensor):
-    seen = []
-    copied = tensor * 1
-    copied.register_hook(seen.append)
     return seen
 
 # %% hooks_detached
@@ -121,13 +106,6 @@ def watch_gradient(tensor):
     tensor.register_hook(lambda grad: seen.append(tensor.grad))
     return seen
 
-# %% reads_dot_grad_only
-# misconception: reads .grad of the tensor in the hook | hint: reads_grad_early
-def watch_gradient(tensor):
-    seen = []
-    tensor.register_hook(lambda grad: seen.append(tensor.grad))
-    return seen
-
 # %% returns_a_copy
 # misconception: returns a copy of the list | hint: other_list_returned
 def watch_gradient(tensor):
@@ -140,14 +118,6 @@ def watch_gradient(tensor):
 def watch_gradient(tensor):
     seen = []
     return tensor.register_hook(seen.append)
-
-# %% returns_list
-# misconception: the hook returns the list | hint: hook_returns_no_tensor
-# edits: nonlocal_plus
--        nonlocal seen
--        seen += [grad]
-+        seen.append(grad)
-+        return seen
 
 # %% too_early
 # misconception: reads .grad at once, without a hook | hint: asks_too_early

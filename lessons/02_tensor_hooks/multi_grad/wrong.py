@@ -17,85 +17,22 @@ def watch_norm(model):
     torch.autograd.graph.register_multi_grad_hook(parameters, hook)
     return norms
 
-# %% clips_too
-# misconception: scales the gradients on the way | hint: changes_gradient
-def watch_norm(model):
-    norms = []
-
-    def hook(grads):
-        there = [grad for grad in grads if grad is not None]
-        total = torch.cat([grad.flatten() for grad in there]).norm()
-        norms.append(total.item())
-        for grad in there:
-            grad.mul_(min(1.0, 1.0 / total.item()))
-
-    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
-    return norms
-
-# %% count_never_reset
-# misconception: gathers squares and never starts anew | hint: norm_watch_adds_up
-def watch_norm(model):
-    norms, squares = [], []
-
-    def hook(grads):
-        for grad in grads:
-            if grad is not None:
-                squares.append((grad**2).sum().item())
-        norms.append(sum(squares) ** 0.5)
-
-    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
-    return norms
-
-# %% counts_to_all
-# misconception: plain hooks that wait until every parameter has come by | hint: norm_watch_waits_for_all
-def watch_norm(model):
-    norms, squares = [], []
-    count = sum(p.requires_grad for p in model.parameters())
-
-    def hook(grad):
-        squares.append((grad**2).sum().item())
-        if len(squares) == count:
-            norms.append(sum(squares) ** 0.5)
-            squares.clear()
-
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            parameter.register_hook(hook)
-    return norms
-
 # %% dot_grad
 # misconception: reads .grad of the parameters in the hook | hint: norm_watch_reads_grad
 # edits: clip_grad_norm
 -        norms.append(nn.utils.clip_grad_norm_(parameters, float("inf")))
 +        norms.append(torch.cat([parameter.grad.flatten() for parameter in parameters]).norm())
 
-# %% extends
-# misconception: all the norms, one after another | hint: norm_watch_hook_for_each
-def watch_norm(model):
-    norms = []
-
-    def hook(grads):
-        norms.extend(grad.norm() for grad in grads if grad is not None)
-
-    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
-    return norms
-
 # %% frozen_in_the_list
 # misconception: all parameters, the frozen ones too | hint: norm_watch_frozen
 # breaks: Parameters that are frozen
-# edits: extends
--        norms.extend(grad.norm() for grad in grads if grad is not None)
-+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
-
-# %% generator
-# misconception: hands over the generator | hint: norm_watch_generator
 def watch_norm(model):
     norms = []
 
     def hook(grads):
-        norms.append(torch.stack([grad.norm() for grad in grads if grad is not None]).norm())
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
 
-    torch.autograd.graph.register_multi_grad_hook(model.parameters(), hook)
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
     return norms
 
 # %% global_list
@@ -113,15 +50,9 @@ def watch_norm(model):
 
 # %% keeps_the_last
 # misconception: keeps the last number only | hint: keeps_last_only
-# edits: extends
--        norms.extend(grad.norm() for grad in grads if grad is not None)
+# edits: frozen_in_the_list
+-        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
 +        norms[:] = [torch.cat([grad.flatten() for grad in grads if grad is not None]).norm()]
-
-# %% largest_norm
-# misconception: the largest of the norms | hint: norm_watch_one_parameter
-# edits: extends
--        norms.extend(grad.norm() for grad in grads if grad is not None)
-+        norms.append(max(grad.norm().item() for grad in grads if grad is not None))
 
 # %% last_parameter
 # misconception: a hook on the parameter that gets its gradient last | hint: norm_watch_one_parameter
@@ -131,22 +62,10 @@ def watch_norm(model):
     first.register_hook(lambda grad: norms.append(grad.norm()))
     return norms
 
-# %% last_post_accumulate
-# misconception: the sums in .grad, once the first parameter has its own | hint: norm_watch_adds_up
-def watch_norm(model):
-    norms = []
-    parameters = list(model.parameters())
-
-    def hook(parameter):
-        norms.append(torch.cat([p.grad.flatten() for p in parameters if p.grad is not None]).norm())
-
-    parameters[0].register_post_accumulate_grad_hook(hook)
-    return norms
-
 # %% list_of_norms
 # misconception: the norms, not put together | hint: norm_watch_not_one_number
-# edits: extends
--        norms.extend(grad.norm() for grad in grads if grad is not None)
+# edits: frozen_in_the_list
+-        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
 +        norms.append([grad.norm().item() for grad in grads if grad is not None])
 
 # %% mode_any
@@ -165,8 +84,8 @@ def watch_norm(model):
 
 # %% no_root
 # misconception: forgets the root | hint: norm_watch_no_root
-# edits: extends
--        norms.extend(grad.norm() for grad in grads if grad is not None)
+# edits: frozen_in_the_list
+-        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
 +        norms.append(sum((grad**2).sum() for grad in grads if grad is not None))
 
 # %% none_is_a_gradient
@@ -225,6 +144,6 @@ def watch_norm(model):
 # %% sum_of_norms
 # misconception: norms add up | hint: norm_watch_sum_of_norms
 # breaks: as if they were one long vector
-# edits: extends
--        norms.extend(grad.norm() for grad in grads if grad is not None)
+# edits: frozen_in_the_list
+-        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
 +        norms.append(sum(grad.norm() for grad in grads if grad is not None))

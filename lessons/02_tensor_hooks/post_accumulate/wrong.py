@@ -59,51 +59,12 @@ def accumulate_in_float32(model):
             p.register_post_accumulate_grad_hook(partial(hook, name))
     return sums
 
-# %% global_dict
-# misconception: one global dict | hint: float32_sums_shared
-sums = {}
-
-
-def accumulate_in_float32(model):
-    def hook(total, parameter):
-        total.add_(parameter.grad)
-        parameter.grad = None
-
-    for name, p in model.named_parameters():
-        if p.requires_grad:
-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
-            p.register_post_accumulate_grad_hook(partial(hook, sums[name]))
-    return sums
-
-# %% hooks_frozen
-# misconception: every parameter takes a hook | hint: float32_sums_frozen
-def accumulate_in_float32(model):
-    sums = {}
-
-    def hook(name, parameter):
-        sums[name] += parameter.grad.float()
-        parameter.grad = None
-
-    for name, p in model.named_parameters():
-        sums[name] = torch.zeros_like(p, dtype=torch.float32)
-        p.register_post_accumulate_grad_hook(partial(hook, name))
-    return sums
-
 # %% keeps_grad
 # misconception: adds and leaves .grad as it is | hint: float32_sums_keeps_grad
 # breaks: After backward `.grad` is None for these parameters
 # edits: empties_all
 -        for other in model.parameters():
 -            other.grad = None
-
-# %% last_model_only
-# misconception: the hooks add to the dict of the last call | hint: earlier_call_forgotten
-# edits: keeps_grad
- def accumulate_in_float32(model):
-+    global sums
-@@
-         sums[name] += parameter.grad.float()
-+        parameter.grad = None
 
 # %% last_pass_only
 # misconception: the last gradient instead of the sum | hint: keeps_last_only
@@ -127,33 +88,13 @@ def accumulate_in_float32(model):
             p.register_post_accumulate_grad_hook(hook)
     return sums
 
-# %% late_binding_parameter
-# misconception: the hooks read .grad of the loop's last parameter | hint: reads_grad_early
-# edits: late_binding
--            def hook(parameter):
--                sums[name] += parameter.grad.float()
--                parameter.grad = None
-+            def hook(parameter, name=name):
-+                sums[name] += p.grad.float()
-+                p.grad = None
-
 # %% no_hook
 # misconception: makes the sums and no hooks | hint: float32_sums_no_hook
-# edits: hooks_frozen
--        sums[name] = torch.zeros_like(p, dtype=torch.float32)
--        p.register_post_accumulate_grad_hook(partial(hook, name))
-+        if p.requires_grad:
-+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
-
-# %% reads_grad_at_once
-# misconception: reads .grad before there is one | hint: reads_grad_early
-def accumulate_in_float32(model):
-    sums = {}
-    for name, p in model.named_parameters():
-        if p.requires_grad:
-            sums[name] = p.grad.float()
-            p.grad = None
-    return sums
+# edits: keeps_grad
+         sums[name] += parameter.grad.float()
++        parameter.grad = None
+@@
+-            p.register_post_accumulate_grad_hook(partial(hook, name))
 
 # %% reads_grad_in_tensor_hook
 # misconception: reads .grad in a tensor hook | hint: reads_grad_early
@@ -167,21 +108,6 @@ def accumulate_in_float32(model):
         if p.requires_grad:
             sums[name] = torch.zeros_like(p, dtype=torch.float32)
             p.register_hook(partial(hook, name, p))
-    return sums
-
-# %% rebinds_local
-# misconception: adds to a local name | hint: float32_sums_other_tensor
-def accumulate_in_float32(model):
-    sums = {}
-
-    def hook(total, parameter):
-        total = total + parameter.grad.float()
-        parameter.grad = None
-
-    for name, p in model.named_parameters():
-        if p.requires_grad:
-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
-            p.register_post_accumulate_grad_hook(partial(hook, sums[name]))
     return sums
 
 # %% removes_itself
@@ -207,11 +133,17 @@ def accumulate_in_float32(model):
 # %% returns_nothing
 # misconception: does not return the dict | hint: returns_nothing
 # breaks: It returns a dict
-# edits: rebinds_local
--        total = total + parameter.grad.float()
-+        total.add_(parameter.grad)
-@@
--    return sums
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(total, parameter):
+        total.add_(parameter.grad)
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, sums[name]))
 
 # %% returns_the_sum
 # misconception: the hook returns the sum | hint: float32_sums_returned
@@ -223,9 +155,11 @@ def accumulate_in_float32(model):
 
 # %% sums_for_frozen
 # misconception: a sum for frozen parameters as well | hint: float32_sums_frozen
-# edits: hooks_frozen
--        p.register_post_accumulate_grad_hook(partial(hook, name))
-+        if p.requires_grad:
+# edits: no_hook
+     for name, p in model.named_parameters():
++        sums[name] = torch.zeros_like(p, dtype=torch.float32)
+@@
+-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
 +            p.register_post_accumulate_grad_hook(partial(hook, name))
 
 # %% tensor_hook

@@ -23,12 +23,6 @@ def reverse_gradient(tensor):
         branch.register_hook(lambda grad: branch.grad.neg())
     return branch
 
-# %% function_without_minus
-# misconception: a Function that hands the gradient through | hint: reverse_gradient_same_sign
-# edits: custom_function
--        return grad_output.neg()
-+        return grad_output
-
 # %% guards_the_wrong_tensor
 # misconception: asks the given tensor, which still needs a gradient under no_grad | hint: reverse_gradient_in_evaluation
 def reverse_gradient(tensor):
@@ -45,26 +39,12 @@ def reverse_gradient(tensor):
         tensor.register_hook(lambda grad: -grad)
     return tensor
 
-# %% hooks_the_tensor_returns_a_view
-# misconception: a new tensor for the branch, but the hook on the old one | hint: reverse_gradient_all_uses
+# %% in_place
+# misconception: edits the gradient in place | hint: edits_in_place
 def reverse_gradient(tensor):
     branch = tensor.view_as(tensor)
     if branch.requires_grad:
-        tensor.register_hook(torch.neg)
-    return branch
-
-# %% in_place
-# misconception: edits the gradient in place | hint: edits_in_place
-# edits: hooks_the_tensor_returns_a_view
--        tensor.register_hook(torch.neg)
-+        branch.register_hook(lambda grad: grad.neg_())
-
-# %% minus_and_hook
-# misconception: turns the value and, by a hook, the gradient | hint: changes_the_value
-def reverse_gradient(tensor):
-    branch = -tensor
-    if branch.requires_grad:
-        branch.register_hook(lambda grad: -grad)
+        branch.register_hook(lambda grad: grad.neg_())
     return branch
 
 # %% minus_the_value
@@ -83,19 +63,6 @@ def reverse_gradient(tensor):
 
     if branch.requires_grad:
         branch.register_hook(hook)
-    return branch
-
-# %% once_only
-# misconception: the hook removes itself after one pass | hint: runs_only_once
-def reverse_gradient(tensor):
-    branch = tensor.view_as(tensor)
-
-    def flip(grad):
-        handle.remove()
-        return -grad
-
-    if branch.requires_grad:
-        handle = branch.register_hook(flip)
     return branch
 
 # %% only_a_view
@@ -123,11 +90,6 @@ def reverse_gradient(tensor):
     if branch.requires_grad:
         branch.register_hook(lambda grad: -grad)
     return tensor
-
-# %% scalar_trick
-# misconception: the scalar trick the wrong way round | hint: changes_the_value
-def reverse_gradient(tensor):
-    return tensor.detach() - 2 * tensor
 
 # %% two_arguments
 # misconception: a module hook's arguments | hint: hook_arguments

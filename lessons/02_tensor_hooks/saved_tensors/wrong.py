@@ -74,35 +74,6 @@ def saved_bytes(model, x):
         output = model(x)
     return output, sum(sizes)
 
-# %% four_bytes
-# misconception: four bytes an element | hint: saved_bytes_four_an_element
-# edits: bytes_of_the_slice
--        address = tensor.untyped_storage().data_ptr()
--        if address not in own:
--            sizes[address] = tensor.nbytes
-+        storage = tensor.untyped_storage()
-+        if storage.data_ptr() not in own:
-+            elements = storage.nbytes() // tensor.element_size()
-+            sizes[storage.data_ptr()] = elements * 4
-
-# %% global_list
-# misconception: a notebook variable keeps all saved tensors | hint: saved_bytes_leak
-saved = []
-
-
-def saved_bytes(model, x):
-    saved.clear()
-
-    def pack(tensor):
-        saved.append(tensor)
-        return tensor.detach()
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-        output = model(x)
-    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in saved}
-    return output, sum(size for address, size in storages.items() if address not in own)
-
 # %% half_and_never_back
 # misconception: packs in half precision and does not go back | hint: saved_bytes_unpack
 # breaks: which works as usual
@@ -135,8 +106,9 @@ def saved_bytes(model, x):
         handle.remove()
     return output, sum(sizes)
 
-# %% list_of_sizes
-# misconception: the sizes, not their sum | hint: saved_bytes_no_text
+# %% number_only
+# misconception: returns the number only | hint: saved_bytes_two_results
+# breaks: Write `saved_bytes(model, x)`.
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     storages = {}
@@ -148,52 +120,34 @@ def saved_bytes(model, x):
         return tensor.detach()
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-        output = model(x)
-    return output, list(storages.values())
-
-# %% none_for_unpack
-# misconception: None for the second function | hint: saved_bytes_two_functions
-# edits: list_of_sizes
--    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-+    with torch.autograd.graph.saved_tensors_hooks(pack, None):
-@@
--    return output, list(storages.values())
-+    return output, sum(storages.values())
-
-# %% number_only
-# misconception: returns the number only | hint: saved_bytes_two_results
-# breaks: Write `saved_bytes(model, x)`.
-# edits: list_of_sizes
--        output = model(x)
--    return output, list(storages.values())
-+        model(x)
-+    return sum(storages.values())
-
-# %% outside_the_block
-# misconception: the model runs before the block | hint: saved_bytes_nothing
-# edits: none_for_unpack
--    with torch.autograd.graph.saved_tensors_hooks(pack, None):
--        output = model(x)
-+    output = model(x)
-+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-+        pass
+        model(x)
+    return sum(storages.values())
 
 # %% pack_keeps_a_list
 # misconception: pack's own list of saved tensors lives on | hint: saved_bytes_leak
 # breaks: gone once the caller has let go of the output
-# edits: global_list
--saved = []
--
--
-@@
--    saved.clear()
-+    saved = []
+def saved_bytes(model, x):
+    saved = []
+
+    def pack(tensor):
+        saved.append(tensor)
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in saved}
+    return output, sum(size for address, size in storages.items() if address not in own)
 
 # %% pack_only
 # misconception: one function | hint: saved_bytes_two_functions
-# edits: none_for_unpack
--    with torch.autograd.graph.saved_tensors_hooks(pack, None):
+# edits: number_only
+-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+-        model(x)
+-    return sum(storages.values())
 +    with torch.autograd.graph.saved_tensors_hooks(pack):
++        output = model(x)
++    return output, sum(storages.values())
 
 # %% pack_returns_its_input
 # misconception: pack returns the tensor itself | hint: saved_bytes_leak
@@ -209,23 +163,21 @@ def saved_bytes(model, x):
 # edits: half_and_never_back
 -        return tensor.half()
 
-# %% parameters_by_class
-# misconception: a parameter is recognised by its class | hint: saved_bytes_parameters
-# edits: counts_parameters
--        storage = tensor.untyped_storage()
--        storages[storage.data_ptr()] = storage.nbytes()
-+        if not isinstance(tensor, Parameter):
-+            storage = tensor.untyped_storage()
-+            storages[storage.data_ptr()] = storage.nbytes()
-
 # %% parameters_by_identity
 # misconception: a parameter is recognised as an object | hint: saved_bytes_parameters
-# edits: parameters_by_class
- def saved_bytes(model, x):
-+    parameters = [id(parameter) for parameter in model.parameters()]
-@@
--        if not isinstance(tensor, Parameter):
-+        if id(tensor) not in parameters:
+def saved_bytes(model, x):
+    parameters = [id(parameter) for parameter in model.parameters()]
+    storages = {}
+
+    def pack(tensor):
+        if id(tensor) not in parameters:
+            storage = tensor.untyped_storage()
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
 
 # %% runs_twice
 # misconception: one run for the count, one for the output | hint: saved_bytes_runs_twice
@@ -255,14 +207,14 @@ def saved_bytes(model, x):
 
 # %% under_no_grad
 # misconception: counts where nothing is recorded | hint: saved_bytes_nothing
-# edits: none_for_unpack
--    with torch.autograd.graph.saved_tensors_hooks(pack, None):
+# edits: pack_only
+-    with torch.autograd.graph.saved_tensors_hooks(pack):
 +    with torch.no_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
 
 # %% unpack_returns_nothing
 # misconception: unpack prints | hint: saved_bytes_unpack
-# edits: none_for_unpack
--    with torch.autograd.graph.saved_tensors_hooks(pack, None):
+# edits: pack_only
+-    with torch.autograd.graph.saved_tensors_hooks(pack):
 +    with torch.autograd.graph.saved_tensors_hooks(pack, print):
 
 # %% without_x
@@ -296,10 +248,16 @@ def saved_bytes(model, x):
 
 # %% number_first
 # misconception: the number first | hint: saved_bytes_two_results
-# edits: four_bytes
--            elements = storage.nbytes() // tensor.element_size()
--            sizes[storage.data_ptr()] = elements * 4
-+            sizes[storage.data_ptr()] = storage.nbytes()
-@@
--    return output, sum(sizes.values())
-+    return sum(sizes.values()), output
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return sum(sizes.values()), output

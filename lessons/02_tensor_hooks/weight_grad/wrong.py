@@ -7,35 +7,12 @@
 +model.W.register_hook(tensor_hook(model.W))
 +answer.clear()
 
-# %% clears_first
-# misconception: clears the list at each call | hint: keeps_last_only
-# edits: detached
--    answer.append(grad.detach())
-+    answer.clear()
-+    answer.append(grad)
-
 # %% doubles_too
 # misconception: returns another gradient | hint: changes_gradient
 # breaks: Only watch: `model.W.grad` stays what it is without your hook.
 # edits: returns_the_gradient
 -    return grad
 +    return grad * 2
-
-# %% formula_from_globals
-# misconception: computes the gradient from the notebook's tensors | hint: reads_globals
-model = Model()
-answer = []
-
-
-x1 = torch.rand(1)
-x2 = torch.rand(1)
-
-
-def tensor_hook(grad):
-    answer.append((x1 * x2).sum().reshape(1))
-
-
-model.W.register_hook(tensor_hook)
 
 # %% formula_from_the_forward
 # misconception: the formula of the visible forward, from the call's own tensors | hint: formula_not_argument
@@ -53,12 +30,6 @@ def remember(module, args, output):
 
 
 model.register_forward_hook(remember)
-
-# %% in_place_mean
-# misconception: edits the gradient in place | hint: changes_gradient
-# edits: detached
--    answer.append(grad.detach())
-+    answer.append(grad.mul_(0.5))
 
 # %% item
 # misconception: turns the gradient into a number | hint: python_number
@@ -141,14 +112,6 @@ model.W.register_post_accumulate_grad_hook(tensor_hook)
 # edits: on_the_model
 -model.register_hook(tensor_hook)
 +model.W.register_hook(tensor_hook)
-+handle = model.W.register_hook(tensor_hook)
-
-# %% removes_itself
-# misconception: removes itself after the first call | hint: hook_never_ran
-# edits: never_registered
-+    handle.remove()
-+
-+
 +handle = model.W.register_hook(tensor_hook)
 
 # %% tolist

@@ -46,8 +46,8 @@ class ActivationMemory:
         for handle in self.handles:
             handle.remove()
 
-# %% children_only
-# misconception: hooks on the direct children | hint: memory_first_level
+# %% class_names
+# misconception: class names as keys | hint: memory_layer_classes
 # edits: addresses_and_elements
 -        own = {p.data_ptr() for p in self.model.parameters()}
 +        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
@@ -60,28 +60,8 @@ class ActivationMemory:
 +                seen.add(storage.data_ptr())
 +                count(storage.nbytes())
 @@
--        for name, module in self.model.named_modules():
-+        for name, module in self.model.named_children():
-
-# %% class_names
-# misconception: class names as keys | hint: memory_layer_classes
-# edits: children_only
--        for name, module in self.model.named_children():
 -            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
-+        for name, module in self.model.named_modules():
 +            self.handles.append(module.register_forward_pre_hook(partial(begin, type(module).__name__)))
-
-# %% clears_all_hooks
-# misconception: removes everybody's hooks | hint: removes_other_hooks
-# edits: children_only
--        for name, module in self.model.named_children():
-+        for name, module in self.model.named_modules():
-@@
--        for handle in self.handles:
--            handle.remove()
-+        for module in self.model.modules():
-+            module._forward_pre_hooks.clear()
-+            module._forward_hooks.clear()
 
 # %% counts_every_save
 # misconception: counts whatever passes pack | hint: memory_counts_all
@@ -118,15 +98,15 @@ class ActivationMemory:
 
 # %% current_layer_never_ends
 # misconception: one variable for the layer that has begun last; nobody resets it | hint: memory_layer_not_left
-# edits: children_only
+# edits: class_names
 -            running.append(name)
 +            running[:] = [name]
 @@
 -            running.pop()
 +            pass
 @@
--        for name, module in self.model.named_children():
-+        for name, module in self.model.named_modules():
+-            self.handles.append(module.register_forward_pre_hook(partial(begin, type(module).__name__)))
++            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
 
 # %% current_layer_reset
 # misconception: the end of a layer resets the variable, also for the layer around it | hint: memory_outer_forgotten
@@ -145,9 +125,9 @@ class ActivationMemory:
 
 # %% enter_returns_nothing
 # misconception: __enter__ does not return the object | hint: tool_enter_returns_nothing
-# edits: children_only
--        for name, module in self.model.named_children():
-+        for name, module in self.model.named_modules():
+# edits: class_names
+-            self.handles.append(module.register_forward_pre_hook(partial(begin, type(module).__name__)))
++            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
 @@
 -        return self
 
@@ -170,31 +150,33 @@ class ActivationMemory:
 
 # %% leaves_only
 # misconception: hooks on layers without children | hint: memory_outer_forgotten
-# edits: children_only
--        for name, module in self.model.named_children():
-+        for name, module in self.model.named_modules():
+# edits: class_names
+-            self.handles.append(module.register_forward_pre_hook(partial(begin, type(module).__name__)))
 +            if list(module.children()):
 +                continue
++            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
 
 # %% loss_left_out
 # misconception: what is saved outside of all layers is not in by_layer | hint: memory_layer_outside_missing
 # breaks: for `""` where none is
-# edits: children_only
+# edits: class_names
 -            layer = running[-1] if running else ""
 +            if not running:
 +                return
 +            layer = running[-1]
 @@
--        for name, module in self.model.named_children():
-+        for name, module in self.model.named_modules():
+-            self.handles.append(module.register_forward_pre_hook(partial(begin, type(module).__name__)))
++            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
 
 # %% module_hooks_left
 # misconception: removes the hooks for saved tensors and forgets those on the modules | hint: tool_hooks_left
 # breaks: its hooks are gone
-# edits: clears_all_hooks
--        for module in self.model.modules():
--            module._forward_pre_hooks.clear()
--            module._forward_hooks.clear()
+# edits: class_names
+-            self.handles.append(module.register_forward_pre_hook(partial(begin, type(module).__name__)))
++            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+@@
+-        for handle in self.handles:
+-            handle.remove()
 
 # %% needs_gradient_only
 # misconception: only tensors that require a gradient | hint: memory_leaves_out_input

@@ -275,47 +275,6 @@ def gradient_flow_debugger(model):
 -            if not torch.isfinite(output).all():
 +            if report["bad_output"] is None and (torch.isnan(output).any()):
 
-# %% new_dict_at_the_end
-# misconception: fills a new dict, which nobody holds | hint: gfd_filled_elsewhere
-@contextmanager
-def gradient_flow_debugger(model):
-    report, bad, dead = {}, {"output": None, "gradient": None}, {}
-    handles = []
-
-    def make_hook(name):
-        def backward_hook(grad):
-            if bad["gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
-                bad["gradient"] = name
-
-        def forward_hook(module, inputs, output):
-            if bad["output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
-                bad["output"] = name
-            if isinstance(module, nn.ReLU):
-                dims = [0] + list(range(2, output.dim()))
-                dead[name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
-            if output.requires_grad:
-                output.register_hook(backward_hook)
-
-        return forward_hook
-
-    for name, module in model.named_modules():
-        handles.append(module.register_forward_hook(make_hook(name)))
-
-    try:
-        yield report
-    finally:
-        for handle in handles:
-            handle.remove()
-
-    grads = dict(model.named_parameters())
-    report = {
-        "bad_output": bad["output"],
-        "bad_gradient": bad["gradient"],
-        "dead": dead,
-        "no_gradient": [name for name, param in grads.items() if param.grad is None],
-        "gradient_size": {n: param.grad.abs().mean().item() for n, param in grads.items() if param.grad is not None},
-    }
-
 # %% no_branch_for_none
 # misconception: takes the size of a gradient that is None | hint: gfd_none_grad
 # edits: asks_requires_grad
@@ -341,19 +300,6 @@ def gradient_flow_debugger(model):
      yield report
 +    for handle in handles:
 +        handle.remove()
-
-# %% report_as_default_argument
-# misconception: one report for all calls: a default argument | hint: shared_state
-# edits: decorator_forgotten
--def gradient_flow_debugger(model):
--    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
-+@contextmanager
-+def gradient_flow_debugger(
-+    model, report={"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
-+):
-+    report["dead"].clear()
-+    report["no_gradient"].clear()
-+    report["gradient_size"].clear()
 
 # %% share_of_zeros
 # misconception: counts zeros instead of units | hint: gfd_zeros_for_dead

@@ -22,29 +22,6 @@ class OptimizerInBackward:
         for handle in self.handles:
             handle.remove()
 
-# %% clears_all_hooks
-# misconception: clears everybody's hooks on the parameters | hint: removes_other_hooks
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter):
-            self.optimizers[parameter].step()
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-        return self
-
-    def __exit__(self, *error):
-        for parameter in self.optimizers:
-            parameter._post_accumulate_grad_hooks.clear()
-
 # %% freed_before_step
 # misconception: zero_grad comes before step, as in the usual loop | hint: optimizer_freed_first
 # edits: argument_is_gradient
@@ -61,32 +38,14 @@ class OptimizerInBackward:
 
 # %% frozen_parameters
 # misconception: registers on every parameter, also on frozen ones | hint: optimizer_frozen
-# edits: clears_all_hooks
+# edits: freed_before_step
 -        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
 +        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
 @@
--        for parameter in self.optimizers:
--            parameter._post_accumulate_grad_hooks.clear()
-+        for handle in self.handles:
-+            handle.remove()
-
-# %% full_backward_hook_on_model
-# misconception: one full backward hook on the model, with everything in it | hint: optimizer_step_too_soon
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.optimizer = make_optimizer(list(model.parameters()))
-
-    def __enter__(self):
-        def hook(module, grad_input, grad_output):
-            self.optimizer.step()
-            self.optimizer.zero_grad()
-
-        self.handle = self.model.register_full_backward_hook(hook)
-        return self
-
-    def __exit__(self, *error):
-        self.handle.remove()
+-            self.optimizers[parameter].zero_grad()
+@@
+             self.optimizers[parameter].step()
++            parameter.grad = None
 
 # %% full_backward_hooks
 # misconception: full backward hooks on the modules | hint: optimizer_module_hook
@@ -121,9 +80,12 @@ class OptimizerInBackward:
 # %% hooks_left
 # misconception: never removes its hooks | hint: tool_hooks_left
 # breaks: After the block, also after an error, backward is as usual
-# edits: clears_all_hooks
--        for parameter in self.optimizers:
--            parameter._post_accumulate_grad_hooks.clear()
+# edits: frozen_parameters
+-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
++        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+@@
+-        for handle in self.handles:
+-            handle.remove()
 +        pass
 
 # %% last_gradient_steps_all

@@ -87,18 +87,6 @@ class PerSampleGradients:
 +        for name, layer in self.model.named_children():
 +            if isinstance(layer, nn.Linear):
 
-# %% class_attribute
-# misconception: one dict for all objects of the class | hint: tool_shared_results
-# edits: all_modules_with_weight
- class PerSampleGradients:
-+    gradients = {}
-+
-@@
--        self.gradients = {}
-@@
--            if hasattr(layer, "weight"):
-+            if isinstance(layer, nn.Linear):
-
 # %% cleans_up_without_error_only
 # misconception: removes the hooks only where nothing went wrong | hint: tool_not_after_error
 # edits: all_modules_with_weight
@@ -119,28 +107,6 @@ class PerSampleGradients:
 -                handle.remove()
 +        for layer in self.model.modules():
 +            layer._forward_hooks.clear()
-
-# %% copies_of_the_gradient
-# misconception: repeats the batch's gradient for each sample | hint: per_sample_copies
-class PerSampleGradients:
-    def __init__(self, model, reduction="mean"):
-        self.model = model
-        self.gradients = {}
-
-    def __enter__(self):
-        def count(module, args, output):
-            self.N = len(args[0])
-
-        self.handle = self.model.register_forward_hook(count)
-        return self
-
-    def __exit__(self, *error):
-        self.handle.remove()
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                for short, p in layer.named_parameters():
-                    if p.grad is not None:
-                        self.gradients[f"{name}.{short}"] = p.grad.expand(self.N, *p.shape).clone()
 
 # %% crashes_without_bias
 # misconception: reads the shape of a bias that may be None | hint: per_sample_no_bias

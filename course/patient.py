@@ -1,0 +1,78 @@
+"""The patient of lesson 06: a net that learns to read digits, until one blank scan kills it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import is_dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from course.data import digits
+
+__all__ = ["Reader", "SoundUnitLength", "UnitLength", "scans_of_digits", "tensors_in", "train"]
+
+
+class UnitLength(nn.Module):
+    """Scales each row to length 1. The author has even thought of a division by zero."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x / (x.pow(2).sum(1, keepdim=True).sqrt() + 1e-6)
+
+
+class SoundUnitLength(nn.Module):
+    """The same, with the small number inside of the root."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x / (x.pow(2).sum(1, keepdim=True) + 1e-6).sqrt()
+
+
+class Reader(nn.Module):
+    """Reads digits: two convolutions, then for each scan a vector of length 1, then the scores of ten classes."""
+
+    def __init__(self, unit: Callable[[], nn.Module] = UnitLength) -> None:
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(1, 12, 3, padding=1, bias=False),
+            nn.ReLU(),
+            nn.Conv2d(12, 24, 3, stride=2, padding=1, bias=False),
+            nn.ReLU(),
+        )
+        self.embed = nn.Linear(24, 32, bias=False)
+        self.unit = unit()
+        self.head = nn.Linear(32, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.features(x).mean((2, 3))
+        return self.head(10 * self.unit(self.embed(x)))  # type: ignore[no-any-return]
+
+
+def scans_of_digits() -> tuple[torch.Tensor, torch.Tensor]:
+    """1,797 scans of handwritten digits and what they show. One is blank: in your own data you would not know."""
+    scans, answers = digits()
+    scans[868] = 0.0
+    return scans, answers
+
+
+def train(net: nn.Module, scans: torch.Tensor, answers: torch.Tensor, batches: Iterable[torch.Tensor]) -> list[float]:
+    """One step for each batch of scans; returns the losses."""
+    optimizer, losses = torch.optim.Adam(net.parameters(), lr=0.01), []
+    for batch in batches:
+        loss = functional.cross_entropy(net(scans[batch]), answers[batch])
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def tensors_in(output: Any) -> list[torch.Tensor]:
+    """All tensors in a module's output, at whatever depth of tuples, lists, dicts and dataclasses, in their order."""
+    parts = vars(output) if is_dataclass(output) else output
+    if isinstance(parts, dict):
+        parts = tuple(parts.values())
+    if isinstance(parts, tuple | list):
+        return [tensor for part in parts for tensor in tensors_in(part)]
+    return [parts] * isinstance(parts, torch.Tensor)

@@ -1,0 +1,157 @@
+# nothing to break: Write `blame(steps, x)`.
+# %% hooks_what_comes_out
+# misconception: a hook on what each step puts out, so the step before the guilty one is named | hint: blame_neighbour
+# breaks: what came back to it was finite, what it sent on was not
+# edits: by_partial
+         for name, step in steps.items():
++            x = step(x)
+@@
+-            x = step(x)
+
+# %% last_heard
+# misconception: the last bad gradient, not the first | hint: blame_last_heard
+# breaks: Return the name of the step that made the first bad gradient
+# edits: by_partial
+-        return order[0]
++        return order[-1]
+
+# %% overwritten
+# misconception: each bad gradient overwrites the one before | hint: blame_last_heard
+# edits: default_value
+-            if guilty is None and bad.any():
++            if bad.any():
+
+# %% forward_order
+# misconception: looks from the front for the first bad one | hint: blame_last_heard
+# edits: walks_back
+-    for name, value in reversed(list(zip(steps, values))):
++    for name, value in zip(steps, values):
+
+# %% nan_only
+# misconception: looks for NaN and overlooks infinities | hint: blame_nan_only
+# breaks: NaN or infinite
+# edits: by_partial
+-        if not torch.isfinite(grad).all():
++        if grad.isnan().any():
+
+# %% infinite_only
+# misconception: looks for infinities and overlooks NaN | hint: blame_infinite_only
+# edits: default_value
+-            bad = grad.isnan() | grad.isinf()
++            bad = grad.isinf()
+
+# %% any_for_all
+# misconception: content with one finite element | hint: blame_nobody
+# edits: by_partial
+-        if not torch.isfinite(grad).all():
++        if not torch.isfinite(grad).any():
+
+# %% first_element
+# misconception: looks at the first element only | hint: blame_nobody
+# edits: by_partial
+-        if not torch.isfinite(grad).all():
++        if not torch.isfinite(grad.flatten()[0]):
+
+# %% late_binding
+# misconception: the hook reads the loop's variable | hint: loop_variable
+def blame(steps, x):
+    guilty = None
+
+    def hook(grad):
+        nonlocal guilty
+        bad = grad.isnan() | grad.isinf()
+        if guilty is None and bad.any():
+            guilty = name
+
+    value, handles = x, []
+    for name in steps:
+        handles += [value.register_hook(hook)]
+        value = steps[name](value)
+    value.sum().backward()
+    [handle.remove() for handle in handles]
+    return guilty
+
+# %% looks_at_values
+# misconception: looks for bad values in forward | hint: blame_nobody
+def blame(steps, x):
+    for name, step in steps.items():
+        x = step(x)
+        if not x.isfinite().all():
+            return name
+    return None
+
+# %% nobody_runs_backward
+# misconception: registers hooks and never runs backward | hint: blame_nobody
+# breaks: Run them, then backward from the sum of the result
+# edits: by_partial
+-        x.sum().backward()
+
+# %% removes_before_backward
+# misconception: the hooks are off when backward begins | hint: blame_nobody
+# edits: default_value
+         value = steps[name](value)
++    [handle.remove() for handle in handles]
+@@
+-    [handle.remove() for handle in handles]
+
+# %% no_sum
+# misconception: backward from a tensor of many elements | hint: blame_no_sum
+# edits: by_partial
+-        x.sum().backward()
++        x.backward()
+
+# %% hooks_stay
+# misconception: never removes its hooks | hint: blame_hook_stays
+# breaks: and leave no hook on `x`
+# edits: default_value
+-    [handle.remove() for handle in handles]
+
+# %% last_handle_only
+# misconception: one name for all handles | hint: blame_hook_stays
+# edits: default_value
+-        handles += [value.register_hook(hook_for(name))]
++        handle = value.register_hook(hook_for(name))
+@@
+-    [handle.remove() for handle in handles]
++    handle.remove()
+
+# %% stays_if_all_is_well
+# misconception: removes its hooks only if somebody is guilty | hint: blame_hook_stays
+# edits: default_value
+-    [handle.remove() for handle in handles]
++    if guilty:
++        [handle.remove() for handle in handles]
+
+# %% takes_one_for_granted
+# misconception: takes for granted that there is a guilty one | hint: blame_none_guilty
+# breaks: If there is none, return `None`.
+# edits: by_partial
+-    if order:
+-        return order[0]
++    return order[0]
+
+# %% empty_text
+# misconception: an empty text where nobody is guilty | hint: blame_none_guilty
+# edits: default_value
+-    return guilty
++    return guilty or ""
+
+# %% everybody
+# misconception: the list of all bad ones | hint: blame_everybody
+# edits: by_partial
+-    if order:
+-        return order[0]
++    return order or None
+
+# %% returns_the_function
+# misconception: the function, not its name | hint: blame_not_the_name
+# edits: by_partial
+-        return order[0]
++        return steps[order[0]]
+
+# %% one_call_for_all
+# misconception: each step is called with x | hint: none
+# breaks: each other one with what came before
+# edits: walks_back
+-        values.append(step(values[-1]))
++        values.append(step(x))
