@@ -123,7 +123,7 @@ def decide(task: Check, case: Case, brought: ProbeResult) -> Finding:
     """:func:`judge` for a process that no learner's code has been in: it has nothing to set aside."""
     found, trouble = _found(task, case, brought), brought.trouble
     if trouble is not None:
-        hint = hint_for_error(trouble.kind, trouble.message, trouble.line, trouble.inside, task.errors)
+        hint = hint_for_error(trouble.kind, trouble.message, trouble.place, trouble.inside, task.errors)
         return replace(found, trouble=trouble, hint=hint)
     wanted = task.truth(case)
     difference = first_difference(brought.evidence, wanted)

@@ -25,7 +25,7 @@ from nbgrader.utils import parse_utc
 
 from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.files import replace_file
 from nbproof.marking.blueprint import Blueprint, fill_in, read_file
 from nbproof.marking.manual_answers import is_blank, shown
@@ -77,12 +77,12 @@ def _outputs(exercise: Outcome, part: str) -> list[dict[str, object]]:
     findings = list(exercise.findings_of(part)) or [Finding("", "", True, part=part)]
     if exercise.is_whole_in(part):
         return [_shown(html_of(exercise.id, findings), f"{exercise.id}: passed")]
-    wrong, instead = first_wrong(findings), ENGLISH.outcome(exercise)
+    wrong, instead = first_wrong(findings), words().outcome(exercise)
     # Where the worker was lost, or nothing was marked, the status has to say it.
     lost = exercise.status in (*FAULTS, Status.NOT_ANSWERED, Status.UNCERTAIN)
     if wrong is None:  # a person is to give the marks
         wrong = findings[0] = replace(findings[0], passed=False)
-    if not lost and ENGLISH.finding(wrong):
+    if not lost and words().finding(wrong):
         instead = ""
     if lost:
         findings[findings.index(wrong)] = wrong = replace(wrong, hint=None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.errors import CourseError
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
@@ -234,7 +234,7 @@ def exercise_row(one: Outcome) -> dict[str, Any]:
         "status": one.status,
         "score": one.score,
         "max_score": one.max_score,
-        "sentence": ENGLISH.outcome(one),
+        "sentence": words().outcome(one),
         "hint": one.hint,
         "seconds": one.seconds,
     }

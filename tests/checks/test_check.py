@@ -111,7 +111,7 @@ def test_a_wrong_answer_is_told_what_and_where(
     assert not finding.passed
     assert ENGLISH.finding(finding).startswith(sentence)
     assert finding.hint == hint
-    assert finding.line.startswith(line)
+    assert ENGLISH.line(finding).startswith(line)
 
 
 def test_an_interrupt_is_the_learners_own_wish(cell: CELL) -> None:
