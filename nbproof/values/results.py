@@ -113,7 +113,8 @@ class Finding:
         if difference is not None:
             difference = Difference.from_dict(difference)
         if trouble is not None:
-            trouble = ProbeError(**trouble)
+            # Of a journal from before the line was a number nothing is read: the submission is graded again.
+            trouble = ProbeError(**{**trouble, "line": int(trouble["line"])})
         return cls(**{**data, "difference": difference, "trouble": trouble})
 
 
