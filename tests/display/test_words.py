@@ -12,7 +12,7 @@ import torch
 
 import course
 from nbproof.checks.case import Case
-from nbproof.checks.check import Check, bring, judge
+from nbproof.checks.check import Check, bring, judge_here
 from nbproof.course_file import use_course
 from nbproof.display.help import show_next_step
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson
@@ -58,7 +58,7 @@ def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def found(**variables: object) -> Finding:
-    return judge(Doubled(), Case(1), bring(Doubled(), variables, Case(1)))
+    return judge_here(Doubled(), Case(1), bring(Doubled(), variables, Case(1)))
 
 
 def twice(x: torch.Tensor) -> torch.Tensor:

@@ -87,7 +87,7 @@ BROUGHT_AND_JUDGED = """
 import sys
 import numpy as np
 from nbproof.checks.case import Case
-from nbproof.checks.check import Check, bring, decide
+from nbproof.checks.check import Check, bring, judge
 from nbproof.display.words import ENGLISH
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.values.results import ProbeResult
@@ -102,7 +102,7 @@ class Doubled(Check):
 
 for twice in (lambda x: x + x, lambda x: x * 2 + (x > 1)):
     brought = bring(Doubled(), {"twice": twice, "x": 0}, Case(1))
-    print(ENGLISH.finding(decide(Doubled(), Case(1), ProbeResult(opened(packed(brought.evidence))))))
+    print(ENGLISH.finding(judge(Doubled(), Case(1), ProbeResult(opened(packed(brought.evidence))))))
 print("torch" in sys.modules)
 """
 
