@@ -127,7 +127,7 @@ class ExerciseCard(Card):
 
     def __init__(self, learner: Addressee, outcome: Outcome) -> None:
         outlined = exercise_named(outcome.id)
-        super().__init__(learner, outcome.id, outlined.title if outlined else "", [*outcome.of], outcome.max_score)
+        super().__init__(learner, outcome.id, outlined.title if outlined else "", [*outcome.most], outcome.max_score)
         self.outcome, status = outcome, outcome.status
         pairs = zip(outcome.points.values(), self.marks, strict=True)
         self.score = sum(points if mark is None else mark.score for points, mark in pairs)

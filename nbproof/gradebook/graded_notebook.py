@@ -49,7 +49,7 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
     }
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
     notebook = fill_in(blueprint, Answers(answers, own=to_be_shown(verdict.own)))
-    tests = {part: exercise for exercise in verdict.exercises for part in exercise.of}
+    tests = {part: exercise for exercise in verdict.exercises for part in exercise.most}
     for number, cell in enumerate(notebook.cells, 1):
         name = name_of(cell)
         if name in blueprint.texts and name not in blank:
@@ -65,7 +65,7 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
                 points = exercise.points[name]
                 ran = verdict.runs[name].outputs if name in verdict.runs else ()
                 # An error of ours, if there is one, stands last: it is what tells why.
-                outputs[1:1] = plain_outputs(points, exercise.of[name], ran)
+                outputs[1:1] = plain_outputs(points, exercise.most[name], ran)
                 outputs = outputs if points == 0 or exercise.is_whole_in(name) else outputs[:-1]
             cell["outputs"] = [nbformat.from_dict(output) for output in outputs]
             cell["execution_count"] = number

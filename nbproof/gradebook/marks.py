@@ -155,7 +155,7 @@ class Mark:
     def settled(self) -> frozenset[str]:
         """Exercises whose marks a person has given, of every test cell."""
         given = {name for name, cell in self.cells.items() if cell.given is not None}
-        return frozenset(one.id for one in self.verdict.exercises if one.of.keys() <= given)
+        return frozenset(one.id for one in self.verdict.exercises if one.most.keys() <= given)
 
     @property
     def missing(self) -> dict[str, str]:
@@ -199,7 +199,7 @@ def marks(
 
 
 def _as_found(verdict: Verdict) -> Mark:
-    cells = [CellMark(part, of, one.points[part]) for one in verdict.exercises for part, of in one.of.items()]
+    cells = [CellMark(part, of, one.points[part]) for one in verdict.exercises for part, of in one.most.items()]
     cells += [CellMark(one.id, one.max_score, listed=one.answered, by_hand=True) for one in verdict.written]
     return Mark(verdict, sum(cell.max_score for cell in cells), {cell.name: cell for cell in cells})
 

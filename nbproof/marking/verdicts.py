@@ -58,7 +58,7 @@ def outcome_of(
     seconds: float = 0.0,
 ) -> Outcome:
     """How an exercise ended that ended by itself: it waits, has passed, was not answered, or is ``wrong``."""
-    of = {name: test.points for name, test in blueprint.tests.items() if test.exercise == exercise}
+    most = {name: test.points for name, test in blueprint.tests.items() if test.exercise == exercise}
     # What was recovered beside an untouched TODO cell has run, and can be wrong.
     untouched = rebuilt.is_untouched(blueprint, exercise) and exercise not in rebuilt.recovered
     lost = rebuilt.lost.get(exercise)
@@ -67,13 +67,13 @@ def outcome_of(
         # A cell of the learner's own may have run, and defined what was asked for. Marks are the person's to give.
         points = dict.fromkeys(points, 0.0)
         status = Status.UNCERTAIN
-    elif points == of and first_wrong(findings) is None:
+    elif points == most and first_wrong(findings) is None:
         status, reason = Status.PASSED, None
     elif untouched and not any(points.values()):
         status = Status.NOT_ANSWERED
     else:
         status, reason = wrong
-    return Outcome(exercise, status, tuple(findings), points, of, seconds, reason)
+    return Outcome(exercise, status, tuple(findings), points, most, seconds, reason)
 
 
 @dataclass
@@ -128,9 +128,9 @@ class Verdicts:
         if loss is None:
             wrong = self._wrong(progress, findings)
             return outcome_of(self.blueprint, self.rebuilt, progress.id, findings, points, wrong, seconds)
-        of = {name: self.blueprint.tests[name].points for name in points}
+        most = {name: self.blueprint.tests[name].points for name in points}
         status = _STATUSES.get(loss.cause, Status.KILLED)
-        return Outcome(progress.id, status, tuple(findings), points, of, seconds, self._lost(loss))
+        return Outcome(progress.id, status, tuple(findings), points, most, seconds, self._lost(loss))
 
     def _marked(self, progress: Progress, name: str) -> tuple[list[Finding], float]:
         """What the checks of a test cell found, and its marks."""

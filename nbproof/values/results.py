@@ -178,7 +178,7 @@ class Outcome:
     """One of each check, without what nobody asked; of a test cell that lost marks one at least is wrong."""
     points: Mapping[str, float]
     """Test cell -> its marks."""
-    of: Mapping[str, float]
+    most: Mapping[str, float]
     """Test cell -> the marks that can be earned."""
     seconds: float = 0.0
     reason: Reason | None = None
@@ -187,7 +187,7 @@ class Outcome:
     @property
     def max_score(self) -> float:
         """The marks that can be earned."""
-        return sum(self.of.values())
+        return sum(self.most.values())
 
     @property
     def score(self) -> float:
@@ -201,7 +201,7 @@ class Outcome:
 
     def is_whole_in(self, part: str) -> bool:
         """Whether nothing is wrong in one test cell, also if there are no points to earn."""
-        return self.points[part] == self.of[part] and first_wrong(self.findings_of(part)) is None
+        return self.points[part] == self.most[part] and first_wrong(self.findings_of(part)) is None
 
     def findings_of(self, part: str) -> tuple[Finding, ...]:
         """Those of one test cell."""
@@ -210,7 +210,7 @@ class Outcome:
     @property
     def faults(self) -> tuple[Finding, ...]:
         """Of each test cell the first check that failed."""
-        firsts = (first_wrong(self.findings_of(part)) for part in self.of)
+        firsts = (first_wrong(self.findings_of(part)) for part in self.most)
         return tuple(fault for fault in firsts if fault is not None)
 
     @property
@@ -226,7 +226,7 @@ class Outcome:
     @property
     def costly(self) -> tuple[Finding, ...]:
         """The faults of test cells that lost marks."""
-        return tuple(fault for fault in self.faults if self.points[fault.part] < self.of[fault.part])
+        return tuple(fault for fault in self.faults if self.points[fault.part] < self.most[fault.part])
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Outcome:
