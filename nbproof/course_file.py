@@ -119,7 +119,11 @@ class CourseFile:
 
     def words(self) -> Any:
         """The words of :attr:`language`: an object of a subclass of :class:`nbproof.display.words.Language`."""
-        return importlib.import_module(self.language).WORDS
+        try:
+            return importlib.import_module(self.language).WORDS
+        except (ImportError, AttributeError) as error:
+            place, cure = str(self.folder / _NAME), "name a module of the course's package, with WORDS in it"
+            raise UsageError(f"the language {self.language} cannot be read: {error}", place, cure) from None
 
     def released_in(self, root: Path) -> Path:
         """Where the notebooks for learners lie: in the course's folder, or, if ``root`` has none, in the installed package."""
