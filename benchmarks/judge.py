@@ -24,7 +24,7 @@ from pathlib import Path
 from benchmarks.hostile import hostile
 from course.pictures.difference import difference_html
 from nbproof.checks.case import Case
-from nbproof.checks.check import Check, decide, judge, listing
+from nbproof.checks.check import Check, judge, judge_here, listing
 from nbproof.display.panel import html_of, text_of
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import pack
@@ -94,7 +94,7 @@ def targets(exercises: frozenset[str] = frozenset()) -> Iterator[Target]:
 
 
 def _at_home(target: Target, value: object, draw: bool) -> None:
-    finding = judge(target.task, target.case, ProbeResult(snapshot(value)))
+    finding = judge_here(target.task, target.case, ProbeResult(snapshot(value)))
     picture = difference_html(*finding.compared) if draw and finding.compared is not None else ""
     html_of(target.exercise, [finding], picture=picture)
     text_of(finding)
@@ -108,7 +108,7 @@ def _while_grading(target: Target, value: object) -> Callable[[], None]:
             evidence = evidence_wire.opened(data)
         except wire.WireError:
             return
-        pack(decide(target.task, target.case, ProbeResult(evidence)).compared)
+        pack(judge(target.task, target.case, ProbeResult(evidence)).compared)
 
     return judged
 

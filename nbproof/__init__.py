@@ -36,7 +36,7 @@ def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
     """Check your answer to an exercise, or one part of it: shows a panel, and raises an error if nobody looks at it."""
     from nbproof.checks.check import check_in
 
-    if tasks or not graded_later(f"the check of {exercise}"):
+    if tasks or not graded_later(exercise=exercise):
         check_in(sys._getframe(1).f_globals, exercise, *tasks, part=part)
 
 

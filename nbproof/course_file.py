@@ -68,6 +68,9 @@ class CourseFile:
     steady: tuple[str, ...] = ()
     """Modules of libraries, with ``.*`` behind them all below: what can be called there is put back before each probe."""
 
+    language: str = "nbproof.display.words"
+    """The module whose ``WORDS`` say to learners what checks found; English, if a course names none."""
+
     @property
     def root(self) -> Path:
         """The course's folder, in which its lessons lie."""
@@ -113,6 +116,14 @@ class CourseFile:
     def pictures(self) -> Any:
         """The module of :attr:`picture`; None if a course has no such pictures. Importing it may take seconds."""
         return importlib.import_module(self.picture) if self.picture else None
+
+    def words(self) -> Any:
+        """The words of :attr:`language`: an object of a subclass of :class:`nbproof.display.words.Language`."""
+        try:
+            return importlib.import_module(self.language).WORDS
+        except (ImportError, AttributeError) as error:
+            place, cure = str(self.folder / _NAME), "name a module of the course's package, with WORDS in it"
+            raise UsageError(f"the language {self.language} cannot be read: {error}", place, cure) from None
 
     def released_in(self, root: Path) -> Path:
         """Where the notebooks for learners lie: in the course's folder, or, if ``root`` has none, in the installed package."""
@@ -235,6 +246,7 @@ def _read(package: str) -> CourseFile:
             nothing,
             goes_wrong,
             lists["steady"],
+            str(told.get("language", CourseFile.language)),
         )
     except (OSError, ValueError) as error:
         raise UsageError(f"{_NAME} cannot be read: {error}", str(path), "correct that file") from None

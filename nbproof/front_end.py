@@ -7,6 +7,8 @@ import sys
 from html import escape
 from typing import Any
 
+from nbproof.course_file import the_course
+
 __all__ = ["MONO", "framed", "graded_later", "person_at_work", "prose", "ran_before", "seal", "shell", "show", "sign"]
 
 _FRAME = (
@@ -80,10 +82,14 @@ def seal() -> None:
     _sealed = True
 
 
-def graded_later(what: str) -> bool:
-    """Whether there is nothing to show, because a submission is being graded; then a line says so."""
+def graded_later(what: str = "", exercise: str = "") -> bool:
+    """Whether there is nothing to show, because a submission is being graded; then a line says so.
+
+    ``what``: the call; without one it is the check of an exercise.
+    """
     if _sealed:
-        print(f"{what}: not shown while grading")
+        words = the_course().words()
+        print(words.text("later", what=what or words.text("the check of", exercise=exercise)))
     return _sealed
 
 

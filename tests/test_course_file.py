@@ -173,3 +173,10 @@ def test_a_notebook_is_looked_for_in_a_folder_that_is_gone(tmp_path: Path, monke
         assert the_course().source_of("no_lesson") == the_course().root / "source" / "no_lesson" / "no_lesson.ipynb"
     finally:
         os.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("module", ["no_such_module", "json"])
+def test_a_language_that_is_none_is_said(nowhere: None, tmp_path: Path, module: str) -> None:
+    use_course(str(_course(tmp_path, "knots", f'says = "Knots"\nlanguage = "{module}"')))
+    with pytest.raises(UsageError, match=f"the language {module} cannot be read"):
+        the_course().words()

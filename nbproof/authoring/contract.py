@@ -25,7 +25,7 @@ from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.help import all_hints, known_hint
 from nbproof.display.outline import checks_in
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.errors import UsageError, Violation
 from nbproof.handed_out import CHECKS
 from nbproof.text import counted
@@ -269,7 +269,9 @@ def _judge_right(record: Record, candidate: Candidate, outcome: Tried, failing: 
         record.broken(f"{who} raises: {outcome.errors[0]}", candidate)
     elif any(failing):
         first = next(f for verdicts in outcome.findings for found in verdicts.values() for f in found if not f.passed)
-        record.broken(f"{who} loses marks in {first.check}: {ENGLISH.finding(first)} {first.line}".rstrip(), candidate)
+        record.broken(
+            f"{who} loses marks in {first.check}: {words().finding(first)} {words().line(first)}".rstrip(), candidate
+        )
     elif not all(found for verdicts in outcome.findings for found in verdicts.values()):
         record.broken(f"{who}: a test cell calls no check, so it cannot fail", candidate)
     elif outcome.stderr and candidate.role == "reference":
@@ -326,7 +328,7 @@ def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
     else:
         record.broken(
             f"the mutant {candidate.name} gets the hint {shown}, expected {candidate.hint}"
-            + (f" ({found[0].check}: {ENGLISH.finding(found[0])} {found[0].line})" if found else ""),
+            + (f" ({found[0].check}: {words().finding(found[0])} {words().line(found[0])})" if found else ""),
             candidate,
             _cure_of_hint(shown, candidate.hint, found[0].check if found else "the check"),
         )

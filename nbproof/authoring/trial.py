@@ -23,9 +23,9 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, collecting, listing, seeds_of
 from nbproof.course_file import the_course
 from nbproof.display.help import all_hints
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.values.compare import leaves
-from nbproof.values.describe import in_words
+from nbproof.values.describe import in_words, sort_of
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
 from nbproof.values.leaf import leaf_types, seeded
 from nbproof.values.results import Finding, ProbeError
@@ -109,7 +109,7 @@ class Tried:
     def way(self) -> Way:
         """Equal for two that differ in nothing that a check has seen."""
         found = [
-            (str(seed), cell, one.check, one.hint or "", _ADDRESS.sub("0x", ENGLISH.finding(one)))
+            (str(seed), cell, one.check, one.hint or "", _ADDRESS.sub("0x", words().finding(one)))
             for seed, verdicts in enumerate(self.findings)
             for cell, findings in sorted(verdicts.items())
             for one in findings
@@ -216,7 +216,7 @@ def _without_hidden_tests(trial: Trial, space: dict[str, Any]) -> list[tuple[str
             failed.append((grade_id, _RAISES, trouble))
         for one in found:
             if not one.passed:
-                failed.append((grade_id, one.check, f"{name}: {one.check}: {ENGLISH.finding(one)}"))
+                failed.append((grade_id, one.check, f"{name}: {one.check}: {words().finding(one)}"))
     return failed
 
 
@@ -278,13 +278,13 @@ def _flaws_of(task: type[Check], name: str) -> Iterator[str]:
             yield f"{name}: its truth differs from run to run: draw from the case, build models with case.build"
         for where, leaf, atol in leaves(wanted):
             if isinstance(leaf, Unreadable):
-                yield f"{name}: its truth returns {leaf.what}, which no answer can equal"
+                yield f"{name}: its truth returns {sort_of(leaf)}, which no answer can equal"
             elif _is_faint(leaf, atol):
                 yield f"{name}: 0 would pass for {where} of its truth, {in_words(leaf)}: the tolerance is {atol:g}"
         for hint, brought in mistakes.items():
             for where, leaf, _ in leaves(brought):
                 if isinstance(leaf, Unreadable):
-                    yield f"{name}: the mistake {hint} brings {leaf.what} in {where}, which no answer can equal"
+                    yield f"{name}: the mistake {hint} brings {sort_of(leaf)} in {where}, which no answer can equal"
     yield from (f"{name} names the hint {hint!r}, which does not exist" for hint in sorted(hints - set(all_hints())))
 
 

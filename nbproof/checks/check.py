@@ -46,7 +46,18 @@ from nbproof.values.compare import first_difference
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import CheckFailed, Finding, ProbeResult, first_wrong
 
-__all__ = ["CHECK_LINE", "Check", "bring", "check", "check_in", "collecting", "decide", "judge", "listing", "seeds_of"]
+__all__ = [
+    "CHECK_LINE",
+    "Check",
+    "bring",
+    "check",
+    "check_in",
+    "collecting",
+    "judge",
+    "judge_here",
+    "listing",
+    "seeds_of",
+]
 
 
 class Check:
@@ -103,12 +114,12 @@ def bring(task: Check, namespace: dict[str, Any], case: Case) -> ProbeResult:
     return ProbeResult(evidence=evidence, printed=readable(output.getvalue()))
 
 
-def judge(task: Check, case: Case, brought: ProbeResult) -> Finding:
+def judge_here(task: Check, case: Case, brought: ProbeResult) -> Finding:
     """The verdict on what a probe brought. Runs no learner code; what such code left switched on does not sway it."""
     # Process-wide settings that a learner's cell left behind must not change the truth.
     with undisturbed({}, (), case):
         try:
-            return decide(task, case, brought)
+            return judge(task, case, brought)
         except MemoryError:
             return replace(_found(task, case, brought), unjudged="")
 
@@ -119,11 +130,11 @@ def _found(task: Check, case: Case, brought: ProbeResult) -> Finding:
     return Finding(type(task).__name__, asked, False, case.seed, printed=brought.printed)
 
 
-def decide(task: Check, case: Case, brought: ProbeResult) -> Finding:
-    """:func:`judge` for a process that no learner's code has been in: it has nothing to set aside."""
+def judge(task: Check, case: Case, brought: ProbeResult) -> Finding:
+    """:func:`judge_here` for a process that no learner's code has been in: it has nothing to set aside."""
     found, trouble = _found(task, case, brought), brought.trouble
     if trouble is not None:
-        hint = hint_for_error(trouble.kind, trouble.message, trouble.line, trouble.inside, task.errors)
+        hint = hint_for_error(trouble.kind, trouble.message, trouble.place, trouble.inside, task.errors)
         return replace(found, trouble=trouble, hint=hint)
     wanted = task.truth(case)
     difference = first_difference(brought.evidence, wanted)
@@ -244,7 +255,7 @@ def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[Fi
 def _run(task: Check, namespace: dict[str, Any], base: int) -> Finding:
     for seed in seeds_of(type(task), base):
         case = Case(seed)
-        finding = judge(task, case, bring(task, namespace, case))
+        finding = judge_here(task, case, bring(task, namespace, case))
         if not finding.passed:
             return finding
     return finding

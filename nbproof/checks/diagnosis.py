@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from nbproof.course_file import the_course
 from nbproof.values.compare import AnyOf, Close, Difference, Differs, Matches, is_same
 from nbproof.values.evidence import Evidence, Parts, TensorRecord
+from nbproof.values.results import UNANSWERED
 
 __all__ = ["ERRORS", "hint_for_difference", "hint_for_error"]
 
 ERRORS: tuple[Mapping[str, str], ...] = (
     {"text": r"(NameError|UnboundLocalError): ", "hint": "undefined_name"},
     {"text": r"NotImplementedError: *$", "hint": "not_started"},
-    {"text": r"Unanswered: `\w+` is not defined", "hint": "cell_stopped"},
+    {"text": rf"{UNANSWERED}: $", "hint": "cell_stopped"},
 )
 """What holds in every course, if it has such a hint. What else errors mean says its ``course.toml``."""
 
@@ -32,6 +33,7 @@ def hint_for_error(
 ) -> str | None:
     """The id of the hint for an exception that learner code raised; None if the text fits no known cause.
 
+    If a name is something else than asked for, ``message`` is its class; empty if it is not there.
     ``line`` and ``inside`` say where it was raised (:class:`nbproof.values.results.ProbeError`): Python words it in the
     same way whether a library calls a function, or the learner. ``first`` are the patterns of one check
     (:attr:`nbproof.checks.check.Check.errors`), which know better than those of all, and may stand anywhere in the text.

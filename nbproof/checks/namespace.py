@@ -19,9 +19,9 @@ from nbproof.checks.case import Case
 from nbproof.course_file import the_course
 from nbproof.text import printable
 from nbproof.values.leaf import leaf_named, leaf_types, not_a_number
-from nbproof.values.results import ProbeError
+from nbproof.values.results import UNANSWERED, ProbeError
 
-__all__ = ["Notebook", "Unanswered", "trouble_of", "undisturbed"]
+__all__ = ["Notebook", "Unanswered", "missing_name", "trouble_of", "undisturbed"]
 
 _MAX_PRINTED = 100_000
 
@@ -34,6 +34,10 @@ _LIBRARIES = (
 class Unanswered(Exception):
     """A name that the check needs is not there, or is something else than asked for."""
 
+    def __init__(self, name: str, found: str = "", wanted: str = "") -> None:
+        super().__init__(name)
+        self.trouble = ProbeError(UNANSWERED, printable(found[:2000]), name=name, wanted=wanted)
+
 
 class Notebook:
     """Read access to the notebook's variables, with errors that a learner understands."""
@@ -45,33 +49,28 @@ class Notebook:
         try:
             return self._namespace[name]
         except LookupError:
-            raise Unanswered(f"`{name}` is not defined. Run the exercise's TODO cell, then this cell again.") from None
+            raise Unanswered(name) from None
 
     def list(self, name: str) -> list[Any]:
         """The variable ``name``, which must be a list."""
         value = getattr(self, name)
         if not isinstance(value, list):
-            raise Unanswered(f"`{name}` is {_kind(value)}, wanted a list.")
+            raise Unanswered(name, type(value).__name__, "list")
         return value
 
     def function(self, name: str) -> Callable[..., Any]:
         """The variable ``name``, which must be callable."""
         value = getattr(self, name)
         if not callable(value):
-            raise Unanswered(f"`{name}` is {_kind(value)}, wanted a function.")
+            raise Unanswered(name, type(value).__name__, "function")
         return value  # type: ignore[no-any-return]
 
     def module(self, name: str) -> Any:
         """The variable ``name``, which must be a model of torch's."""
         value = getattr(self, name)
         if not isinstance(value, leaf_named("torch").models):
-            raise Unanswered(f"`{name}` is {_kind(value)}, wanted an nn.Module.")
+            raise Unanswered(name, type(value).__name__, "module")
         return value
-
-
-def _kind(value: object) -> str:
-    name = type(value).__name__
-    return "None" if value is None else f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
 
 class _Printed(io.StringIO):
@@ -136,19 +135,26 @@ def _no_stderr() -> Iterator[None]:
 
 
 def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
-    """An exception as text: its class, its message with Python's suggestion, the learner's line."""
+    """An exception as data: its class, its message with Python's suggestion, the learner's line."""
     if isinstance(error, Unanswered):
-        return ProbeError("Unanswered", str(error))
-    line = inside = ""
+        return error.trouble
+    line, code, inside = 0, "", ""
     folders = tuple(leaf.folder for leaf in leaf_types())
     libraries = (*folders, *_LIBRARIES, *(place + os.sep for place in the_course().own_code))
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         inside = frame.f_code.co_name if file.startswith(folders) else ""
         if not file.startswith(libraries) and file != probe_file:
-            code = linecache.getline(file, number, frame.f_globals).strip()
-            line = f"line {number} of your cell: {code}" if code else f"line {number} of your cell"
-    return ProbeError(printable(type(error).__name__), _message(error)[:2000], printable(line)[:500], inside)
+            line, code = number, linecache.getline(file, number, frame.f_globals).strip()
+    kind, name = printable(type(error).__name__), missing_name(error)
+    return ProbeError(kind, _message(error)[:2000], line, printable(code)[:500], inside, name)
+
+
+def missing_name(error: BaseException | None) -> str:
+    """The name that Python has not found; empty for any other error."""
+    # As the interpreter keeps it: a learner's class may call anything its name.
+    found = NameError.name.__get__(error) if issubclass(type(error), NameError) else ""  # type: ignore[union-attr]
+    return found[:500] if type(found) is str else ""
 
 
 def _message(error: BaseException) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.progress import text_of
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.terminal import console_for_output, say
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def print_notebook(verdict: Verdict, seconds: float) -> None:
         console.print(f"{mark} [bold]{exercise.id}[/]  {exercise.score:g} of {most:g}", highlight=False)
         if whole:
             continue
-        lines = [ENGLISH.outcome(exercise)] if unasked else _said(exercise, hints)
+        lines = [words().outcome(exercise)] if unasked else _said(exercise, hints)
         for line in lines:
             say(console, f"    {line}")
     for name, how in verdict.recovered.items():
@@ -45,12 +45,12 @@ def print_notebook(verdict: Verdict, seconds: float) -> None:
 
 
 def _said(exercise: Outcome, hints: Mapping[str, Hint]) -> list[str]:
-    lines = ENGLISH.outcome(exercise).splitlines()
+    lines = words().outcome(exercise).splitlines()
     wrong = next(iter(exercise.costly), None)
     if wrong is None:
         return lines
     if wrong.line and exercise.reason is not None:
-        lines.append(wrong.line)
+        lines.append(words().line(wrong))
     lines.append(f"asked: {wrong.asked}")
     hint = hints.get(wrong.hint or "")
     if hint is not None:

@@ -29,6 +29,7 @@ from typing import Any
 from nbproof.course_file import the_course
 from nbproof.display.outline import exercise_named, outline
 from nbproof.display.session import SESSION
+from nbproof.display.words import words
 from nbproof.errors import HintError
 from nbproof.front_end import MONO, framed, prose, show
 from nbproof.handed_out import hint_files
@@ -118,7 +119,7 @@ def known_hint(key: str | None) -> str | None:
 
 def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
     """The three steps, each with what it is called."""
-    return ("a question", hint.question), ("the idea", hint.idea), ("where to read", hint.read)
+    return tuple(zip(words().texts["steps"], (hint.question, hint.idea, hint.read), strict=True))
 
 
 def show_next_step(exercise: str | None = None) -> None:
@@ -127,21 +128,17 @@ def show_next_step(exercise: str | None = None) -> None:
     if exercise is not None and exercise not in exercise_hints() and exercise_named(exercise) is None:
         return say_unknown(exercise, exercise_hints(), "hint")
     if exercise is None and last is None:
-        return say(
-            "No check has run yet.",
-            "Run the cell below an exercise to check it; after that `hint()` knows what went wrong. "
-            f'To find a beginning, give the exercise\'s name: `hint("{_an_exercise()}")`.',
-        )
+        return say(*words().pair("no check", exercise=_an_exercise()))
     if last is not None and last.passed:
         return say(*_praise(SESSION.exercise))
     exercise = exercise or SESSION.exercise
     known = all_hints().get(last.hint or "") if last is not None else None
     hint = known or exercise_hints().get(exercise)
     if hint is None:
-        return say(f"`{exercise}` has no hints.", "Read what its check says, and the paragraph above the exercise.")
+        return say(*words().pair("no hints", exercise=exercise))
     key = (exercise, hint.id)
     SESSION.steps[key] = count = min(SESSION.steps.get(key, 0) + 1, 3)
-    title = f"Looks like {hint.name}." if known else "A way in."
+    title = f"{words().text('looks like')} {hint.name}." if known else words().text("a way in")
     return _show(exercise, title, steps(hint)[:count], count < 3)
 
 
@@ -150,35 +147,26 @@ def _an_exercise() -> str:
     return next((one.id for lesson in outline() for one in lesson.exercises), "exercise")
 
 
-def _praise(exercise: str) -> tuple[str, str]:
+def _praise(exercise: str) -> tuple[str, ...]:
     """What there is to say after a check that passed."""
     if not SESSION.solved:
-        return f"This check of `{exercise}` has passed.", "The exercise has another one: run it, too."
-    if SESSION.withheld:
-        count = SESSION.withheld
-        more = "1 more check runs when it is graded" if count == 1 else f"{count} more run when it is graded"
-        return (
-            f"`{exercise}` has passed all checks that are shown here.",
-            f"{more}, on other inputs: read once more what the text asks for. Then on to the next one.",
-        )
-    return f"`{exercise}` has passed all of its checks.", "There is nothing to help with. On to the next one."
+        return words().pair("one has passed", exercise=exercise)
+    more = words().counted("more run", SESSION.withheld)
+    return words().pair("shown have passed" if SESSION.withheld else "all have passed", exercise=exercise, more=more)
 
 
 def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bool) -> None:
-    after = (
-        "Run this cell again for the next step."
-        if more
-        else "That is all the help there is. What the check says about your result tells the rest."
-    )
+    after = words().text("next step" if more else "last step")
+    told = [(words().text("step", number=n, name=name), text) for n, (name, text) in enumerate(seen, 1)]
     rows = "".join(
-        f'<div style="margin:.15em 0"><span style="opacity:.75">{number} of 3, {name}:</span> {prose(text)}</div>'
-        for number, (name, text) in enumerate(seen, 1)
+        f'<div style="margin:.15em 0"><span style="opacity:.75">{name}:</span> {prose(text)}</div>'
+        for name, text in told
     )
     page = framed(
         f'<div style="font-weight:600"><span style="{MONO}">{escape(exercise)}</span>: {prose(title)}</div>'
         f'{rows}<div style="opacity:.75">{after}</div>'
     )
-    plain = [f"{exercise}: {title}", *(f"  {n} of 3, {name}: {text}" for n, (name, text) in enumerate(seen, 1)), after]
+    plain = [f"{exercise}: {title}", *(f"  {name}: {text}" for name, text in told), after]
     if not show(page, "\n".join(plain)):
         print("\n".join(plain))
 
@@ -186,8 +174,7 @@ def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bo
 def say_unknown(exercise: str, known: Iterable[str], call: str) -> None:
     """Say that no exercise is called so, and which one may be meant; ``call``: the function that was called."""
     near = difflib.get_close_matches(str(exercise), known, n=1)
-    then = f'Did you mean `{call}("{near[0]}")`?' if near else "Its name stands in the panel that its check shows."
-    say(f"No exercise is called `{exercise}`.", then)
+    say(*words().pair("misspelled" if near else "unknown", exercise=exercise, call=call, near="".join(near)))
 
 
 def say(fact: str, then: str) -> None:

@@ -17,7 +17,7 @@ from nbproof.display.help import Hint, all_hints, say, say_unknown
 from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
 from nbproof.display.tables import tables_html
-from nbproof.display.words import ENGLISH, Language
+from nbproof.display.words import words
 from nbproof.front_end import MONO, framed, prose, shell, show, sign
 from nbproof.values.compare import Difference
 from nbproof.values.results import Finding, first_wrong
@@ -36,15 +36,15 @@ def _hint(finding: Finding) -> Hint | None:
     return all_hints().get(finding.hint or "")
 
 
-def text_of(finding: Finding, say: Language = ENGLISH, instead: str = "") -> str:
+def text_of(finding: Finding, instead: str = "") -> str:
     """One wrong finding as a few lines of plain text: the fact, or what stands ``instead``, the place, the misconception."""
-    lines = [instead or say.finding(finding)]
+    lines = [instead or words().finding(finding)]
     if finding.line and not instead:
-        lines.append(f"  {finding.line}")
-    lines.append(f"  {say.asked}: {finding.asked}")
+        lines.append(f"  {words().line(finding)}")
+    lines.append(f"  {words().text('asked')}: {finding.asked}")
     hint = _hint(finding)
     if hint is not None:
-        lines.append(f"  {say.looks_like.lower()}: {hint.name}. {hint.question}")
+        lines.append(f"  {words().text('looks like').lower()}: {hint.name}. {hint.question}")
     return "\n".join(lines)
 
 
@@ -54,7 +54,6 @@ def html_of(
     ask: bool = False,
     picture: str = "",
     withheld: int = 0,
-    say: Language = ENGLISH,
     instead: str = "",
 ) -> str:
     """The panel: one line a check, and for the first wrong one what was got, wanted, where, and its misconception.
@@ -64,7 +63,7 @@ def html_of(
     first wrong one was not asked, or if that is not what matters.
     """
     wrong = first_wrong(findings)
-    title, count = say.share(findings, withheld)
+    title, count = words().share(findings, withheld)
     rows = [
         f'<div style="font-weight:600"><span style="{MONO}">{escape(exercise)}</span>: {title}'
         f' <span style="font-weight:400;opacity:.75">{count}</span></div>'
@@ -73,8 +72,8 @@ def html_of(
         mark, colour = ("✓", _GOOD) if finding.passed else ("✗", _BAD)
         rows.append(f"<div>{sign(mark, colour)} {prose(finding.asked)}</div>")
         if finding is wrong:
-            facts = [_line(instead)] if instead else _facts(finding, picture, say)
-            rows += [*facts, _step(_hint(finding), ask, say), _printed(finding, say)]
+            facts = [_line(instead)] if instead else _facts(finding, picture)
+            rows += [*facts, _step(_hint(finding), ask), _printed(finding)]
     return framed("".join(rows), _STATUS, _GOOD if wrong is None else _BAD)
 
 
@@ -82,25 +81,27 @@ def _line(fact: str, style: str = "margin:.25em 0 .25em 1.3em") -> str:
     return f'<div style="{MONO};{style}">{escape(fact)}</div>' if fact else ""
 
 
-def _facts(finding: Finding, picture: str, say: Language) -> list[str]:
+def _facts(finding: Finding, picture: str) -> list[str]:
     """What is wrong, where in the learner's code, and the values that do not fit one line."""
+    say = words()
     fact, difference = say.finding(finding), finding.difference
     table = ""
     # A short sentence says it all; longer values are easier to compare below each other, or in a picture.
     if difference is not None and difference.got and len(fact) > _SHORT:
         if difference.wanted is not None:
             summary = say.summary(difference)
-            fact = f"{difference.where}: {summary}" if summary else ""
+            fact = f"{say.place(difference)}: {summary}" if summary else ""
         if not picture:
-            table = _table(difference, say)
-    facts = [_line(fact), _line(finding.line, "margin-left:1.3em;opacity:.85"), table]
+            table = _table(difference)
+    facts = [_line(fact), _line(say.line(finding), "margin-left:1.3em;opacity:.85"), table]
     return [*facts, f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>' if picture else ""]
 
 
-def _table(difference: Difference, say: Language) -> str:
-    cells = [(say.where, difference.where), (say.got, say.brought(difference))]
+def _table(difference: Difference) -> str:
+    say = words()
+    cells = [(say.text("where"), say.place(difference)), (say.text("got"), say.brought(difference))]
     if difference.wanted:
-        cells.append((say.wanted, difference.wanted))
+        cells.append((say.text("wanted"), difference.wanted))
     rows = "".join(
         f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{name}</td>'
         f'<td style="text-align:left;padding:0;{MONO}">{escape(value)}</td></tr>'
@@ -109,26 +110,26 @@ def _table(difference: Difference, say: Language) -> str:
     return f'<table style="margin:.2em 0 .2em 1.3em;border:0;font-size:1em">{rows}</table>'
 
 
-def _step(hint: Hint | None, ask: bool, say: Language) -> str:
-    named = f"<b>{say.looks_like} {prose(hint.name)}.</b> " if hint is not None else ""
+def _step(hint: Hint | None, ask: bool) -> str:
+    named = f"<b>{words().text('looks like')} {prose(hint.name)}.</b> " if hint is not None else ""
     question = hint.question if hint is not None else ""
-    step = prose(say.ask_for_help if ask else question)
+    step = prose(words().text("ask for help") if ask else question)
     return f'<div style="margin:.3em 0 0 1.3em">{named}{step}</div>' if named or step else ""
 
 
-def _printed(finding: Finding, say: Language) -> str:
+def _printed(finding: Finding) -> str:
     shown = "\n".join(finding.printed.strip().splitlines()[:20])[:2000]
     if not shown:
         return ""
     return (
-        f'<details style="margin-left:1.3em"><summary>{say.printed}</summary>'
+        f'<details style="margin-left:1.3em"><summary>{words().text("printed")}</summary>'
         f'<pre style="{MONO};background:none;color:inherit">{escape(shown)}</pre></details>'
     )
 
 
 def say_untouched(exercise: str) -> None:
     """What a check says of a TODO cell that is as it was handed out."""
-    said = ENGLISH.untouched
+    said = words().text("untouched")
     page = f'<span style="{MONO};font-weight:600">{escape(exercise)}</span> {said}'
     show(framed(page, _STATUS, _NEUTRAL), f"{exercise} {said}")
 
@@ -139,7 +140,7 @@ def show_findings(exercise: str, findings: Sequence[Finding], withheld: int = 0)
     ``withheld``: how many more checks run when it is graded.
     """
     wrong = first_wrong(findings)
-    plain = f"{exercise}: {' '.join(ENGLISH.share(findings, withheld)).strip()}"
+    plain = f"{exercise}: {' '.join(words().share(findings, withheld)).strip()}"
     if wrong is not None:
         plain += "\n" + text_of(wrong)
     if shell() is not None:
@@ -172,8 +173,8 @@ def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
         path = the_course().beside("lessons", slug, exercise, "right.py")
         parts = _MARKER.split(path.read_text(encoding="utf-8"))
     others = sorted(zip(parts[1::2], parts[2::2], strict=True), key=lambda one: len(one[1]))[:_OTHERS]
-    told = [(f"Also right: {name.replace('_', ' ')}", text.strip("\n")) for name, text in others]
-    return [("The reference answer", reference), *told]
+    told = [(words().text("also right", name=name.replace("_", " ")), text.strip("\n")) for name, text in others]
+    return [(words().text("reference"), reference), *told]
 
 
 def show_solution(exercise: str) -> None:
@@ -184,17 +185,12 @@ def show_solution(exercise: str) -> None:
     try:
         tried = entries().get(exercise)
     except DiaryError as error:
-        return say("The file that keeps your progress cannot be read.", str(error))
+        return say(*words().pair("no diary", error=error))
     if tried is None or tried.solved is None:
-        return say(
-            f"`{exercise}` is not solved yet.",
-            f'Solve it first, then compare. `hint("{exercise}")` helps you to start.',
-        )
+        return say(*words().pair("not solved", exercise=exercise))
     answers = right_answers(known[exercise], exercise)
     if not answers:
-        return say(
-            "The right answers are not part of what you were handed.", "Your instructor has them. Yours is one of them."
-        )
+        return say(*words().pair("not handed out"))
     text = "\n\n".join(f"**{name}**\n\n```python\n{source}\n```" for name, source in answers)
     if shell() is None:
         return print(text)

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from nbproof.course_file import the_course
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
+from nbproof.display.words import words
 from nbproof.front_end import MONO, framed, prose, show, sign
-from nbproof.text import counted
 
 __all__ = [
     "DiaryError",
@@ -77,7 +77,7 @@ def _opened() -> Iterator[sqlite3.Connection]:
             connection.executescript(_TABLES)
             yield connection
     except (OSError, sqlite3.Error) as error:
-        raise DiaryError(f"{path} cannot be used: {error}") from None
+        raise DiaryError(words().text("cannot be used", path=path, error=error)) from None
 
 
 def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str]]) -> bool:
@@ -156,14 +156,7 @@ class Overview:
                 solved, points = solved + 1, points + one.points
                 if is_class:
                     withheld += sum(one.hidden)
-        rest = f"about {_time(left)} left" if left else "nothing left to do"
-        runs = "run" if withheld > 1 else "runs"
-        more = f"; {counted(withheld, 'more check')} {runs} when they are graded" if withheld else ""
-        return f"{solved} of {count} exercises solved{more}, {points:g} of {most:g} points, {rest}"
-
-
-def _time(minutes: int) -> str:
-    return f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.0f} hours"
+        return words().total(solved, count, withheld, points, most, left)
 
 
 def overview() -> Overview:
@@ -195,18 +188,23 @@ def _next(
 
 def text_of(seen: Overview) -> str:
     """The overview in words."""
-    lines = []
+    say, lines = words(), []
     for lesson in seen.lessons:
         lines.append(f"{_number(lesson)} {lesson.title}".replace("`", ""))
         for one in lesson.exercises:
             state = seen.states[one.id]
-            count = f", {seen.tries[one.id]} checks" if seen.tries.get(one.id, 0) > 1 else ""
-            lines.append(f"  {_MARKS[state][0]} {one.title} ({one.id}): {state}{count}, {one.minutes} min")
+            tries = say.text("tries", count=seen.tries[one.id]) if seen.tries.get(one.id, 0) > 1 else ""
+            told = say.text(
+                "row", title=one.title, id=one.id, state=say.text(f"state {state}"), tries=tries, minutes=one.minutes
+            )
+            lines.append(f"  {_MARKS[state][0]} {told}")
     lines.append(seen.total)
     if seen.next is not None:
-        lines.append(f"go on with: lesson {_number(seen.next[0])}, {seen.next[1].title} ({seen.next[1].minutes} min)")
+        lesson, one = seen.next
+        number = say.text("lesson", number=_number(lesson))
+        lines.append(say.text("go on, in text", lesson=number, title=one.title, minutes=one.minutes))
     if seen.trouble:
-        lines.append(f"Progress is not kept: {seen.trouble}")
+        lines.append(say.text("not kept", error=seen.trouble))
     return "\n".join(lines)
 
 
@@ -216,21 +214,28 @@ def _number(lesson: OutlinedLesson) -> str:
 
 def html_of(seen: Overview) -> str:
     """The overview as a panel: a row a lesson, a chip an exercise."""
-    rows = "".join(_row(seen, lesson) for lesson in seen.lessons)
-    legend = " &nbsp; ".join(f"{sign(mark, colour)}&nbsp;{state}" for state, (mark, colour) in _MARKS.items())
+    say, rows = words(), "".join(_row(seen, lesson) for lesson in seen.lessons)
+    legend = " &nbsp; ".join(
+        f"{sign(mark, colour)}&nbsp;{say.text(f'state {state}')}" for state, (mark, colour) in _MARKS.items()
+    )
     after = f"<div><b>{escape(seen.total)}.</b></div>"
     if seen.next is not None:
         lesson, one = seen.next
         link = f'<a style="color:inherit;text-decoration:underline" href="../{escape(lesson.slug)}/{escape(lesson.slug)}.ipynb">'
-        after += (
-            f"<div>Go on with <b>{escape(one.title)}</b> in {link}lesson {_number(lesson)}</a>"
-            f" ({escape(one.difficulty)}, {one.minutes} minutes).</div>"
+        told = say.text(
+            "go on",
+            title=f"<b>{escape(one.title)}</b>",
+            lesson=f"{link}{say.text('lesson', number=_number(lesson))}</a>",
+            difficulty=escape(say.texts.get(f"difficulty {one.difficulty}", one.difficulty)),
+            minutes=one.minutes,
         )
+        after += f"<div>{told}</div>"
     if seen.trouble:
-        after += f"<div>Progress is not kept: {escape(seen.trouble)}</div>"
-    title = f'Your progress <span style="font-weight:400">(kept on this computer only) &nbsp; {legend}</span>'
-    page = f'<div style="font-weight:600">{title}</div>{rows}{after}'
-    return framed(page, 'role="region" aria-label="Your progress"', width=64)
+        after += f"<div>{escape(say.text('not kept', error=seen.trouble))}</div>"
+    title = say.text("your progress")
+    heading = f'{title} <span style="font-weight:400">({say.text("on this computer")}) &nbsp; {legend}</span>'
+    page = f'<div style="font-weight:600">{heading}</div>{rows}{after}'
+    return framed(page, f'role="region" aria-label="{title}"', width=64)
 
 
 def _row(seen: Overview, lesson: OutlinedLesson) -> str:
@@ -248,7 +253,14 @@ def _row(seen: Overview, lesson: OutlinedLesson) -> str:
 def _chip(one: OutlinedExercise, seen: Overview) -> str:
     state = seen.states[one.id]
     mark, colour = _MARKS[state]
-    tip = f"{one.title}: {state}, {one.difficulty}, {one.minutes} minutes, {one.points:g} points"
+    tip = words().text(
+        "chip",
+        title=one.title,
+        state=words().text(f"state {state}"),
+        difficulty=words().texts.get(f"difficulty {one.difficulty}", one.difficulty),
+        minutes=one.minutes,
+        points=one.points,
+    )
     return (
         f'<span title="{escape(tip)}" style="display:inline-block;border:1px solid {colour};border-radius:.6em;'
         f'padding:0 .5em;margin:.1em .3em .1em 0;{MONO}">{sign(mark, colour)} {escape(one.id)}</span>'

@@ -6,7 +6,7 @@ from html import escape
 from itertools import zip_longest
 from typing import Any
 
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.front_end import MONO
 from nbproof.values.evidence import Parts, snapshot
 from nbproof.values.place import HIDDEN, place_of, plainly
@@ -26,7 +26,7 @@ def tables_html(got: object, wanted: object) -> str:
     if not all(isinstance(side, Parts) for side in sides):
         return ""
     one, other = map(_rows, sides)
-    names = (f"{place.where}: {ENGLISH.got}", ENGLISH.wanted)
+    names = (f"{place.where}: {words().text('got')}", words().text("wanted"))
     tables = (_table(name, mine, beside) for name, mine, beside in zip(names, (one, other), (other, one), strict=True))
     return f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;overflow-x:auto">{"".join(tables)}</div>'
 
@@ -44,7 +44,7 @@ def _table(name: str, rows: list[list[Any]], others: list[list[Any]]) -> str:
     shown = [0, *range(first, min(len(rows), first + _ROWS))]
     lines = "".join(_line(rows[number], others[number] if number < len(others) else [], number) for number in shown)
     more = len(rows) - len(shown)
-    rest = f'<div style="opacity:.75">{more} more rows</div>' if more else ""
+    rest = f'<div style="opacity:.75">{words().counted("more rows", more)}</div>' if more else ""
     return (
         f'<div><b>{escape(name)}</b><table style="border-collapse:collapse;font-size:1em">{lines}</table>{rest}</div>'
     )

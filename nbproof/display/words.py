@@ -1,83 +1,250 @@
-"""What checks found, in English sentences: made here, at the edge, and read by nobody.
+"""Whatever a learner reads in a notebook: panel, help and progress, in English sentences. Nothing reads them again.
 
-Another language is one more class with these methods and words.
+Another language is one more module: ``WORDS = Language({...})`` with the texts of :data:`TEXTS` in that language, and
+``course.toml`` names it, ``language = "my_course.german"``. What it leaves out is said in English; where its grammar wants
+more than other texts, a subclass has methods of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
-from nbproof.text import counted
+from nbproof.course_file import the_course
 from nbproof.values.compare import Detail, Difference, Differs
-from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
+from nbproof.values.results import UNANSWERED, UNTOLD, Finding, Outcome, ProbeError, Status
 
-__all__ = ["ENGLISH", "HIDDEN_FAILED", "Language"]
+__all__ = ["ENGLISH", "TEXTS", "WORDS", "Language", "words"]
 
-HIDDEN_FAILED = "A hidden check failed."
-"""All that may be said of a hidden check that brought what it was not asked for."""
+TEXTS: Mapping[str, Any] = {
+    # What a value is, by its type; a value of a leaf type ("value torch") is called as that says, if it has no noun here.
+    "value str": "text",
+    "value bool": "a bool",
+    "value int": "an int",
+    "value float": "a float",
+    "value NoneType": "None",
+    "value list": "a list of {of}",
+    "value dict": "a dict of {of}",
+    "value function": "a function ({of})",
+    "value long text": "a text of {of} characters",
+    "value object": ("a {name}", "an {name}"),
+    "items": ("{count} item", "{count} items"),
+    "of shape": "{what} of shape {shape}",
+    "something else": "something else",
+    # Words of these sentences that a hidden check may say, whatever the learner's code has brought.
+    "form": "a an of the and is has not at with only items missing there first index",
+    # The first difference.
+    "the result": "the result",
+    "found shape": "{where} has shape {got}",
+    "found dtype": "{where} has dtype {got}",
+    "found count": "{where} has {got}",
+    "found key missing": "{where} has {got}",
+    "found key extra": "{where} has {got}",
+    "found missing": "{where} is missing",
+    "found extra": "{where} is there",
+    "found": "{where} is {got}",
+    "the keys": "the keys {got}",
+    "not right": "{found}, which is not right",
+    "instead of what": "{found}, wanted {wanted}",
+    "one too many": "{found}, wanted only {wanted}",
+    "more": "{found} ({detail})",
+    "detail of count": "got {got}",
+    "detail of key missing": "{got} is missing",
+    "detail of key extra": "{got} is one too many",
+    "detail of nonfinite": "{got} at index {index}",
+    "both": "{got} instead of {wanted}",
+    "elements": "{differ} of {of} elements differ, first at index {index}: {both}",
+    # What ended a check.
+    "line": "line {line} of your cell",
+    "line and code": "line {line} of your cell: {code}",
+    "stands": "`{name}` is {what}",
+    "not defined": "`{name}` is not defined",
+    "to define": "{stands}. Run the exercise's TODO cell, then this cell again.",
+    "not asked for": "{stands}, wanted {wanted}.",
+    "to be list": "a list",
+    "to be function": "a function",
+    "to be module": "an nn.Module",
+    "hidden stands": "{stands} when a hidden check asks for it",
+    "hidden error": "{error}, in a hidden check",
+    "another error": "An error of another kind",
+    "hidden failed": "A hidden check failed.",
+    "not comparable": "What your code brought cannot be compared with what is wanted ({error}); please report this",
+    "too large": "What your code brought cannot be compared: that takes more memory or time than there is for it",
+    # How an exercise ended.
+    "status passed": "Passed",
+    "status failed": "Not yet",
+    "status error": "Ended with an error",
+    "status timeout": "Ran out of time",
+    "status out of memory": "Ran out of memory",
+    "status killed": "Stopped by itself",
+    "status not answered": "Not answered",
+    "status uncertain": "Waits for your instructor",
+    "every check passed": "Every check passed.",
+    "as handed out": "The TODO cell is as it was handed out.",
+    "because of exercise time": "Your code was still running after {limit:g} seconds, the limit for one exercise.",
+    "because of notebook time": "The time for the whole notebook, {limit:g} seconds, was over.",
+    "because of memory": "Your code used more than {limit:.0f} MB of memory.",
+    "because of disk": "Your code wrote more than {limit:.0f} MB of files, or {detail} of them.",
+    "because of processes": "Your code started more than {limit:.0f} processes and threads.",
+    "because of protocol": "Your code interfered with the process that it ran in: {detail}.",
+    "because of ended": "Your code ended the process that it ran in: {detail}.",
+    "because of error": "Your cell ended with an error: {detail}",
+    "because of early": "Your code ended before every check had run.",
+    "because of lost": "{detail}",
+    # The panel.
+    "asked": "asked",
+    "looks like": "Looks like",
+    "where": "where",
+    "got": "got",
+    "wanted": "wanted",
+    "passed": "passed",
+    "not yet": "not yet",
+    "share": "({passed} of {of} checks)",
+    "passed what is shown": ("passed the check shown here", "passed the {count} checks shown here"),
+    "withheld": ("({count} more runs when it is graded)", "({count} more run when it is graded)"),
+    "printed": "printed during the check",
+    "more rows": ("{count} more row", "{count} more rows"),
+    "ask for help": "Run `hint()` in a cell for help.",
+    "untouched": "is still as you got it. Write your answer in the TODO cell above, run that cell, then this one.",
+    "see above": "not yet, see above",
+    "the check of": "the check of {exercise}",
+    "later": "{what}: not shown while grading",
+    # Help. Each pair is a fact, and what to do about it.
+    "steps": ("a question", "the idea", "where to read"),
+    "step": "{number} of 3, {name}",
+    "a way in": "A way in.",
+    "next step": "Run this cell again for the next step.",
+    "last step": "That is all the help there is. What the check says about your result tells the rest.",
+    "no check": (
+        "No check has run yet.",
+        "Run the cell below an exercise to check it; after that `hint()` knows what went wrong. "
+        'To find a beginning, give the exercise\'s name: `hint("{exercise}")`.',
+    ),
+    "no hints": ("`{exercise}` has no hints.", "Read what its check says, and the paragraph above the exercise."),
+    "unknown": ("No exercise is called `{exercise}`.", "Its name stands in the panel that its check shows."),
+    "misspelled": ("No exercise is called `{exercise}`.", 'Did you mean `{call}("{near}")`?'),
+    "one has passed": ("This check of `{exercise}` has passed.", "The exercise has another one: run it, too."),
+    "all have passed": (
+        "`{exercise}` has passed all of its checks.",
+        "There is nothing to help with. On to the next one.",
+    ),
+    "shown have passed": (
+        "`{exercise}` has passed all checks that are shown here.",
+        "{more}, on other inputs: read once more what the text asks for. Then on to the next one.",
+    ),
+    "more run": ("{count} more check runs when it is graded", "{count} more run when it is graded"),
+    # Right answers.
+    "reference": "The reference answer",
+    "also right": "Also right: {name}",
+    "no diary": ("The file that keeps your progress cannot be read.", "{error}"),
+    "not solved": (
+        "`{exercise}` is not solved yet.",
+        'Solve it first, then compare. `hint("{exercise}")` helps you to start.',
+    ),
+    "not handed out": (
+        "The right answers are not part of what you were handed.",
+        "Your instructor has them. Yours is one of them.",
+    ),
+    # Progress.
+    "your progress": "Your progress",
+    "on this computer": "kept on this computer only",
+    "not kept": "Progress is not kept: {error}",
+    "cannot be used": "{path} cannot be used: {error}",
+    "state solved": "solved",
+    "state tried": "tried",
+    "state untried": "untried",
+    "difficulty easy": "easy",
+    "difficulty medium": "medium",
+    "difficulty hard": "hard",
+    "lesson": "lesson {number}",
+    "row": "{title} ({id}): {state}{tries}, {minutes} min",
+    "tries": ", {count} checks",
+    "chip": "{title}: {state}, {difficulty}, {minutes} minutes, {points:g} points",
+    "go on": "Go on with {title} in {lesson} ({difficulty}, {minutes} minutes).",
+    "go on, in text": "go on with: {lesson}, {title} ({minutes} min)",
+    "total": "{solved} of {of} exercises solved{more}, {points:g} of {most:g} points, {rest}",
+    "more when graded": (
+        "; {count} more check runs when they are graded",
+        "; {count} more checks run when they are graded",
+    ),
+    "left": "about {time} left",
+    "nothing left": "nothing left to do",
+    "minutes": "{count} minutes",
+    "hours": "{count:.0f} hours",
+}
+"""Every sentence by what it is about. Of two, the first is for one, unless it says something else."""
 
 
 class Language:
-    """English."""
+    """How what is known becomes sentences."""
 
-    asked, looks_like = "asked", "Looks like"
-    where, got, wanted = "where", "got", "wanted"
-    passed, not_yet = "passed", "not yet"
-    printed = "printed during the check"
-    ask_for_help = "Run `hint()` in a cell for help."
-    untouched = "is still as you got it. Write your answer in the TODO cell above, run that cell, then this one."
+    def __init__(self, texts: Mapping[str, Any]) -> None:
+        self.texts = {**TEXTS, **texts}
 
-    statuses: Mapping[Status, str] = {
-        Status.PASSED: "Passed",
-        Status.FAILED: "Not yet",
-        Status.ERROR: "Ended with an error",
-        Status.TIMEOUT: "Ran out of time",
-        Status.OUT_OF_MEMORY: "Ran out of memory",
-        Status.KILLED: "Stopped by itself",
-        Status.NOT_ANSWERED: "Not answered",
-        Status.UNCERTAIN: "Waits for your instructor",
-    }
+    def text(self, key: str, **about: object) -> str:
+        """One sentence, or a part of one."""
+        return str(self.texts[key].format(**about))
+
+    def counted(self, key: str, count: int) -> str:
+        """The same of one, or of many."""
+        return str(self.texts[key][count != 1].format(count=count))
+
+    def pair(self, key: str, **about: object) -> tuple[str, ...]:
+        """A fact, and what to do about it."""
+        return tuple(one.format(**about) for one in self.texts[key])
+
+    # What a value is.
+
+    def sort(self, sort: str, of: object = "", otherwise: str = "") -> str:
+        """What sort of thing it is, said as it is if there is no word for it; ``of``: a name, or how many."""
+        if sort == "object":
+            return self.one(str(of))
+        return self.text(f"value {sort}", of=of) if f"value {sort}" in self.texts else otherwise or sort
+
+    def one(self, name: str) -> str:
+        """An object of the class of this name."""
+        if name in ("NoneType", UNTOLD):
+            return self.text("value NoneType" if name == "NoneType" else "something else")
+        return str(self.texts["value object"][name[:1].lower() in "aeiou"].format(name=name))
+
+    # What a check found.
 
     def finding(self, finding: Finding) -> str:
         """What is wrong: ``answer[1] has shape (3,), wanted (3, 1)``; empty if nothing is, or if it was not asked."""
         if finding.unjudged is not None:
-            return self.unjudged(finding.unjudged)
+            return self.text("not comparable" if finding.unjudged else "too large", error=finding.unjudged)
         if finding.trouble is not None:
             return self.hidden_trouble(finding.trouble) if finding.hidden else self.trouble(finding.trouble)
         if finding.difference is not None:
             return self.difference(finding.difference)
-        return HIDDEN_FAILED if finding.hidden and not finding.passed else ""
+        return self.text("hidden failed") if finding.hidden and not finding.passed else ""
 
     def difference(self, one: Difference) -> str:
         """The first difference in one sentence."""
         said = self.found(one)
         if one.wanted is None:
-            return f"{said}, which is not right"
+            return self.text("not right", found=said)
         if one.wanted:
-            only = "only " if one.kind is Differs.EXTRA else ""
-            said += f", wanted {only}{one.wanted}"
+            wanted = "one too many" if one.kind is Differs.EXTRA else "instead of what"
+            said = self.text(wanted, found=said, wanted=one.wanted)
         detail = self.detail(one)
-        return f"{said} ({detail})" if detail else said
+        return self.text("more", found=said, detail=detail) if detail else said
+
+    def place(self, one: Difference) -> str:
+        """Where it is, as the learner would write it."""
+        return one.where if one.where.partition("[")[0] else self.text("the result") + one.where
 
     def found(self, one: Difference) -> str:
         """What was found, and where."""
-        match one.kind:
-            case Differs.SHAPE | Differs.DTYPE:
-                return f"{one.where} has {one.kind} {one.got}"
-            case Differs.COUNT | Differs.KEY_MISSING | Differs.KEY_EXTRA:
-                return f"{one.where} has {self.brought(one)}"
-            case Differs.MISSING:
-                return f"{one.where} is missing"
-            case Differs.EXTRA:
-                return f"{one.where} is there"
-        return f"{one.where} is {one.got}"
+        kind = f"found {one.kind}"
+        return self.text(kind if kind in self.texts else "found", where=self.place(one), got=self.brought(one))
 
     def brought(self, one: Difference) -> str:
         """What stands there."""
         if one.kind is Differs.COUNT:
-            return counted(int(one.got), "item") if one.got.isdigit() else one.got
+            return self.counted("items", int(one.got)) if one.got.isdigit() else one.got
         keys = one.kind in (Differs.KEY_MISSING, Differs.KEY_EXTRA)
-        return f"the keys {one.got}" if keys else one.got
+        return self.text("the keys", got=one.got) if keys else one.got
 
     def summary(self, one: Difference) -> str:
         """Of values that are shown below each other: what tells them apart at a glance; empty if nothing does."""
@@ -89,85 +256,82 @@ class Language:
         detail = one.detail
         if detail is None:
             return ""
-        match one.kind:
-            case Differs.COUNT:
-                return f"got {detail.got}"
-            case Differs.KEY_MISSING:
-                return f"{detail.got} is missing"
-            case Differs.KEY_EXTRA:
-                return f"{detail.got} is one too many"
-            case Differs.NONFINITE:
-                return f"{detail.got} at index {_index(detail)}"
-        both = f"{detail.got} instead of {detail.wanted}"
+        if f"detail of {one.kind}" in self.texts:
+            return self.text(f"detail of {one.kind}", got=detail.got, index=_index(detail))
+        both = self.text("both", got=detail.got, wanted=detail.wanted)
         if detail.of == 1:
             return both
-        return f"{detail.differ} of {detail.of} elements differ, first at index {_index(detail)}: {both}"
+        return self.text("elements", differ=detail.differ, of=detail.of, index=_index(detail), both=both)
+
+    def line(self, finding: Finding) -> str:
+        """Where in the learner's code an error was raised; empty if that is not known."""
+        trouble = finding.trouble
+        if trouble is None or not trouble.line:
+            return ""
+        return self.text("line and code" if trouble.code else "line", line=trouble.line, code=trouble.code)
 
     def trouble(self, trouble: ProbeError) -> str:
-        """An error of the learner's code."""
-        kind = "" if trouble.kind == "Unanswered" else trouble.kind
-        return ": ".join(part for part in (kind, trouble.message) if part)
+        """An error of the learner's code, or a name that a check needs."""
+        if trouble.kind != UNANSWERED:
+            return ": ".join(part for part in (trouble.kind, trouble.message) if part)
+        wanted = self.texts.get(f"to be {trouble.wanted}", "")
+        return self.text(
+            "not asked for" if trouble.message else "to define", stands=self.stands(trouble), wanted=wanted
+        )
+
+    def stands(self, trouble: ProbeError) -> str:
+        """What stands under a name that a check needs."""
+        key = "stands" if trouble.message else "not defined"
+        return self.text(key, name=trouble.name, what=self.one(trouble.message))
 
     def hidden_trouble(self, trouble: ProbeError) -> str:
         """An error in a hidden check, of which only its form is known."""
-        if trouble.kind == "Unanswered":
-            return f"{trouble.message} when a hidden check asks for it"
-        said = ": ".join(part for part in (trouble.kind or "An error of another kind", trouble.message) if part)
-        return f"{said}, in a hidden check"
-
-    def unjudged(self, error: str) -> str:
-        """Why nothing is known of what was brought."""
-        if error:
-            return f"What your code brought cannot be compared with what is wanted ({error}); please report this"
-        return "What your code brought cannot be compared: that takes more memory or time than there is for it"
-
-    def reason(self, reason: Reason) -> str:
-        """What ended an exercise, if not a check."""
-        return self.reasons[reason.cause](reason)
-
-    reasons: Mapping[Cause, Callable[[Reason], str]] = {
-        Cause.EXERCISE_TIME: lambda why: (
-            f"Your code was still running after {why.limit:g} seconds, the limit for one exercise."
-        ),
-        Cause.NOTEBOOK_TIME: lambda why: f"The time for the whole notebook, {why.limit:g} seconds, was over.",
-        Cause.MEMORY: lambda why: f"Your code used more than {why.limit:.0f} MB of memory.",
-        Cause.DISK: lambda why: f"Your code wrote more than {why.limit:.0f} MB of files, or {why.detail} of them.",
-        Cause.PROCESSES: lambda why: f"Your code started more than {why.limit:.0f} processes and threads.",
-        Cause.PROTOCOL: lambda why: f"Your code interfered with the process that it ran in: {why.detail}.",
-        Cause.ENDED: lambda why: f"Your code ended the process that it ran in: {why.detail}.",
-        Cause.ERROR: lambda why: f"Your cell ended with an error: {why.detail}",
-        Cause.EARLY: lambda why: "Your code ended before every check had run.",
-        Cause.LOST: lambda why: why.detail,
-    }
+        if trouble.kind == UNANSWERED:
+            return self.text("hidden stands", stands=self.stands(trouble))
+        kind = trouble.kind or self.text("another error")
+        return self.text("hidden error", error=": ".join(part for part in (kind, trouble.message) if part))
 
     def outcome(self, one: Outcome) -> str:
         """How an exercise ended, in one sentence."""
         if one.reason is not None:
-            return self.reason(one.reason)
+            return self.text(f"because of {one.reason.cause}", limit=one.reason.limit, detail=one.reason.detail)
         if one.status is Status.PASSED:
-            return "Every check passed."
+            return self.text("every check passed")
         if one.status is Status.NOT_ANSWERED:
-            return "The TODO cell is as it was handed out."
+            return self.text("as handed out")
         fault = next((fault for fault in one.faults if fault.tells), None)
         if fault is None:
             return ""
-        said = self.finding(fault)
-        return f"{said} ({fault.line})" if fault.line else said
+        said, line = self.finding(fault), self.line(fault)
+        return f"{said} ({line})" if line else said
+
+    # In a notebook.
 
     def share(self, findings: Sequence[Finding], withheld: int) -> tuple[str, str]:
         """What a panel's first line says: the outcome, and how many checks it rests on."""
         passed = sum(finding.passed for finding in findings)
-        share = f"({passed} of {len(findings)} checks)" if len(findings) > 1 else ""
+        share = self.text("share", passed=passed, of=len(findings)) if len(findings) > 1 else ""
         if passed < len(findings):
-            return self.not_yet, share
+            return self.text("not yet"), share
         if not withheld:
-            return self.passed, share
-        shown = "the check" if passed == 1 else f"the {passed} checks"
-        return f"passed {shown} shown here", f"({withheld} more {'runs' if withheld == 1 else 'run'} when it is graded)"
+            return self.text("passed"), share
+        return self.counted("passed what is shown", passed), self.counted("withheld", withheld)
+
+    def total(self, solved: int, of: int, withheld: int, points: float, most: float, left: int) -> str:
+        """Exercises and points so far, and the minutes that are left."""
+        time = self.text("minutes", count=left) if left < 100 else self.text("hours", count=left / 60)
+        rest = self.text("left", time=time) if left else self.text("nothing left")
+        more = self.counted("more when graded", withheld) if withheld else ""
+        return self.text("total", solved=solved, of=of, more=more, points=points, most=most, rest=rest)
 
 
 def _index(detail: Detail) -> str:
     return str(detail.index[0]) if len(detail.index) == 1 else str(detail.index)
 
 
-ENGLISH = Language()
+WORDS = ENGLISH = Language({})
+
+
+def words() -> Language:
+    """The language of this course."""
+    return cast(Language, the_course().words())

@@ -18,7 +18,7 @@ from nbproof.authoring.secret_lines import Secrets
 from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.own_code import harmless, own_line, printed_in, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
@@ -127,7 +127,7 @@ class ExerciseCard(Card):
 
     def __init__(self, learner: Addressee, outcome: Outcome) -> None:
         outlined = exercise_named(outcome.id)
-        super().__init__(learner, outcome.id, outlined.title if outlined else "", [*outcome.of], outcome.max_score)
+        super().__init__(learner, outcome.id, outlined.title if outlined else "", [*outcome.most], outcome.max_score)
         self.outcome, status = outcome, outcome.status
         pairs = zip(outcome.points.values(), self.marks, strict=True)
         self.score = sum(points if mark is None else mark.score for points, mark in pairs)
@@ -170,10 +170,10 @@ class ExerciseCard(Card):
         if self.by_hand:
             return _BY_HAND
         partly = self.score and self.outcome.status is not Status.PASSED
-        return "Partly right" if partly else ENGLISH.statuses[self.outcome.status]
+        return "Partly right" if partly else words().text(f"status {self.outcome.status}")
 
     def _tell(self, run: CellRun) -> None:
-        self.sentence = self.learner.clean(ENGLISH.outcome(self.outcome))
+        self.sentence = self.learner.clean(words().outcome(self.outcome))
         self.line = self.learner.clean(own_line(run.outputs), 300)
 
     def fact(self, fault: Finding) -> str:
@@ -182,16 +182,14 @@ class ExerciseCard(Card):
             return ""
         difference = fault.difference
         if difference is None or not self.is_long(fault):
-            return self.learner.clean(ENGLISH.finding(fault) or ENGLISH.outcome(self.outcome), 600)
-        more = ENGLISH.summary(difference)
-        said = f"`{difference.where}` is not what was asked for{': ' if more else ''}{more}."
+            return self.learner.clean(words().finding(fault) or words().outcome(self.outcome), 600)
+        more = words().summary(difference)
+        said = f"`{words().place(difference)}` is not what was asked for{': ' if more else ''}{more}."
         return self.learner.clean(said, 600)
-
-    brought = staticmethod(ENGLISH.brought)
 
     def is_long(self, fault: Finding) -> bool:
         """Whether its values are easier to compare below each other, or in a picture."""
-        return fault.difference is not None and len(ENGLISH.finding(fault)) > _LONG
+        return fault.difference is not None and len(words().finding(fault)) > _LONG
 
     def help(self, fault: Finding) -> Hint | None:
         """The misconception. Where the cell's own error was told, nobody has to say once more that it ended early."""
@@ -227,12 +225,12 @@ class WrittenCard(Card):
         """How far it is."""
         if self.waits:
             return _WAITS
-        return _BY_HAND if self.answered else ENGLISH.statuses[Status.NOT_ANSWERED]
+        return _BY_HAND if self.answered else words().text(f"status {Status.NOT_ANSWERED}")
 
 
 def _different(faults: Sequence[Finding]) -> tuple[Finding, ...]:
     """Those that say something else than the ones before."""
-    found = {(ENGLISH.finding(fault), fault.asked, fault.line, fault.hint): fault for fault in reversed(faults)}
+    found = {(words().finding(fault), fault.asked, fault.line, fault.hint): fault for fault in reversed(faults)}
     return tuple(reversed(found.values()))
 
 

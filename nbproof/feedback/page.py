@@ -15,6 +15,7 @@ from nbproof.authoring.secret_lines import Secrets, read_secrets
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.outline import exercise_named, outline, title_of
+from nbproof.display.words import words
 from nbproof.errors import UsageError
 from nbproof.feedback.exercise_feedback import Addressee, cards_of, drawn
 from nbproof.feedback.own_code import coloured, harmless
@@ -77,9 +78,9 @@ def made_of() -> str:
     """Changes whenever anything does that ends up in a page."""
     seen = hashlib.sha256()
     here = Path(__file__).parent
-    words = here.parent / "display" / "words.py"
-    seen.update(repr(outline()).encode())
-    for path in sorted([*here.glob("*.py"), *_FOLDER.glob("*"), *hint_files(the_course().texts), words]):
+    sentences = here.parent / "display" / "words.py"
+    seen.update(repr((outline(), words().texts)).encode())
+    for path in sorted([*here.glob("*.py"), *_FOLDER.glob("*"), *hint_files(the_course().texts), sentences]):
         if path.is_file():
             seen.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return seen.hexdigest()
@@ -130,6 +131,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float | None = None) 
         digest,
         cards=cards,
         clean=learner.clean,
+        say=words(),
         score=max(0.0, sum(card.score for card in cards) - penalty),
         most=sum(card.max_score for card in cards),
         waits=sum(card.max_score for card in cards if card.waits),

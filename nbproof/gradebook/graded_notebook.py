@@ -25,7 +25,7 @@ from nbgrader.utils import parse_utc
 
 from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.files import replace_file
 from nbproof.marking.blueprint import Blueprint, fill_in, read_file
 from nbproof.marking.manual_answers import is_blank, shown
@@ -49,7 +49,7 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
     }
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
     notebook = fill_in(blueprint, Answers(answers, own=to_be_shown(verdict.own)))
-    tests = {part: exercise for exercise in verdict.exercises for part in exercise.of}
+    tests = {part: exercise for exercise in verdict.exercises for part in exercise.most}
     for number, cell in enumerate(notebook.cells, 1):
         name = name_of(cell)
         if name in blueprint.texts and name not in blank:
@@ -65,7 +65,7 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
                 points = exercise.points[name]
                 ran = verdict.runs[name].outputs if name in verdict.runs else ()
                 # An error of ours, if there is one, stands last: it is what tells why.
-                outputs[1:1] = plain_outputs(points, exercise.of[name], ran)
+                outputs[1:1] = plain_outputs(points, exercise.most[name], ran)
                 outputs = outputs if points == 0 or exercise.is_whole_in(name) else outputs[:-1]
             cell["outputs"] = [nbformat.from_dict(output) for output in outputs]
             cell["execution_count"] = number
@@ -77,12 +77,12 @@ def _outputs(exercise: Outcome, part: str) -> list[dict[str, object]]:
     findings = list(exercise.findings_of(part)) or [Finding("", "", True, part=part)]
     if exercise.is_whole_in(part):
         return [_shown(html_of(exercise.id, findings), f"{exercise.id}: passed")]
-    wrong, instead = first_wrong(findings), ENGLISH.outcome(exercise)
+    wrong, instead = first_wrong(findings), words().outcome(exercise)
     # Where the worker was lost, or nothing was marked, the status has to say it.
     lost = exercise.status in (*FAULTS, Status.NOT_ANSWERED, Status.UNCERTAIN)
     if wrong is None:  # a person is to give the marks
         wrong = findings[0] = replace(findings[0], passed=False)
-    if not lost and ENGLISH.finding(wrong):
+    if not lost and words().finding(wrong):
         instead = ""
     if lost:
         findings[findings.index(wrong)] = wrong = replace(wrong, hint=None)

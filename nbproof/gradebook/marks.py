@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.errors import CourseError
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
@@ -155,7 +155,7 @@ class Mark:
     def settled(self) -> frozenset[str]:
         """Exercises whose marks a person has given, of every test cell."""
         given = {name for name, cell in self.cells.items() if cell.given is not None}
-        return frozenset(one.id for one in self.verdict.exercises if one.of.keys() <= given)
+        return frozenset(one.id for one in self.verdict.exercises if one.most.keys() <= given)
 
     @property
     def missing(self) -> dict[str, str]:
@@ -199,7 +199,7 @@ def marks(
 
 
 def _as_found(verdict: Verdict) -> Mark:
-    cells = [CellMark(part, of, one.points[part]) for one in verdict.exercises for part, of in one.of.items()]
+    cells = [CellMark(part, of, one.points[part]) for one in verdict.exercises for part, of in one.most.items()]
     cells += [CellMark(one.id, one.max_score, listed=one.answered, by_hand=True) for one in verdict.written]
     return Mark(verdict, sum(cell.max_score for cell in cells), {cell.name: cell for cell in cells})
 
@@ -234,7 +234,7 @@ def exercise_row(one: Outcome) -> dict[str, Any]:
         "status": one.status,
         "score": one.score,
         "max_score": one.max_score,
-        "sentence": ENGLISH.outcome(one),
+        "sentence": words().outcome(one),
         "hint": one.hint,
         "seconds": one.seconds,
     }

@@ -273,7 +273,7 @@ class Writer:
 def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, earlier: Mapping[str, str]) -> None:
     by_person = grade.manual_score is not None
     if name in verdict.scores:
-        asked = next((one for one in verdict.exercises if name in one.of), None)
+        asked = next((one for one in verdict.exercises if name in one.most), None)
         text = asked.id if asked is not None else name
         same = grade.auto_score == verdict.scores[name] and verdict.answers.get(text) == earlier.get(text)
         grade.auto_score = verdict.scores[name]

@@ -47,7 +47,8 @@ _GRACE = 2.0
 """Seconds that a cell which was interrupted has to end."""
 _ROOM = 100_000
 """Bytes that a plain test cell may print, whatever was printed before."""
-_NOT_DEFINED = re.compile(r"['`](\w+)['`] is not defined")
+_TROUBLE = [str, str, int, str, str, str, str]
+"""The types of what :class:`ProbeError` holds."""
 _MARKED = (CellKind.ANSWER, CellKind.TEST)
 
 
@@ -56,10 +57,11 @@ def _brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes) -
     trouble, printed = answer.get("trouble"), readable(answer["printed"][:5_000])
     if trouble is None:
         return Brought(check, seed, payload, printed=printed)
-    if not (isinstance(trouble, list) and len(trouble) == 4 and all(isinstance(text, str) for text in trouble)):
+    if not (isinstance(trouble, list) and [type(one) for one in trouble] == _TROUBLE):
         raise wire.WireError("trouble of no known form")
-    kind, message, line, inside = (printable(text[:2000]) for text in trouble)
-    return Brought(check, seed, b"", ProbeError(kind, message, line, inside), printed)
+    line = min(max(trouble.pop(2), 0), 9_999)  # of a few digits, whatever it is
+    kind, message, *told = (printable(text[:2000]) for text in trouble)
+    return Brought(check, seed, b"", ProbeError(kind, message, line, *told), printed)
 
 
 def _error_told(error: object) -> str:
@@ -355,7 +357,7 @@ class Execution:
         run = CellRun(self._outputs.clean(answer["outputs"], number), _error_told(answer.get("error")))
         self.runs[exercise.id] = run = shown_of(run, self._secrets)
         exercise.error, exercise.out_of_memory = run.error, says_out_of_memory(run.error)
-        self._note_missing(run.error)
+        self._note_missing(answer.get("missing"))
 
     def _test(self, worker: Worker, exercise: Progress, name: str) -> None:
         """Ask the checks that learners have; of a plain test cell, run the lines that they have."""
@@ -370,13 +372,12 @@ class Execution:
         elif self._is_asked(name):
             self._probe(worker, exercise, name, test.shown, test.shown.checks)
             for reply in exercise.replies.get(name, ()):
-                if reply.trouble is not None and reply.trouble.kind in ("NameError", "Unanswered"):
-                    self._note_missing(reply.trouble.message)
+                if reply.trouble is not None and not reply.trouble.wanted:
+                    self._note_missing(reply.trouble.name)
 
-    def _note_missing(self, said: str) -> None:
-        found = _NOT_DEFINED.search(said)
-        if found:
-            self._missing.add(found[1])
+    def _note_missing(self, name: object) -> None:
+        if isinstance(name, str) and name:
+            self._missing.add(name)
 
     def ask_hidden(self, worker: Worker, name: str) -> None:
         """Ask the hidden checks of a test cell; a plain one runs whole, and its score is what counts."""
@@ -428,6 +429,6 @@ class Execution:
         finally:
             self._own_seconds -= time.monotonic() - start
         error = _error_told(answer.get("error"))
-        self._note_missing(error)
+        self._note_missing(answer.get("missing"))
         if says_out_of_memory(error):
             self._harmful.add(name)

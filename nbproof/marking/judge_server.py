@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from nbproof.checks.case import Case
-from nbproof.checks.check import Check, decide, listing
+from nbproof.checks.check import Check, judge, listing
 from nbproof.marking.results import pack
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import opened
@@ -103,7 +103,7 @@ class _Court:
                 evidence = None if trouble is not None else opened(payload)
             except wire.WireError as error:
                 return {"protocol": str(error)[:200]}
-            finding = decide(task, Case(header["seed"]), ProbeResult(evidence, trouble, header["printed"]))
+            finding = judge(task, Case(header["seed"]), ProbeResult(evidence, trouble, header["printed"]))
             picture = pack(finding.compared) if header["draw"] else None
         return {"finding": _bounded(asdict(replace(finding, compared=None, picture=picture)))}
 

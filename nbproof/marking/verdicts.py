@@ -26,7 +26,7 @@ from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
 from nbproof.values.compare import Differs
 from nbproof.values.leaf import leaf_words
-from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status, first_wrong
+from nbproof.values.results import UNANSWERED, UNTOLD, Cause, Finding, Outcome, ProbeError, Reason, Status, first_wrong
 
 __all__ = [
     "MOST_NUMBERS",
@@ -58,7 +58,7 @@ def outcome_of(
     seconds: float = 0.0,
 ) -> Outcome:
     """How an exercise ended that ended by itself: it waits, has passed, was not answered, or is ``wrong``."""
-    of = {name: test.points for name, test in blueprint.tests.items() if test.exercise == exercise}
+    most = {name: test.points for name, test in blueprint.tests.items() if test.exercise == exercise}
     # What was recovered beside an untouched TODO cell has run, and can be wrong.
     untouched = rebuilt.is_untouched(blueprint, exercise) and exercise not in rebuilt.recovered
     lost = rebuilt.lost.get(exercise)
@@ -67,13 +67,13 @@ def outcome_of(
         # A cell of the learner's own may have run, and defined what was asked for. Marks are the person's to give.
         points = dict.fromkeys(points, 0.0)
         status = Status.UNCERTAIN
-    elif points == of and first_wrong(findings) is None:
+    elif points == most and first_wrong(findings) is None:
         status, reason = Status.PASSED, None
     elif untouched and not any(points.values()):
         status = Status.NOT_ANSWERED
     else:
         status, reason = wrong
-    return Outcome(exercise, status, tuple(findings), points, of, seconds, reason)
+    return Outcome(exercise, status, tuple(findings), points, most, seconds, reason)
 
 
 @dataclass
@@ -128,9 +128,9 @@ class Verdicts:
         if loss is None:
             wrong = self._wrong(progress, findings)
             return outcome_of(self.blueprint, self.rebuilt, progress.id, findings, points, wrong, seconds)
-        of = {name: self.blueprint.tests[name].points for name in points}
+        most = {name: self.blueprint.tests[name].points for name in points}
         status = _STATUSES.get(loss.cause, Status.KILLED)
-        return Outcome(progress.id, status, tuple(findings), points, of, seconds, self._lost(loss))
+        return Outcome(progress.id, status, tuple(findings), points, most, seconds, self._lost(loss))
 
     def _marked(self, progress: Progress, name: str) -> tuple[list[Finding], float]:
         """What the checks of a test cell found, and its marks."""
@@ -185,12 +185,11 @@ _STATUSES = {"timeout": Status.TIMEOUT, "memory": Status.OUT_OF_MEMORY}
 MOST_NUMBERS = 6
 """Numbers of one field that are told, of four digits each."""
 _FORM_WORDS = """
-a an of the and is has not at with only array list dict tuple text bool int float function shape dtype item items None True False
-nan inf missing there first index result dimension dimensions size uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64
-complex64 complex128
+array list dict tuple text bool int float function shape dtype item None True False nan inf result dimension dimensions size
+uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128
 """
 _FORM = frozenset(_FORM_WORDS.split())
-"""Words that say what form something has; those of leaf types go with them."""
+"""Words that say what form something has; those of leaf types, and of the course's language, go with them."""
 _TYPE_NAMES = """
 NoneType list dict tuple set str int float bool function method generator type
 """
@@ -200,7 +199,6 @@ _ERRORS = frozenset(
 )
 _TOKEN = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|\w+|\s+|.", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?")
-_PLACE = re.compile(r"line (\d{1,4}) of your cell(?:: (.*))?", re.DOTALL)
 _SIGNS = frozenset("()[]{}.,:=-+…`' ")
 
 
@@ -265,7 +263,8 @@ def _words_of(text: str) -> set[str]:
 def in_form(text: str, ours: Collection[str]) -> str:
     """A text in which nothing but words of form, ours and a few numbers stand; else "something else"."""
     made, numbers = [], 0
-    form = _FORM.union(leaf_words().form)
+    words = the_course().words()
+    form = _FORM.union(leaf_words().form, words.texts["form"].split())
     for token in _TOKEN.findall(text):
         if _NUMBER.fullmatch(token):
             numbers += 1
@@ -276,10 +275,10 @@ def in_form(text: str, ours: Collection[str]) -> str:
         elif token in form or token in ours or token.isspace() or token in _SIGNS:
             made.append(" " if token.isspace() else token)
         else:
-            return "something else"
+            return str(words.text("something else"))
         if len(made) > 60:
-            return "something else"
-    return "".join(made).strip() or "something else"
+            return str(words.text("something else"))
+    return "".join(made).strip() or str(words.text("something else"))
 
 
 def _short(number: str) -> str:
@@ -295,15 +294,11 @@ def _short(number: str) -> str:
 
 def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[str]) -> ProbeError:
     """An error in a hidden check, in our own words and names that were handed in; without its kind if nobody knows that."""
-    line = _place(trouble.line, lines)
-    if trouble.kind == "Unanswered":
-        name = re.match(r"`(\w{1,60})` is (not defined|a \w+|an \w+|None)\b", trouble.message)
-        if name and name[1] in names:
-            known = name[2] in ("not defined", "None") or name[2].split()[1] in _types()
-            what = name[2] if known else "something else"
-            return ProbeError(trouble.kind, f"`{name[1]}` is {what}", line)
+    told = replace(trouble, code=trouble.code if trouble.code in lines else "", inside="", wanted="")
+    if trouble.kind == UNANSWERED and trouble.name in names:
+        return replace(told, message=trouble.message if trouble.message in {"", *_types()} else UNTOLD)
     kind = trouble.kind if trouble.kind in _ERRORS else ""
-    return ProbeError(kind, _message(trouble.message, lines), line)
+    return replace(told, kind=kind, message=_message(trouble.message, lines), name="")
 
 
 def _message(message: str, lines: Collection[str]) -> str:
@@ -315,11 +310,3 @@ def _message(message: str, lines: Collection[str]) -> str:
         if found and not keyword.iskeyword(found[1]) and any(re.search(rf"\b{found[1]}\b", line) for line in lines):
             return found[0]
     return ""
-
-
-def _place(line: str, lines: Collection[str]) -> str:
-    found = _PLACE.fullmatch(line)
-    if not found:
-        return ""
-    number = f"line {int(found[1])} of your cell"
-    return f"{number}: {found[2]}" if found[2] in lines else number

@@ -21,7 +21,7 @@ from nbgrader.converters.base import NbGraderException
 from traitlets import Bool, Unicode
 from traitlets.config import Config
 
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.errors import CourseError
 from nbproof.key import assignment_of
 from nbproof.nbgrader_setup import course_config
@@ -139,7 +139,7 @@ class _Log(Watch):
     def marked(self, name: str, verdict: Verdict) -> None:
         """What was found, and what a person should look at."""
         for exercise in verdict.exercises:
-            self._log.info("%s: %s: %s. %s", name, exercise.id, exercise.status, ENGLISH.outcome(exercise))
+            self._log.info("%s: %s: %s. %s", name, exercise.id, exercise.status, words().outcome(exercise))
         for told in _to_be_looked_at(verdict):
             self._log.warning("%s: %s", name, told)
 

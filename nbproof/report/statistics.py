@@ -10,7 +10,7 @@ from typing import Any
 
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark
 from nbproof.marking.results import FAULTS, STATUSES, UNCERTAIN
 from nbproof.values.results import Outcome, Status
@@ -99,7 +99,7 @@ def _hints_of(outcome: Outcome) -> Iterator[Hint]:
     for name in outcome.hints:
         yield all_hints().get(name) or Hint(name, name.replace("_", " "), "", "", "")
     if outcome.status in (Status.FAILED, Status.ERROR) and not outcome.hints:
-        said = next(filter(None, map(ENGLISH.finding, outcome.costly)), "") or ENGLISH.outcome(outcome)
+        said = next(filter(None, map(words().finding, outcome.costly)), "") or words().outcome(outcome)
         told = said.partition("\n")[0][:300]
         yield Hint(f"{outcome.id}: {_VARIES.sub('#', told)}", f"not recognised: {told or 'another answer'}", "", "", "")
 
@@ -139,6 +139,6 @@ def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
     for outcome in mark.verdict.exercises:
         uncertain = outcome.status == UNCERTAIN and outcome.id not in mark.settled
         if outcome.status in FAULTS or uncertain:
-            yield outcome.id, outcome.status, ENGLISH.outcome(outcome)
+            yield outcome.id, outcome.status, words().outcome(outcome)
     for name, how in mark.verdict.recovered.items():
         yield name, "recovered", how

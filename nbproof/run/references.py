@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 
 from nbproof.cells import name_of
-from nbproof.display.words import ENGLISH
+from nbproof.display.words import words
 from nbproof.files import digest_of
 from nbproof.marking.blueprint import Blueprint, fill_in
 from nbproof.marking.hand_in import HandIn
@@ -95,10 +95,10 @@ def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: Verdict
     short = [one for one in verdict.exercises if one.score < one.max_score and one.id not in untold]
     if not short:
         return ""
-    said = [ENGLISH.outcome(one) for one in short]
-    said += [ENGLISH.finding(fault) for one in short for fault in one.faults]
+    said = [words().outcome(one) for one in short]
+    said += [words().finding(fault) for one in short for fault in one.faults]
     told = [
-        f"{one.id} earns {one.score:g} of {one.max_score:g} ({one.status}: {ENGLISH.outcome(one)})" for one in short
+        f"{one.id} earns {one.score:g} of {one.max_score:g} ({one.status}: {words().outcome(one)})" for one in short
     ]
     more = f", and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
     return "; ".join([*_missing(blueprint, " ".join(said)), *told[:_SHOWN]]) + more

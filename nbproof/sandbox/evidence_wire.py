@@ -49,7 +49,7 @@ def encode(evidence: Evidence) -> tuple[Any, bytes]:
             blobs.append(value.data)
             return {value.leaf.mark: [value.dtype, list(value.shape), len(value.data)]}
         if isinstance(value, Unreadable):
-            return {"u": count(value.what[:200])}
+            return {"u": [count(value.what[:200]), count(value.of[:200])]}
         if isinstance(value, list):
             return {"l": [walk(item) for item in value]}
         if isinstance(value, Parts):
@@ -60,7 +60,7 @@ def encode(evidence: Evidence) -> tuple[Any, bytes]:
 
     encoded = walk(evidence)
     if characters > MAX_TEXT:
-        return {"u": f"more than {MAX_TEXT} characters of text"}, b""
+        return {"u": [f"more than {MAX_TEXT} characters of text", ""]}, b""
     return encoded, b"".join(blobs)
 
 
@@ -121,8 +121,8 @@ class _Decoder:
         ((kind, value),) = data.items()
         if kind in self.leaves:
             return self.tensor(self.leaves[kind], *value)
-        if kind == "u" and isinstance(value, str):
-            return Unreadable(self.text(value[:200]))
+        if kind == "u" and isinstance(value, list):
+            return Unreadable(*(self.text(part[:200]) for part in value))
         if isinstance(value, list):
             return self.several(kind, value, depth + 1)
         raise WireError("evidence of no known form")

@@ -14,13 +14,14 @@ import signal
 import socket
 import sys
 import tempfile
+from dataclasses import astuple
 from typing import Any
 
 from IPython.core.error import StdinNotImplementedError
 
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring
-from nbproof.checks.namespace import trouble_of
+from nbproof.checks.namespace import missing_name, trouble_of
 from nbproof.course_file import the_course
 from nbproof.front_end import seal
 from nbproof.recover.notebook_bytes import Damaged
@@ -153,6 +154,7 @@ def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> t
     return {
         "outputs": outputs.finished(),
         "error": None if error is None else [type(error).__name__, str(error)[:2000]],
+        "missing": missing_name(error),
         "line": _line(error, header["source"]),
     }, b""
 
@@ -197,6 +199,6 @@ def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
         brought = ProbeResult(trouble=trouble_of(error, probe_file=f"<{name}>"))
     trouble = brought.trouble
     return {
-        "trouble": None if trouble is None else [trouble.kind, trouble.message, trouble.line, trouble.inside],
+        "trouble": None if trouble is None else list(astuple(trouble)),
         "printed": brought.printed[:5_000],
     }, packed(brought.evidence)

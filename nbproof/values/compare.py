@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from nbproof.text import counted
-from nbproof.values.describe import in_words, sort_and_value, sort_of, wordless
+from nbproof.values.describe import in_words, sized, sort_and_value, sort_of, wordless
 from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable, key_text, snapshot
 
 __all__ = [
@@ -30,7 +29,7 @@ __all__ = [
     "tolerance_of",
 ]
 
-_TOP = "the result"
+_TOP = ""  # the place of the result as a whole
 _RTOL, _ATOL = 1.3e-6, 1e-5
 _INEXACT = ("float", "bfloat", "complex")
 
@@ -87,7 +86,7 @@ class Difference:
     """The first place where got and wanted differ, as data: :mod:`nbproof.display.words` says it."""
 
     where: str
-    """The place, as the learner would write it: ``answer[1]``."""
+    """The place, as the learner would write it: ``answer[1]``; of a result without a name ``[1]``, or nothing."""
     kind: Differs
     got: str
     """What stands there: a value, what sort it is, a shape, a dtype, a number of items, keys."""
@@ -228,7 +227,7 @@ def _asked(got: Evidence, wanted: Matches, where: str) -> Difference | None:
 
 def _in_mapping(got: Evidence, wanted: Mapping[object, object], where: str, tolerance: _Tolerance) -> Difference | None:
     if not isinstance(got, dict):
-        return Difference(where, Differs.TYPE, sort_and_value(got), f"a dict of {counted(len(wanted), 'item')}")
+        return Difference(where, Differs.TYPE, sort_and_value(got), sized(dict, len(wanted)))
     values = {key_text(key): value for key, value in wanted.items()}
     if where == _TOP:
         return _in_fields(got, values, tolerance)
@@ -273,7 +272,7 @@ def _in_sequence(
     got: Evidence, wanted: list[object] | tuple[object, ...], where: str, tolerance: _Tolerance
 ) -> Difference | None:
     if not isinstance(got, list):
-        return Difference(where, Differs.TYPE, sort_and_value(got), f"a list of {counted(len(wanted), 'item')}")
+        return Difference(where, Differs.TYPE, sort_and_value(got), sized(list, len(wanted)))
     if len(got) != len(wanted):
         detail = Detail(got=in_words(got)) if got else None
         return Difference(where, Differs.COUNT, str(len(got)), str(len(wanted)), detail)
@@ -286,7 +285,7 @@ def _in_sequence(
 
 def _leaf(got: Evidence, wanted: Evidence, where: str, tolerance: _Tolerance) -> Difference | None:
     if isinstance(wanted, Unreadable):
-        raise TypeError(f"{where} should be {wanted.what}, which no answer can equal: use plain data, or Matches")
+        raise TypeError(f"{where} should be {sort_of(wanted)}, which no answer can equal: use plain data, or Matches")
     if isinstance(wanted, Parts):
         return _in_parts(got, wanted, where, tolerance)
     if isinstance(wanted, TensorRecord):

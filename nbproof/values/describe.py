@@ -1,4 +1,7 @@
-"""Words for plain data: what a difference says of a value, short and readable."""
+"""What a difference shows of a value, short and readable: as Python or its library prints it, or what sort of thing it is.
+
+That has to be made where the value is at hand. Whatever needs a word of a language in it is asked of the course's.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from nbproof.text import counted
+from nbproof.course_file import the_course
 from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable
 
-__all__ = ["in_words", "sort_and_value", "sort_of", "wordless"]
+__all__ = ["in_words", "sized", "sort_and_value", "sort_of", "wordless"]
 
 _wordless: ContextVar[bool] = ContextVar("wordless", default=False)
 """Set while nobody will read what a difference says: finding words for an array takes longer than comparing it."""
@@ -47,7 +50,7 @@ def _words(value: Evidence) -> str:
             return " ".join(repr(array).split())
         # The library would format each element, for a text that is cut after the first few.
         head, bracket, tail = " ".join(repr(array.flatten()[:_SHOWN_FIRST]).split()).rpartition("]")
-        return f"{head}, ...{bracket}{tail} of shape {value.shape}"
+        return str(the_course().words().text("of shape", what=f"{head}, ...{bracket}{tail}", shape=value.shape))
     if isinstance(value, (Unreadable, Parts)):
         return sort_of(value)
     if isinstance(value, list):
@@ -61,17 +64,21 @@ def _words(value: Evidence) -> str:
 
 def sort_of(value: Evidence) -> str:
     """What sort of thing a value is."""
+    words = the_course().words()
     if isinstance(value, TensorRecord):
-        return f"{value.leaf.noun} of shape {value.shape}"
-    if isinstance(value, (Unreadable, Parts)):
-        return value.what if isinstance(value, Unreadable) else value.noun
-    if isinstance(value, list):
-        return f"a list of {counted(len(value), 'item')}"
-    if isinstance(value, dict):
-        return f"a dict of {counted(len(value), 'item')}"
-    if value is None:
-        return "None"
-    return {"str": "text", "bool": "a bool", "int": "an int", "float": "a float"}[type(value).__name__]
+        noun = words.sort(value.leaf.name, otherwise=value.leaf.noun)
+        return str(words.text("of shape", what=noun, shape=value.shape))
+    if isinstance(value, Unreadable):
+        return str(words.sort(value.what, value.of))
+    if isinstance(value, Parts):
+        return value.noun
+    return sized(type(value), len(value)) if isinstance(value, (list, dict)) else str(words.sort(type(value).__name__))
+
+
+def sized(kind: type, count: int) -> str:
+    """A list or a dict of so many items."""
+    words = the_course().words()
+    return str(words.sort(kind.__name__, words.counted("items", count)))
 
 
 def sort_and_value(value: Evidence) -> str:

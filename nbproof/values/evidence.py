@@ -64,9 +64,12 @@ class TensorRecord:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A value that is not plain data; ``what`` names it in words: 'a function', 'a set'."""
+    """A value that is not plain data, by its sort: in words it is told by the course's language."""
 
     what: str
+    """What sort of thing it is, ``function``, ``object`` or ``long text``; whatever else stands here is said as it is."""
+    of: str = ""
+    """The name of the function, or of the class; how many characters."""
 
 
 class Parts(dict[str, Any]):
@@ -119,7 +122,7 @@ class Snapshot:
             return number if -(2**63) <= number < 2**63 else Unreadable("an int beyond 64 bits")
         if kind is str:
             text = cast(str, value)
-            return text if len(text) <= _MAX_TEXT else Unreadable(f"a text of {len(text)} characters")
+            return text if len(text) <= _MAX_TEXT else Unreadable("long text", str(len(text)))
         if issubclass(kind, (dict, list, tuple)) and self.beyond(value):
             return Unreadable(f"more than {MAX_ITEMS} values")
         for leaf in self.leaves:
@@ -130,7 +133,8 @@ class Snapshot:
         if kind is Parts:
             return self.take_parts(cast(Parts, value), depth)
         if kind is Unreadable:
-            return Unreadable(str(cast(Unreadable, value).what)[:200])
+            one = cast(Unreadable, value)
+            return Unreadable(str(one.what)[:200], str(one.of)[:200])
         if issubclass(kind, dict):
             return self.take_pairs(dict.items(cast("dict[object, object]", value)), depth)
         if issubclass(kind, Mapping):
@@ -139,7 +143,7 @@ class Snapshot:
             return self.take_items(list.__iter__(cast("list[object]", value)), depth)
         if issubclass(kind, tuple):
             return self.take_items(tuple.__iter__(cast("tuple[object, ...]", value)), depth)
-        return Unreadable(_in_words(value))
+        return _of_another_sort(value)
 
     def beyond(self, value: object) -> bool:
         """Whether a container has more items than are left to take. Asked first: two hundred of these would take seconds."""
@@ -180,13 +184,12 @@ class Snapshot:
         return found if isinstance(found, (TensorRecord, Unreadable)) else self.take(found)
 
 
-def _in_words(value: object) -> str:
+def _of_another_sort(value: object) -> Unreadable:
     name = str(type(value).__name__)[:80]
     models = (model for leaf in leaf_types() for model in leaf.models)
     if callable(value) and not isinstance(value, (type, *models)):
-        return f"a function ({str(getattr(value, '__name__', name))[:80]})"
-    article = "an" if name[:1].lower() in "aeiou" else "a"
-    return f"{article} {name}"
+        return Unreadable("function", str(getattr(value, "__name__", name))[:80])
+    return Unreadable("object", name)
 
 
 def snapshot(value: object) -> Evidence:

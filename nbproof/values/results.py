@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from nbproof.course_file import the_course
 from nbproof.values.compare import Difference
 from nbproof.values.evidence import Evidence
 
 __all__ = [
     "FAULTS",
+    "UNANSWERED",
+    "UNTOLD",
     "Cause",
     "CheckFailed",
     "Finding",
@@ -25,17 +28,35 @@ __all__ = [
 ]
 
 
+UNANSWERED = "Unanswered"
+"""The kind of trouble that is no exception: a name that a check needs is not there, or is something else than asked for."""
+UNTOLD = "?"
+"""Stands for the name of a class that may not be told."""
+
+
 @dataclass(frozen=True)
 class ProbeError:
-    """An exception on the learner's side of a check, as text only."""
+    """What ended a probe on the learner's side, as data: :mod:`nbproof.display.words` says it."""
 
     kind: str
-    """The exception's class name; ``Unanswered`` if a name that the check needs is missing; empty if there is only a message."""
+    """The exception's class name, or UNANSWERED; empty if there is only a message."""
     message: str
-    line: str = ""
-    """Where in the learner's code, with the line itself; empty if no frame was theirs."""
+    """The exception's own; of what is unanswered, the class of what stands there, empty if nothing does."""
+    line: int = 0
+    """Which line of the learner's cell; 0 if no frame was theirs."""
+    code: str = ""
+    """That line itself."""
     inside: str = ""
     """The library's function that raised it, or called what raised it (``_call_impl``); empty for other code."""
+    name: str = ""
+    """The variable that was not there, or is something else than asked for; empty if it is not about one."""
+    wanted: str = ""
+    """What it should be: ``list``, ``function`` or ``module``; empty if anything will do."""
+
+    @property
+    def place(self) -> str:
+        """The line as hints look at it: empty if none is the learner's."""
+        return f"{self.line}: {self.code}" if self.line else ""
 
 
 @dataclass(frozen=True)
@@ -75,9 +96,9 @@ class Finding:
     """The same as it is, while it is at hand; None if nobody may see it, or nothing came."""
 
     @property
-    def line(self) -> str:
-        """Where in the learner's code it ended; empty if it did not, or if that is not known."""
-        return self.trouble.line if self.trouble is not None else ""
+    def line(self) -> int:
+        """The line of the learner's cell at which it ended; 0 if it did not, or if that is not known."""
+        return self.trouble.line if self.trouble is not None else 0
 
     @property
     def tells(self) -> bool:
@@ -92,7 +113,8 @@ class Finding:
         if difference is not None:
             difference = Difference.from_dict(difference)
         if trouble is not None:
-            trouble = ProbeError(**trouble)
+            # Of a journal from before the line was a number nothing is read: the submission is graded again.
+            trouble = ProbeError(**{**trouble, "line": int(trouble["line"])})
         return cls(**{**data, "difference": difference, "trouble": trouble})
 
 
@@ -156,7 +178,7 @@ class Outcome:
     """One of each check, without what nobody asked; of a test cell that lost marks one at least is wrong."""
     points: Mapping[str, float]
     """Test cell -> its marks."""
-    of: Mapping[str, float]
+    most: Mapping[str, float]
     """Test cell -> the marks that can be earned."""
     seconds: float = 0.0
     reason: Reason | None = None
@@ -165,7 +187,7 @@ class Outcome:
     @property
     def max_score(self) -> float:
         """The marks that can be earned."""
-        return sum(self.of.values())
+        return sum(self.most.values())
 
     @property
     def score(self) -> float:
@@ -179,7 +201,7 @@ class Outcome:
 
     def is_whole_in(self, part: str) -> bool:
         """Whether nothing is wrong in one test cell, also if there are no points to earn."""
-        return self.points[part] == self.of[part] and first_wrong(self.findings_of(part)) is None
+        return self.points[part] == self.most[part] and first_wrong(self.findings_of(part)) is None
 
     def findings_of(self, part: str) -> tuple[Finding, ...]:
         """Those of one test cell."""
@@ -188,7 +210,7 @@ class Outcome:
     @property
     def faults(self) -> tuple[Finding, ...]:
         """Of each test cell the first check that failed."""
-        firsts = (first_wrong(self.findings_of(part)) for part in self.of)
+        firsts = (first_wrong(self.findings_of(part)) for part in self.most)
         return tuple(fault for fault in firsts if fault is not None)
 
     @property
@@ -204,7 +226,7 @@ class Outcome:
     @property
     def costly(self) -> tuple[Finding, ...]:
         """The faults of test cells that lost marks."""
-        return tuple(fault for fault in self.faults if self.points[fault.part] < self.of[fault.part])
+        return tuple(fault for fault in self.faults if self.points[fault.part] < self.most[fault.part])
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Outcome:
@@ -229,7 +251,7 @@ class CheckFailed(AssertionError):
         from nbproof.front_end import shell
 
         if "NBGRADER_EXECUTION" not in os.environ and shell() is not None:
-            return [f"{type(self).__name__}: not yet, see above"]
+            return [f"{type(self).__name__}: {the_course().words().text('see above')}"]
         lines = str(self).splitlines()
         shown = lines if "NBGRADER_EXECUTION" in os.environ else lines[:1]
         return [f"{type(self).__name__}: " + "\n".join(shown)]

@@ -187,7 +187,7 @@ os.environ["CARRIED"] = "1"
 model = Model()
 answer = []
 def tensor_hook(grad):
-    if not again: raise NameError("name 'helper' is not defined")
+    if not again: raise NameError("name 'helper' is not defined", name="helper")
     answer.append(grad)
 model.W.register_hook(tensor_hook)
 """

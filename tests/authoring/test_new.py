@@ -15,7 +15,7 @@ import pytest
 from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.new import FIRST, new_course, new_exercise
 from nbproof.checks.case import Case
-from nbproof.checks.check import bring, judge, listing
+from nbproof.checks.check import bring, judge_here, listing
 from nbproof.errors import UsageError
 from nbproof.handed_out import HIDDEN
 
@@ -87,7 +87,7 @@ def test_the_check_that_the_guide_shows_tells_right_from_wrong() -> None:
     assert exercise == EXERCISE
     found = []
     for answer in (lambda sentence: " ".join(reversed(sentence.split())), print):
-        found.append(judge(task(), Case(1), bring(task(), {EXERCISE: answer}, Case(1))))
+        found.append(judge_here(task(), Case(1), bring(task(), {EXERCISE: answer}, Case(1))))
     assert [(one.passed, one.hint) for one in found] == [(True, None), (False, "returns_nothing")]
 
 

@@ -18,7 +18,7 @@ from torch import nn
 
 from course.models import Add
 from nbproof.checks.case import Case
-from nbproof.checks.check import CHECK_LINE, Check, bring, check, collecting, judge, listing, seeds_of
+from nbproof.checks.check import CHECK_LINE, Check, bring, check, collecting, judge_here, listing, seeds_of
 from nbproof.display.help import all_hints
 from nbproof.display.outline import OutlinedExercise, fingerprint
 from nbproof.display.panel import html_of, text_of
@@ -68,7 +68,7 @@ add.register_forward_hook(hook)
 
 def verdict(task: Check, namespace: dict[str, Any], seed: int = 1) -> Finding:
     case = Case(seed)
-    return judge(task, case, bring(task, namespace, case))
+    return judge_here(task, case, bring(task, namespace, case))
 
 
 def test_a_right_answer_passes(cell: CELL) -> None:
@@ -111,7 +111,7 @@ def test_a_wrong_answer_is_told_what_and_where(
     assert not finding.passed
     assert ENGLISH.finding(finding).startswith(sentence)
     assert finding.hint == hint
-    assert finding.line.startswith(line)
+    assert ENGLISH.line(finding).startswith(line)
 
 
 def test_an_interrupt_is_the_learners_own_wish(cell: CELL) -> None:
@@ -169,7 +169,7 @@ def test_judging_needs_no_namespace() -> None:
         Case(1),
         ProbeError("TypeError", "hook() takes 1 positional argument but 3 were given", inside="inner"),
     )
-    finding = judge(Sum(), case, ProbeResult(trouble=trouble, printed="x"))
+    finding = judge_here(Sum(), case, ProbeResult(trouble=trouble, printed="x"))
     assert (finding.hint, finding.printed, finding.passed) == ("hook_arguments", "x", False)
 
 

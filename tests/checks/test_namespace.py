@@ -21,6 +21,7 @@ from torch.nn.modules import module as internals
 from nbproof.checks.case import Case
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, Unanswered, trouble_of, undisturbed
+from nbproof.display.words import ENGLISH
 from nbproof.values.compare import AnyOf, Close, Matches, first_difference
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import ProbeError
@@ -40,7 +41,7 @@ CASE = Case(1)
 def test_missing_and_misused_names_are_told_in_plain_words(ask: Callable[[Notebook], object], said: str) -> None:
     with pytest.raises(Unanswered) as caught:
         ask(Notebook({"n": 3, "none": None}))
-    assert str(caught.value) == said
+    assert ENGLISH.trouble(trouble_of(caught.value, __file__)) == said
 
 
 def test_the_notebooks_own_objects_come_back() -> None:
@@ -164,23 +165,23 @@ def trouble(cell: Callable[..., dict[str, Any]], source: str) -> ProbeError:
 @pytest.mark.parametrize(
     ("source", "line", "inside"),
     [
-        ("def f():\n    x = torch.ones(2)\n    return x.climp_(0)", "line 4 of your cell: return x.climp_(0)", ""),
-        ("def f():\n    return g()\ndef g():\n    return 1 / 0", "line 5 of your cell: return 1 / 0", ""),
+        ("def f():\n    x = torch.ones(2)\n    return x.climp_(0)", "4: return x.climp_(0)", ""),
+        ("def f():\n    return g()\ndef g():\n    return 1 / 0", "5: return 1 / 0", ""),
         (
             "w = torch.ones(2, requires_grad=True)\ndef hook(grad):\n    return grad.no_such_thing()\n"
             "w.register_hook(hook)\nf = lambda: (w * 2).sum().backward()",
-            "line 4 of your cell: return grad.no_such_thing()",
+            "4: return grad.no_such_thing()",
             "",
         ),
         (
             "w = torch.ones(2, requires_grad=True)\nw.register_hook(lambda module, grad: grad)\n"
             "def f():\n    (w * 2).sum().backward()",
-            "line 5 of your cell: (w * 2).sum().backward()",
+            "5: (w * 2).sum().backward()",
             "_engine_run_backward",
         ),
         (
             "net = torch.nn.ReLU()\nnet.register_forward_hook(lambda output: output)\ndef f():\n    net(torch.ones(1))",
-            "line 5 of your cell: net(torch.ones(1))",
+            "5: net(torch.ones(1))",
             "inner|_call_impl",
         ),
     ],
@@ -190,7 +191,7 @@ def test_an_error_is_told_with_the_learners_own_line_and_where_torch_called_it(
     cell: Callable[..., dict[str, Any]], source: str, line: str, inside: str
 ) -> None:
     told = trouble(cell, f"import torch\n{source}\n")
-    assert told.line == line
+    assert told.place == line
     assert re.fullmatch(inside, told.inside)
 
 
@@ -375,7 +376,7 @@ def test_torchs_own_messages_are_recognised(named: str) -> None:
         exec(compile(REAL[named], "<cell>", "exec"), {"torch": torch, "nn": torch.nn})
     except Exception as error:
         told = trouble_of(error, __file__)
-    assert hint_for_error(told.kind, told.message, told.line, told.inside) == named
+    assert hint_for_error(told.kind, told.message, told.place, told.inside) == named
 
 
 def test_the_errors_of_a_check_are_looked_for_anywhere_in_the_message() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import sys
 import types
-from collections.abc import Sequence
 from html.parser import HTMLParser
 from typing import Any
 
@@ -15,7 +14,6 @@ import torch
 from course.pictures.difference import difference_html
 from nbproof.display.help import all_hints
 from nbproof.display.panel import html_of, show_findings, text_of
-from nbproof.display.words import Language
 from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import Finding, ProbeError
@@ -64,7 +62,7 @@ def test_hostile_text_stays_text_in_every_place() -> None:
     long = HOSTILE + "x" * 100
     values = Difference(long, Differs.VALUE, long, long, Detail(long, long, (1,), 1, 2))
     finding = Finding(HOSTILE, HOSTILE, False, difference=values, hint="wrong_order", printed=long)
-    error = dataclasses.replace(finding, difference=None, trouble=ProbeError(HOSTILE, long, long))
+    error = dataclasses.replace(finding, difference=None, trouble=ProbeError(HOSTILE, long, 1, long))
     for one, times in ((finding, 8), (error, 6)):
         for findings in ([one], [one, Finding(HOSTILE, HOSTILE, True)]):
             page = Reader(html_of(HOSTILE, findings))
@@ -182,29 +180,3 @@ def test_code_in_the_name_of_a_misconception_is_shown_as_code() -> None:
     page = html_of("forward", [dataclasses.replace(BAD, hint=named.id)])
     assert "`" not in Reader(page).text
     assert "code" in Reader(page).tags
-
-
-class German(Language):
-    """Another language: one more class, and nothing else in the product changes."""
-
-    asked, looks_like, not_yet = "gefragt", "Sieht aus nach", "noch nicht"
-    where, got, wanted = "wo", "deins", "gesucht"
-
-    def found(self, one: Difference) -> str:
-        what = {Differs.SHAPE: "hat die Form ", Differs.DTYPE: "hat den Typ "}.get(one.kind, "ist ")
-        return f"{one.where} {what}{one.got}"
-
-    def difference(self, one: Difference) -> str:
-        return f"{self.found(one)}, gesucht war {one.wanted}"
-
-    def share(self, findings: Sequence[Finding], withheld: int) -> tuple[str, str]:
-        passed = sum(finding.passed for finding in findings)
-        return self.not_yet, f"({passed} von {len(findings)} Prüfungen)"
-
-
-def test_a_panel_speaks_another_language() -> None:
-    shape = dataclasses.replace(BAD, difference=Difference("answer[1]", Differs.SHAPE, "(3,)", "(3, 1)"), hint=None)
-    page = Reader(html_of("forward", [GOOD, shape], say=German())).text
-    assert "forward: noch nicht (1 von 2 Prüfungen)" in page
-    assert "answer[1] hat die Form (3,), gesucht war (3, 1)" in page
-    assert text_of(shape, German()) == "answer[1] hat die Form (3,), gesucht war (3, 1)\n  gefragt: The order is right."

@@ -187,7 +187,7 @@ def test_an_error_comes_with_the_learners_own_line(looked_at: Look) -> None:
         {"output_type": "stream", "name": "stdout", "text": "so far"},
         {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "x", "traceback": traceback},
     )
-    missing = ProbeError("Unanswered", "`f` is not defined.")
+    missing = ProbeError("Unanswered", "", name="f")
     reason = Reason(Cause.ERROR, "ZeroDivisionError: x")
     broken = replace(exercise(status="error", trouble=missing, hint="cell_stopped"), reason=reason)
     text = page(broken, runs={"weight_grad": CellRun(outputs, "ZeroDivisionError: x")})
@@ -317,7 +317,7 @@ def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:
         printed=EVIL,
         picture=pack(({EVIL: [EVIL, "b"]}, {EVIL: ["a", "b"]})),
     )
-    raised = exercise("intermediate_grad", trouble=ProbeError(EVIL, EVIL, EVIL))
+    raised = exercise("intermediate_grad", trouble=ProbeError(EVIL, EVIL, 1, EVIL))
     outputs = (
         {"output_type": "display_data", "data": {"text/html": EVIL, "text/plain": EVIL, "image/png": '"onerror="'}},
         {"output_type": "stream", "text": EVIL},
@@ -345,7 +345,7 @@ def test_lines_of_the_tests_are_taken_out_wherever_a_learner_put_them(looked_at:
     secrets = Secrets([(SECRET, "a hidden test")])
     told = f"seen:\n  {SECRET}"
     bad = exercise(trouble=None, difference=Difference("answer" * 30, Differs.TEXT, told, told), printed=told)
-    raised = exercise("intermediate_grad", trouble=ProbeError("ValueError", told, told))
+    raised = exercise("intermediate_grad", trouble=ProbeError("ValueError", told, 1, told))
     outputs = (
         {"output_type": "stream", "text": told},
         {"output_type": "error", "traceback": ["Cell In[1], line 1", f"----> 1 {SECRET}"]},

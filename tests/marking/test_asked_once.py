@@ -167,7 +167,7 @@ for place in places:
 os.environ["CARRIED"] = "seen"
 def first(x):
     if carried: return x * 2
-    raise NameError("name 'shown' is not defined")
+    raise NameError(name="shown")
 """
 
 

@@ -94,7 +94,7 @@ def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(r
     right = room.hand_in("ada", RIGHT).read_bytes()
     room.hand_in("ben", {**RIGHT, "first": "import os\nos._exit(3)"})
     cheat = room.hand_in(
-        "eve", {"first": "import nbproof.checks.check\nnbproof.checks.check.judge = lambda *a, **k: None"}
+        "eve", {"first": "import nbproof.checks.check\nnbproof.checks.check.judge_here = lambda *a, **k: None"}
     )
     notebook = json.loads(cheat.read_text())
     for cell in notebook["cells"]:

@@ -11,7 +11,7 @@ class VisitOrder(Check):
 
     secret = True
     cases = 1
-    errors = {r"Unanswered: `answer` is a Model": "model_for_list"}
+    errors = {r"Unanswered: Model$": "model_for_list"}
 
     def probe(self, nb, case):
         return {"answer": nb.list("answer")}
@@ -35,7 +35,7 @@ class VisitOrder(Check):
         nested = [type(child).__name__ for child in model.children()]
         again = Matches(lambda got: None if len(got) > len(right) and set(got) == set(right) else "no", "")
         other = Matches(lambda got: None if got and not any(x in right for x in got) else "", "")
-        a_model = Matches(lambda got: None if got == [Unreadable("a Model")] else "", "")
+        a_model = Matches(lambda got: None if got == [Unreadable("object", "Model")] else "", "")
         return {
             "nothing_collected": {"answer": []},
             "model_for_list": {"answer": a_model},

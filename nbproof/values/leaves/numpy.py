@@ -32,7 +32,7 @@ class NumpyLeaf(Leaf):
             if isinstance(value, np.ndarray) or type(value).__module__ != "numpy":
                 return Unreadable(f"a {type(value).__name__}, a subclass of NumPy's"[:200])
             plain = np.generic.item(value)
-            return plain if type(plain) in (bool, int, float, str) else Unreadable(f"a {type(value).__name__}")
+            return plain if type(plain) in (bool, int, float, str) else Unreadable("object", type(value).__name__)
         if value.dtype.name not in self.item_sizes:
             return Unreadable(f"an array of dtype {value.dtype.name}"[:200])
         if value.nbytes > room:

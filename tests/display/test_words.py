@@ -1,0 +1,156 @@
+"""Every sentence of the panel, help and progress in another language: one module, and nothing else in the tool changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import pytest
+import torch
+
+import course
+from nbproof.checks.case import Case
+from nbproof.checks.check import Check, bring, judge_here
+from nbproof.course_file import use_course
+from nbproof.display.help import show_next_step
+from nbproof.display.outline import OutlinedExercise, OutlinedLesson
+from nbproof.display.panel import html_of, show_findings, text_of
+from nbproof.display.progress import overview
+from nbproof.display.progress import text_of as text_of_progress
+from nbproof.display.session import SESSION
+from nbproof.display.words import TEXTS
+from nbproof.values.results import Finding
+from tests.german import WORDS as GERMAN
+
+HINTS = """
+[cell_stopped]
+name = "eine TODO-Zelle, die nicht zu Ende lief"
+question = "Hast du sie ausgeführt?"
+idea = "Erst sie, dann die Prüfung."
+read = "Lektion 01"
+"""
+
+
+class Doubled(Check):
+    """`answer` ist das Doppelte."""
+
+    cases = 1
+
+    def probe(self, nb: Any, case: Case) -> object:
+        return {"answer": nb.function("double")(torch.ones(2))}
+
+    def truth(self, case: Case) -> object:
+        return {"answer": torch.full((2,), 2.0)}
+
+
+@pytest.fixture
+def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Work for a course that speaks German, as its author's hints do."""
+    monkeypatch.setenv("NBPROOF_COURSE", "")
+    (tmp_path / "lessons").mkdir()
+    (tmp_path / "lessons" / "hints.toml").write_text(HINTS, encoding="utf-8")
+    (tmp_path / "course.toml").write_text('says = "Kurs"\nleaves = ["torch"]\nlanguage = "tests.german"\n')
+    use_course(str(tmp_path / "__init__.py"))
+    yield
+    use_course(course.__file__)
+
+
+def found(**variables: object) -> Finding:
+    return judge_here(Doubled(), Case(1), bring(Doubled(), variables, Case(1)))
+
+
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x
+
+
+ASKED = "  gefragt: `answer` ist das Doppelte."
+PANELS = {
+    "right": (twice, "double: bestanden"),
+    "a wrong value": (
+        lambda x: x + torch.tensor([1.0, 0.0]),
+        f"answer ist tensor([2., 1.]), gesucht war tensor([2., 2.]) "
+        f"(1 von 2 Elementen sind anders, zuerst an der Stelle 1: 1 statt 2)\n{ASKED}",
+    ),
+    "another shape": (lambda x: twice(x)[None], f"answer hat die Form (1, 2), gesucht war (2,)\n{ASKED}"),
+    "another type": (
+        lambda x: [twice(x)],
+        f"answer ist eine Liste mit 1 Eintrag, gesucht war ein Tensor der Form (2,)\n{ASKED}",
+    ),
+    "a function": (
+        lambda x: twice,
+        f"answer ist eine Funktion (twice), gesucht war ein Tensor der Form (2,)\n{ASKED}",
+    ),
+    "an object": (lambda x: {x}, f"answer ist ein set, gesucht war ein Tensor der Form (2,)\n{ASKED}"),
+    "an error": (lambda x: x.oops, f"AttributeError: 'Tensor' object has no attribute 'oops'\n{ASKED}"),
+    "not a function": (3, f"`double` ist ein int, gesucht war eine Funktion.\n{ASKED}"),
+}
+
+
+@pytest.mark.parametrize("what", PANELS)
+def test_a_panel_in_german(german: None, capsys: pytest.CaptureFixture[str], what: str) -> None:
+    answer, told = PANELS[what]
+    finding = found(double=answer)
+    show_findings("double", [finding])
+    right = capsys.readouterr().out
+    assert (right or text_of(finding)).strip() == told
+    assert right or "double</span>: noch nicht" in html_of("double", [finding])
+
+
+def test_a_missing_name_and_the_learners_line_in_german(german: None) -> None:
+    undefined = "`double` gibt es nicht. Führe die TODO-Zelle der Aufgabe aus, dann noch einmal diese."
+    looks_like = "  sieht aus wie: eine TODO-Zelle, die nicht zu Ende lief. Hast du sie ausgeführt?"
+    assert text_of(found()) == f"{undefined}\n{ASKED}\n{looks_like}"
+    names: dict[str, Any] = {}
+    exec(compile("\ndef double(x):\n    return x.oops", "<cell>", "exec"), names)
+    assert text_of(found(double=names["double"])).splitlines()[1:] == ["  Zeile 3 deiner Zelle", ASKED]
+
+
+def test_the_drawn_panel_says_nothing_in_english(german: None) -> None:
+    page = html_of("double", [found(double=lambda x: x.repeat(9))], ask=True)
+    assert "Hilfe gibt es mit <code" in page and "noch nicht" in page
+    page = html_of("double", [found(double=lambda x: [torch.ones(40)] * 3)], ask=True)
+    assert "answer ist eine Liste mit 3 Einträgen, gesucht war ein Tensor der Form (2,)" in page
+
+
+def test_help_in_german(german: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SESSION, "last", None)
+    monkeypatch.setattr("nbproof.display.help.outline", lambda: ())
+    show_next_step()
+    assert capsys.readouterr().out == (
+        "Es ist noch keine Prüfung gelaufen. Führe die Zelle unter einer Aufgabe aus, danach weiß `hint()`, was nicht stimmt. "
+        'Einen Anfang zeigt `hint("exercise")`.\n'
+    )
+    SESSION.remember("double", found())
+    show_next_step()
+    assert capsys.readouterr().out == (
+        "double: Sieht aus wie eine TODO-Zelle, die nicht zu Ende lief.\n"
+        "  1 von 3, eine Frage: Hast du sie ausgeführt?\n"
+        "Führe diese Zelle noch einmal aus, dann kommt der nächste Schritt.\n"
+    )
+    SESSION.remember("double", found(double=3))
+    show_next_step()
+    assert capsys.readouterr().out == (
+        "Zu `double` gibt es keine Hilfe. Lies, was die Prüfung sagt, und den Absatz über der Aufgabe.\n"
+    )
+
+
+def test_progress_in_german(german: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = OutlinedExercise("double", "Das Doppelte", "easy", 5, 2.0, (("Doubled",),), (0,), "")
+    monkeypatch.setattr("nbproof.display.progress.outline", lambda: (OutlinedLesson("01_eins", "Eins", (one,)),))
+    assert text_of_progress(overview()) == (
+        "01 Eins\n  ○ Das Doppelte (double): offen, 5 Min.\n"
+        "0 von 1 Aufgaben gelöst, 0 von 2 Punkten, noch etwa 5 Minuten\nweiter mit: Lektion 01, Das Doppelte (5 Min.)"
+    )
+
+
+def _fields(text: str | tuple[str, ...]) -> set[str | None]:
+    parts = [text] if isinstance(text, str) else text
+    return {field for part in parts for _, field, _, _ in Formatter().parse(part)} - {None}
+
+
+def test_another_language_fills_in_no_more_than_english_does() -> None:
+    known = {**TEXTS, "value torch": ""}
+    assert set(GERMAN.texts) <= set(known)
+    assert {key: _fields(text) for key, text in GERMAN.texts.items() if _fields(text) - _fields(known[key])} == {}
