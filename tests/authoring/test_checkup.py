@@ -148,13 +148,13 @@ def test_a_name_with_a_slip_is_answered_with_the_right_one(two: Path) -> None:
     assert main(["check", "--course", str(two), "agian"]) == 2
 
 
-def test_a_course_without_its_configuration_is_said_before_anything_runs(
+def test_a_course_whose_configuration_cannot_be_read_is_said_before_anything_runs(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (two / "nbgrader_config.py").unlink()
+    (two / "nbgrader_config.py").write_text("import no_such_module\n")
     ran: list[str] = []
     monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda *given, **named: ran.append("candidates"))
-    with pytest.raises(UsageError, match=r"no nbgrader_config\.py here"):
+    with pytest.raises(UsageError, match="imports what is not there"):
         looked(two, "again")
     assert ran == []
 
