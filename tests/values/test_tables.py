@@ -88,7 +88,7 @@ def test_what_is_no_plain_table_is_named_and_a_cell_of_anything_is_no_value() ->
     assert snapshot(Told(SALES)) == Unreadable("a Told, a subclass of pandas'")
     assert snapshot(pd.DataFrame({"a": range(20_001)})) == Unreadable("a DataFrame of more than 20000 values")
     taken = snapshot(pd.Series([print, "a"]))
-    assert isinstance(taken, Parts) and taken[".iloc"] == [Unreadable("a function (print)"), "a"]
+    assert isinstance(taken, Parts) and taken[".iloc"] == [Unreadable("function", "print"), "a"]
 
 
 def test_parts_come_over_the_wire_as_they_are_and_nothing_else_does() -> None:
