@@ -177,9 +177,43 @@ def test_nor_does_it_replace_what_came_before_until_a_person_has_decided(
     assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == HERS
 
 
+BORROWED = [
+    "roebob_7_99999_55_101_w.ipynb",
+    "roebob_7_99999_x_55_101_w.ipynb",
+    "eve_7_99999_55_101_w.ipynb",
+    "roebob_LATE_7_99999_LATE_55_101_w.ipynb",
+]
+"""What Canvas makes of the names Roebob_7-_99999 and the like: it takes ``_7_`` out of a name, and afterwards the hyphen."""
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("name", BORROWED)
+def test_a_name_that_holds_anothers_number_in_canvas_replaces_nothing(
+    name: str, again: bool, collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member("bob", "Bob Roe"), Member("eve")])
+    honest = {"roebob_7_100_w.ipynb": BOBS, "eve_55_99_w.ipynb": EVES}
+    if again:
+        assert not collecting(honest, "first.zip").needs_person
+    lines = collecting({**honest, name: HERS}, "hooks26.zip").needs_person
+    assert name in {line.name for line in lines}
+    assert HERS not in everything(course / "submitted").values()
+    assert not again or BOBS in everything(course / "submitted").values()
+
+
 LATER = datetime(2026, 12, 1, tzinfo=UTC).timestamp()
-LOOSE = ["01_first_bob (1).ipynb", "bob_01_first.ipynb", "bob.ipynb", "Bob Roe - 01_first.ipynb", "BOB.ipynb", "Bób.ipynb.txt",
-         "01_first_bob - Copy.ipynb", "bob - x.ipynb", "bob@u.edu.ipynb", "bob.zip"]  # fmt: skip
+LOOSE = [
+    "01_first_bob (1).ipynb",
+    "bob_01_first.ipynb",
+    "bob.ipynb",
+    "Bob Roe - 01_first.ipynb",
+    "BOB.ipynb",
+    "Bób.ipynb.txt",
+    "01_first_bob - Copy.ipynb",
+    "bob - x.ipynb",
+    "bob@u.edu.ipynb",
+    "bob.zip",
+]
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -483,12 +517,16 @@ SPELLINGS = [
     "Bob  Roe.",
     "Bo\u0308b Roe",
 ]
+"""What another one calls herself, and the roster takes for bob."""
 TWO_FORMS = {
-    "Moodle": "{1}_{2}_assignsubmission_file_/x.ipynb", "Moodle, files": "{1}_{2}_assignsubmission_file_x.ipynb",
-    "Canvas": "{0}_{2}_9{2}_x.ipynb", "Brightspace": "{2}-9{2} - {1} - Nov {2}, 2026 1149 PM/x.ipynb",
-    "Blackboard": "hw_{1}_attempt_2026-11-{2:02}-10-00-00_x.ipynb", "Classroom": "{1} - x{2}.ipynb",
+    "Moodle": "{1}_{2}_assignsubmission_file_/x.ipynb",
+    "Moodle, files": "{1}_{2}_assignsubmission_file_x.ipynb",
+    "Canvas": "{0}_{2}_9{2}_x.ipynb",
+    "Brightspace": "{2}-9{2} - {1} - Nov {2}, 2026 1149 PM/x.ipynb",
+    "Blackboard": "hw_{1}_attempt_2026-11-{2:02}-10-00-00_x.ipynb",
+    "Classroom": "{1} - x{2}.ipynb",
     "exchange": "{1}+01_first+2026-11-{2:02} 10:00:00 UTC/x.ipynb",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -501,8 +539,10 @@ def test_two_of_one_download_who_lead_to_one_learner_are_listed(
     collecting({"bob/x.ipynb": BOBS, "eve/x.ipynb": EVES}, "first.zip")
     before = everything(course / "submitted")
     form, numbered = TWO_FORMS[system], system[:3] not in ("Bla", "Cla", "exc")
-    his, hers = (form.format("".join(name.split()).replace("-", ""), name, at) for name, at in
-                 (("Bob Roe" if spelling != "Bob Roe" or numbered else "bob", 7), (spelling, 11)))  # fmt: skip
+    his, hers = (
+        form.format("".join(name.split()).replace("-", ""), name, at)
+        for name, at in (("Bob Roe" if spelling != "Bob Roe" or numbered else "bob", 7), (spelling, 11))
+    )
     files = {his: notebook("01_first", "his"), hers: HERS, form.format("EveLow", "Eve Low", 8): EVES}
     lines = collecting(files, "hooks26.zip").needs_person
     assert {(line.name, line.status) for line in lines} == {(his, "no learner known"), (hers, "no learner known")}
