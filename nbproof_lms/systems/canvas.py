@@ -17,7 +17,7 @@ from nbproof_lms.system import GradeTable, LmsEntry, System
 
 # Canvas takes out of a name a number between underscores, and only then what is no letter, digit or underscore.
 _FILE = re.compile(
-    r"(?P<name>(?:(?!_(?:\d+|LATE)_)[^\s-]){0,250}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_"
+    r"(?P<name>(?:(?!_\d+_(?:\d+_|text\.)|_LATE_)[^\s-]){0,250}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_"
     r"(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)",
     re.DOTALL | re.ASCII,
 )

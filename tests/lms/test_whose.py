@@ -407,7 +407,8 @@ def test_nor_do_names_as_of_classroom(collecting: Collecting, course: Path) -> N
 
 
 ODD_NAMES = {
-    "Canvas": ["mallory_m_12_950_{}_x.ipynb", "_12_950_{}_x.ipynb", "final_12_950_{}_x.ipynb", "m" * 150 + "_12_950_{}_x.ipynb"],
+    "Canvas": ["mallory_m_12_950_{}_x.ipynb", "mallory_1_m_12_950_{}_x.ipynb", "bob_1_text_12_950_{}_x.ipynb",
+               "_12_950_{}_x.ipynb", "final_12_950_{}_x.ipynb", "m" * 150 + "_12_950_{}_x.ipynb"],
     "Moodle": ["m" * 201 + "_12_assignsubmission_file_{}.ipynb"],
     "Brightspace": ["7-8 - -m - Nov 9, 2026 1000 AM - {}_x.ipynb", "7-8 -  - Nov 9, 2026 1000 AM - {}_x.ipynb"],
 }  # fmt: skip
