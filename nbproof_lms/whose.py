@@ -209,7 +209,7 @@ def _start(upload: Upload, system: System, parts: Collection[str]) -> str:
 
 def _is_nobodys(entry: LmsEntry, lessons: Sequence[str]) -> bool:
     """One that was hidden is made of a word that is nobody's and a number, and stands for somebody."""
-    is_hidden = entry.hidden or bool(entry.account and entry.name.endswith(entry.account))
+    is_hidden = entry.hidden or (entry.account.isdecimal() and entry.name.endswith(entry.account))
     return not is_hidden and is_nobody(entry.name, lessons)
 
 

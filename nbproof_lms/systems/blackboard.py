@@ -22,6 +22,7 @@ class Blackboard(System):
 
     name = "Blackboard"
     patterns = (_FILE,)
+    lasting_numbers = True
     own_files = re.compile(_ATTEMPT + r"\.txt")
 
     def beginnings(self, parts: Iterable[str]) -> Sequence[str]:
@@ -32,8 +33,8 @@ class Blackboard(System):
         return [first[:end] for end in ends if all(one.startswith(first[:end]) for one in attempts)]
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
-        """``ps1_jane_attempt_2026-01-30-20-30-10_work.ipynb``."""
-        return LmsEntry(found["name"], found["file"] or "", when=read_time(found["time"]))
+        """``ps1_jane_attempt_2026-01-30-20-30-10_work.ipynb``: a user name is one person's, as a number is."""
+        return LmsEntry(found["name"], found["file"] or "", found["name"], when=read_time(found["time"]))
 
 
 SYSTEM = Blackboard()

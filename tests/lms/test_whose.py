@@ -551,3 +551,23 @@ def test_two_of_one_download_who_lead_to_one_learner_are_listed(
         everything(course / "submitted").items()
         >= {path: data for path, data in before.items() if path.endswith(".ipynb")}.items()
     )
+
+
+USER_NAMES = {
+    "Blackboard": "hw_{}_attempt_2026-11-{:02}-10-00-00_x.ipynb",
+    "exchange": "{}+01_first+2026-11-{:02} 10:00:00 UTC/x.ipynb",
+}
+
+
+@pytest.mark.parametrize("name", ["b_ob", "b.ob", "Bob", "bob@u.edu"])
+@pytest.mark.parametrize("system", USER_NAMES)
+def test_a_user_name_is_one_persons_in_every_download(
+    system: str, name: str, collecting: Collecting, course: Path
+) -> None:
+    """Another one, which the roster takes for the same learner, replaces nothing, though bob's is not beside it."""
+    enrol(course, [Member("bob", "Bob Roe", "bob@u.edu"), Member("eve")])
+    form = USER_NAMES[system]
+    collecting({form.format("bob", 7): BOBS, form.format("eve", 7): EVES}, "first.zip")
+    (line,) = collecting({form.format(name, 8): HERS, form.format("eve", 7): EVES}, "second.zip").needs_person
+    assert (line.status, line.learner) == ("no learner known", "")
+    assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
