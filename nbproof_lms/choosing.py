@@ -90,8 +90,8 @@ def later(one: Line, other: Line) -> bool:
         return one.time > other.time
     if one.system != other.system:
         return False
-    if one.number and other.number:
-        return one.number > other.number
+    if one.number or other.number:
+        return bool(other.number) and one.number > other.number
     # To two seconds, as archives and some disks note it.
     return bool(one.changed and other.changed) and one.changed // 2 > other.changed // 2
 

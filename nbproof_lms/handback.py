@@ -64,10 +64,10 @@ def addresses(root: Path, system: System) -> dict[Key, Address]:
 
 
 def systems_of(root: Path) -> dict[str, set[str]]:
-    """Learner -> the LMSs, such as ``Moodle`` and ``Canvas``, that their work came from, by what was collected."""
+    """Learner -> the LMSs that take grades, such as ``Moodle`` and ``Canvas``, and that their work came from."""
     found: dict[str, set[str]] = defaultdict(set)
     for line in lines_in(root):
-        if line.learner and line.account:
+        if line.learner and line.account and systems()[line.system].export:
             found[line.learner].add(line.system)
     return found
 

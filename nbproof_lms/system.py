@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
@@ -95,12 +95,20 @@ class System:
         """What the command line calls it."""
         return self.name.casefold()
 
-    def read(self, part: str, below: bool) -> LmsEntry | None:
-        """What the name of a file, folder or archive says; None if this LMS has not given it. ``below``: something lies in it."""
+    def beginnings(self, parts: Iterable[str]) -> Sequence[str]:
+        """What all names of one download may begin with, the shortest first, if the LMS puts anything there."""
+        return ()
+
+    def read(self, part: str, below: bool, start: str = "") -> LmsEntry | None:
+        """What the name of a file, folder or archive says; None if this LMS has not given it. ``below``: something lies in it.
+
+        ``start``: what all names begin with; a pattern finds a slash in its place, which no name holds.
+        """
+        part = f"/{part[len(start) :]}" if start and part.startswith(start) else part
         for pattern in self.patterns:
             if (first := pattern.fullmatch(part)) and (entry := self.entry(first, below)):
                 last = _greedy(pattern).fullmatch(part)
-                why = f"{self.name} may have put {entry.name!r} there, or a longer name: who wrote the rest of it?"
+                why = f"{self.name} may have put {entry.name!r} there, or another part of it: who wrote the rest?"
                 return replace(entry, unsure="" if last and last.groups() == first.groups() else why)
         return None
 

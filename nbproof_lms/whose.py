@@ -53,7 +53,7 @@ class Whose:
     made: bool = False
     """The LMS made it, and no learner."""
     named: Parts = ()
-    """The entry of the download that it lies in, if nothing but a name says whose that is."""
+    """What it lies in, or itself, if nothing but a name says whose that is, and who handed it in may have given the name."""
 
 
 @dataclass(frozen=True)
@@ -190,16 +190,26 @@ def _given(upload: Upload, depth: int, fit: _Readings, around: str = "") -> _Lay
 def _readings(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> _Readings:
     """What each system reads of these names; where there is nothing but a name, one that somebody may bear."""
     read: _Readings = {system: {} for system in upload.systems}
+    together = {around: {head[-1] for head in heads if head[:-1] == around} for around in {head[:-1] for head in heads}}
+    starts = {key: _start(upload, key[0], together[key[1]]) for key in product(read, together)}
     for system, head in product(read, heads):
-        entry = system.read(head[-1], head in folders)
+        entry = system.read(head[-1], head in folders, starts[system, head[:-1]])
         if entry and not (entry.only_a_name and _is_nobodys(entry, upload.lessons)):
             read[system][head] = entry
     return read
 
 
+def _start(upload: Upload, system: System, parts: Collection[str]) -> str:
+    """What the names of one download begin with: as much as all share, but no part of a name that somebody is known by."""
+    starts = system.beginnings(parts)
+    read = ((start, system.read(part, False, start)) for start, part in product(starts, parts))
+    found = {start for start, entry in read if entry and upload.who(entry.name)} or starts[-1:]
+    return "".join(found) if len(found) == 1 else ""
+
+
 def _is_nobodys(entry: LmsEntry, lessons: Sequence[str]) -> bool:
     """One that was hidden is made of a word that is nobody's and a number, and stands for somebody."""
-    is_hidden = entry.hidden or bool(entry.account and entry.name.endswith(entry.account))
+    is_hidden = entry.hidden or (entry.account.isdecimal() and entry.name.endswith(entry.account))
     return not is_hidden and is_nobody(entry.name, lessons)
 
 
@@ -252,12 +262,10 @@ class _Names:
     def __init__(self, upload: Upload, layout: _Layout) -> None:
         self._upload, self._layout = upload, layout
         self._system = layout.system.name if layout.system is not None else ""
-        self._lasting = layout.system is not None and layout.system.lasting_numbers
         self._alike: dict[str, set[str]] = defaultdict(set)
-        self._called: dict[str, dict[Parts, LmsEntry]] = defaultdict(dict)
-        for head, entry in layout.entries.items():
-            if not entry.unsure:
-                self._called[plain(entry.name)][head] = entry
+        self._lasting = layout.system is not None and layout.system.lasting_numbers
+        entries = [entry for entry in layout.entries.values() if not entry.unsure]
+        self._called = {plain(entry.name): entry.name for entry in reversed(entries)}
         for name in (*upload.people, *self._called):
             self._alike[bare(name)].add(name)
         self._groups: dict[tuple[Parts, str], set[str]] = defaultdict(set)
@@ -265,6 +273,14 @@ class _Names:
             head, below = place.parts[: layout.depth + 1], place.parts[layout.depth + 1 : -1]
             if place.lesson and below and head not in upload.archives:
                 self._groups[head, place.lesson].add(without_copy_marks(below[0]))
+        self._found = {head: self._meant(entry) for head, entry in layout.entries.items()}
+        depth, archives = layout.depth + 1, set(upload.archives)
+        self._folders = {one.parts[:depth] for one in upload.places if len(one.parts) > depth} - archives
+        self._people: dict[tuple[str, Parts], set[str]] = defaultdict(set)
+        for head, entry in layout.entries.items():
+            if not entry.hidden and (self._system or head in self._folders):
+                who = entry.account or (entry.name if self._system else plain(entry.name))
+                self._people[self._found[head].learner, () if self._lasting else head[:-1]].add(who)
 
     def owner(self, place: FilePlace) -> Whose:
         """Whose a file is, or why that cannot be told."""
@@ -272,12 +288,13 @@ class _Names:
         entry = self._layout.entries.get(head)
         if entry is None:
             return self._unnamed(place)
-        found = self._meant(entry)
+        found = self._found[head]
         if learner := found.learner:
             why = self._several(head, entry, learner) or self._group(place, entry) or self._around(learner)
             found = Whose(why=why) if why else found
         file = entry.file if entry.file and place.parts == head else place.parts[-1]
-        named = head if entry.only_a_name and (self._system or entry.file) else ()
+        # Whoever arranged the files has named the folders.
+        named = head if entry.only_a_name and (self._system or head not in self._folders) else ()
         told = entry if self._system and not entry.unsure else None
         return replace(found, entry=told, system=self._system, file=file, named=named)
 
@@ -309,24 +326,21 @@ class _Names:
             return Whose(why=f"it may belong to {_listed(found)}")
         if (learner := min(found)) in upload.people.values():
             return Whose(learner)
-        first = next(iter(self._called[plain(name)].values()))
-        learner = upload.people.get(learner, unicodedata.normalize("NFC", first.name))
+        learner = upload.people.get(learner, unicodedata.normalize("NFC", self._called[plain(name)]))
         why = why_no_learner(learner)
         return Whose(why=f"{learner[:60]!r} cannot be the name of a learner's folder: {why}") if why else Whose(learner)
 
     def _several(self, head: Parts, entry: LmsEntry, learner: str) -> str:
-        """Whether an LMS has several learners of this name, whom the roster does not tell apart: in words, or empty.
+        """Whether several who are called, or spelled, otherwise may all be this learner: in words, or empty.
 
-        A number means something everywhere, or in one download.
+        Who is somebody else says the LMS's number, everywhere or in one download; without one the name, as it is written.
         """
-        called = self._called[plain(entry.name)].items()
-        numbers = {other.account for at, other in called if self._lasting or at[:-1] == head[:-1]}
-        numbers |= {self._upload.accounts.get((self._system, learner), "")} if self._lasting else set()
+        people = self._people[learner, () if self._lasting else head[:-1]]
+        people |= {self._upload.accounts.get((self._system, learner), "")} - {""} if self._lasting else set()
         roster = self._upload.roster
-        numbers -= {""}
-        if len(numbers) < 2 or (roster is not None and roster.who("", entry.account, self._system)):
+        if len(people) < 2 or (roster is not None and roster.who("", entry.account, self._system)):
             return ""
-        return f"{len(numbers)} learners are called {entry.name!r} ({_listed(numbers)})"
+        return f"{len(people)} people may be {learner!r} ({_listed(people)})"
 
     def _group(self, place: FilePlace, entry: LmsEntry) -> str:
         """Whether folders in a folder that is not known as a learner's may be those of learners: in words, or empty."""

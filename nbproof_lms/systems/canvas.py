@@ -15,9 +15,9 @@ from nbproof_lms.csv_table import Sheet, number_in
 from nbproof_lms.names import for_a_file
 from nbproof_lms.system import GradeTable, LmsEntry, System
 
-# Canvas takes out of a name what is no letter, digit or underscore, and a number between underscores.
+# Canvas takes out of a name a number between underscores, and only then what is no letter, digit or underscore.
 _FILE = re.compile(
-    r"(?P<name>(?:(?!_(?:\d+|LATE)_)[^\s-]){0,250}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_"
+    r"(?P<name>(?:(?!_\d+_(?:\d+_|text\.)|_LATE_)[^\s-]){0,250}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_"
     r"(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)",
     re.DOTALL | re.ASCII,
 )
@@ -25,6 +25,8 @@ _ANONYMOUS = re.compile(
     r"(?P<late>LATE_)?(?P<name>anon_[A-Za-z0-9]{5})_(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)",
     re.DOTALL | re.ASCII,
 )
+# So somebody's name may hold another's number after all: then two more follow, as they may in a file's name.
+_TWO_MORE = re.compile(r"(?:^|_)[1-9]\d*_[1-9]\d*_", re.ASCII)
 
 
 class Canvas(System):
@@ -41,13 +43,13 @@ class Canvas(System):
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``doejane_LATE_123_456_work.ipynb``: name, the learner's number, the file's."""
-        groups = found.groupdict()
+        groups = found.groupdict(default="")
         return LmsEntry(
             groups["name"],
-            groups["file"] or "",
-            groups.get("account") or "",
+            groups["file"],
+            groups.get("account", ""),
             late=bool(groups["late"]),
-            number=int(groups["number"] or 0),
+            number=0 if _TWO_MORE.search(groups["file"]) else int(groups["number"] or 0),
             hidden=found.re is _ANONYMOUS,
         )
 

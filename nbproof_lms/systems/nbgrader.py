@@ -14,10 +14,11 @@ class Exchange(System):
 
     name = "nbgrader"
     patterns = (_FOLDER,)
+    lasting_numbers = True
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
-        """``jane+01_first+2026-11-20 12:00:00 UTC+secret/``."""
-        return LmsEntry(found["name"], when=read_time(found["time"])) if below else None
+        """``jane+01_first+2026-11-20 12:00:00 UTC+secret/``: a user name is one person's, as a number is."""
+        return LmsEntry(found["name"], account=found["name"], when=read_time(found["time"])) if below else None
 
 
 SYSTEM = Exchange()

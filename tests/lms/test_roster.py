@@ -220,7 +220,7 @@ def test_a_name_that_a_layout_holds_is_found(name: str, learner: str, collecting
 def test_whoever_handed_in_before_is_known_by_a_file_alone(collecting: Collecting, course: Path) -> None:
     collecting({"jane/x.ipynb": A}, "folder")
     collected = collecting({"jane (1).ipynb": B, "jane.zip": zipped({"x.ipynb": B})})
-    assert not collected.needs_person
+    assert [line.status for line in collected.needs_person] == ["waits"], "whoever wrote the name, a person decides"
     assert {line.learner for line in collected.lines if line.learner} == {"jane"}
 
 

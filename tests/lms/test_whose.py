@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from nbproof_lms import collect
 from nbproof_lms.members import Member
 from nbproof_lms.roster import enrol
 from tests.lms.conftest import Collecting
-from tests.lms.uploads import everything, notebook, zipped
+from tests.lms.uploads import everything, folder_of, notebook, zipped
 
 HERS, BOBS, EVES = (notebook("01_first", name) for name in ("mallory", "bob", "eve"))
 STAMP = b"2026-01-01 10:00:00.000000 UTC"
@@ -176,6 +177,79 @@ def test_nor_does_it_replace_what_came_before_until_a_person_has_decided(
     assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == HERS
 
 
+BORROWED = [
+    "roebob_7_99999_55_101_w.ipynb",
+    "roebob_7_99999_x_55_101_w.ipynb",
+    "eve_7_99999_55_101_w.ipynb",
+    "roebob_LATE_7_99999_LATE_55_101_w.ipynb",
+]
+"""What Canvas makes of the names Roebob_7-_99999 and the like: it takes ``_7_`` out of a name, and afterwards the hyphen."""
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("name", BORROWED)
+def test_a_name_that_holds_anothers_number_in_canvas_replaces_nothing(
+    name: str, again: bool, collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member("bob", "Bob Roe"), Member("eve")])
+    honest = {"roebob_7_100_w.ipynb": BOBS, "eve_55_99_w.ipynb": EVES}
+    if again:
+        assert not collecting(honest, "first.zip").needs_person
+    lines = collecting({**honest, name: HERS}, "hooks26.zip").needs_person
+    assert name in {line.name for line in lines}
+    assert HERS not in everything(course / "submitted").values()
+    assert not again or BOBS in everything(course / "submitted").values()
+
+
+LATER = datetime(2026, 12, 1, tzinfo=UTC).timestamp()
+LOOSE = [
+    "01_first_bob (1).ipynb",
+    "bob_01_first.ipynb",
+    "bob.ipynb",
+    "Bob Roe - 01_first.ipynb",
+    "BOB.ipynb",
+    "Bób.ipynb.txt",
+    "01_first_bob - Copy.ipynb",
+    "bob - x.ipynb",
+    "bob@u.edu.ipynb",
+    "bob.zip",
+]
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("name", LOOSE)
+def test_nor_do_loose_files_of_a_learner_whom_only_their_names_say(
+    name: str, again: bool, course: Path, tmp_path: Path
+) -> None:
+    """In one upload or in two, and however late it came: whoever sent it by mail named it."""
+    enrol(course, [Member("bob", "Bob Roe", "bob@u.edu"), Member("eve")])
+    came = folder_of(tmp_path / "came", {"01_first_bob.ipynb": BOBS, "01_first_eve.ipynb": EVES})
+    if again:
+        assert not collect(course, [came]).needs_person
+    folder_of(came, {name: zipped({"x.ipynb": HERS}) if name.endswith(".zip") else HERS})
+    os.utime(came / name, (LATER, LATER))
+    lines = collect(course, [came]).needs_person
+    assert {(line.status, line.learner) for line in lines} == {("waits", "bob")}
+    left = [data for path, data in everything(course / "submitted").items() if path.startswith("bob/")]
+    assert left == ([BOBS] if again else [])
+
+
+def test_a_folder_that_a_person_made_for_a_learner_is_that_persons_word(course: Path, tmp_path: Path) -> None:
+    """Unless two are called after one learner in two ways."""
+    enrol(course, [Member("bob", "Bob Roe", "bob@u.edu"), Member("eve")])
+    came = folder_of(tmp_path / "came", CLASS)
+    collect(course, [came])
+    folder_of(came, {"bob/again.ipynb": HERS})
+    os.utime(came / "bob/again.ipynb", (LATER, LATER))
+    assert not collect(course, [came]).needs_person
+    assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == HERS
+    folder_of(came, {"Bob Róe/x.ipynb": EVES})
+    os.utime(came / "Bob Róe/x.ipynb", (LATER + 60, LATER + 60))
+    lines = collect(course, [came]).needs_person
+    assert {line.status for line in lines} == {"no learner known"}
+    assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == HERS
+
+
 @pytest.mark.parametrize("name", ["bob.", "bob ", "bob .", "..bob"])
 def test_two_folders_that_some_systems_take_for_one_are_asked_about(
     name: str, collecting: Collecting, course: Path
@@ -333,7 +407,8 @@ def test_nor_do_names_as_of_classroom(collecting: Collecting, course: Path) -> N
 
 
 ODD_NAMES = {
-    "Canvas": ["mallory_m_12_950_{}_x.ipynb", "_12_950_{}_x.ipynb", "final_12_950_{}_x.ipynb", "m" * 150 + "_12_950_{}_x.ipynb"],
+    "Canvas": ["mallory_m_12_950_{}_x.ipynb", "mallory_1_m_12_950_{}_x.ipynb", "bob_1_text_12_950_{}_x.ipynb",
+               "_12_950_{}_x.ipynb", "final_12_950_{}_x.ipynb", "m" * 150 + "_12_950_{}_x.ipynb"],
     "Moodle": ["m" * 201 + "_12_assignsubmission_file_{}.ipynb"],
     "Brightspace": ["7-8 - -m - Nov 9, 2026 1000 AM - {}_x.ipynb", "7-8 -  - Nov 9, 2026 1000 AM - {}_x.ipynb"],
 }  # fmt: skip
@@ -362,3 +437,137 @@ def test_what_somebody_wrote_into_blackboards_text_changes_nothing(collecting: C
     texts = {f"p_{name}_attempt_2026-11-09-10-00-00.txt": HERS for name in ("bob", "eve", "mallory")}
     assert not collecting({**LMS["Blackboard"], **texts}, "hooks26.zip").needs_person
     assert {path.name for path in (course / "submitted").iterdir()} == {"bob", "eve"}
+
+
+ATTEMPT = "{}_{}_attempt_2026-11-{:02}-10-00-00_x.ipynb"
+BLACKBOARDS = {
+    "a user name that ends like another": ("hw", ["bob", "x_bob", "eve"]),
+    "two that end alike": ("hw", ["a_smith", "b_smith", "eve"]),
+    "a title with underscores": ("02_hooks_of_tensors", ["bob", "eve"]),
+    "both": ("02_hooks_of_tensors", ["bob", "x_bob", "a_b_bob", "eve"]),
+    # Relatives of these.
+    "one begins with the whole other": ("hw", ["bob", "bob_x", "bob_x_y"]),
+    "the title is a name": ("bob_1", ["bob", "eve"]),
+    "signs at the ends": ("hw", ["bob_", "eve", "jane"]),
+}
+"""A title, and the user names of a whole download."""
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("case", BLACKBOARDS)
+def test_blackboards_title_ends_where_the_user_names_begin(
+    case: str, known: bool, collecting: Collecting, course: Path
+) -> None:
+    title, names = BLACKBOARDS[case]
+    enrol(course, [Member(name) for name in names if known])
+    files = {ATTEMPT.format(title, name, at): notebook("01_first", name) for at, name in enumerate(names, 1)}
+    assert not collecting(files, "hooks26.zip").needs_person
+    found = {path: data for path, data in everything(course / "submitted").items() if path.endswith(".ipynb")}
+    assert found == {f"{name}/01_first/01_first.ipynb": notebook("01_first", name) for name in names}
+
+
+def test_nor_does_it_end_within_the_names_of_those_who_are_known(collecting: Collecting, course: Path) -> None:
+    enrol(course, [Member("s_bob"), Member("s_eve")])
+    files = {
+        ATTEMPT.format("hw", f"s_{name}", at): CLASS[f"{name}/01_first.ipynb"] for at, name in ((1, "bob"), (2, "eve"))
+    }
+    assert not collecting(files, "hooks26.zip").needs_person
+    assert {path.name for path in (course / "submitted").iterdir()} == {"s_bob", "s_eve"}
+
+
+UNCLEAR_ATTEMPTS = {
+    "one file": ["hw_x_bob"],
+    "one learner": ["hw_x_bob", "hw_x_bob"],
+    "two titles": ["hw_x_bob", "other_eve", "more_y_eve"],
+    "two ends that are known": ["hw_x_bob", "hw_x_eve", "hw_x_x_bob"],
+    "an empty part": ["hw__bob"],
+}
+
+
+@pytest.mark.parametrize("names", [[], ["bob", "eve", "x_bob"]])
+@pytest.mark.parametrize("case", UNCLEAR_ATTEMPTS)
+def test_where_that_cannot_be_told_a_person_is_asked(
+    case: str, names: list[str], collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member(name) for name in names])
+    collecting({**CLASS, "x_bob/x.ipynb": EVES + b" "}, "first.zip")
+    before = everything(course / "submitted")
+    called = [
+        f"{start}_attempt_2026-11-{at:02}-10-00-00_x.ipynb" for at, start in enumerate(UNCLEAR_ATTEMPTS[case], 10)
+    ]
+    unclear = [name for name in called if not name.startswith("other")]
+    collected = collecting(
+        {name: HERS + b" " * at if name in unclear else EVES for at, name in enumerate(called)}, "b.zip"
+    )
+    assert [(line.name, line.status) for line in collected.needs_person] == [
+        (one, "no learner known") for one in unclear
+    ]
+    assert HERS.strip() not in [data.strip() for data in everything(course / "submitted").values()]
+    assert before.items() <= everything(course / "submitted").items()
+
+
+SPELLINGS = [
+    "Bob Róe",
+    "Bob-Roe",
+    "bob",
+    "BOB",
+    "bob@u.edu",
+    "Roe, Bob",
+    "Bob Roe",
+    "bob roe",
+    "Bob  Roe.",
+    "Bo\u0308b Roe",
+]
+"""What another one calls herself, and the roster takes for bob."""
+TWO_FORMS = {
+    "Moodle": "{1}_{2}_assignsubmission_file_/x.ipynb",
+    "Moodle, files": "{1}_{2}_assignsubmission_file_x.ipynb",
+    "Canvas": "{0}_{2}_9{2}_x.ipynb",
+    "Brightspace": "{2}-9{2} - {1} - Nov {2}, 2026 1149 PM/x.ipynb",
+    "Blackboard": "hw_{1}_attempt_2026-11-{2:02}-10-00-00_x.ipynb",
+    "Classroom": "{1} - x{2}.ipynb",
+    "exchange": "{1}+01_first+2026-11-{2:02} 10:00:00 UTC/x.ipynb",
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("system", TWO_FORMS)
+def test_two_of_one_download_who_lead_to_one_learner_are_listed(
+    system: str, spelling: str, collecting: Collecting, course: Path
+) -> None:
+    """Their numbers differ, or without numbers the names, as they are written: one of the two may be somebody else."""
+    enrol(course, [Member("bob", "Bob Roe", "bob@u.edu", ("Böb Roe",)), Member("eve", "Eve Low"), Member("mallory")])
+    collecting({"bob/x.ipynb": BOBS, "eve/x.ipynb": EVES}, "first.zip")
+    before = everything(course / "submitted")
+    form, numbered = TWO_FORMS[system], system[:3] not in ("Bla", "Cla", "exc")
+    his, hers = (
+        form.format("".join(name.split()).replace("-", ""), name, at)
+        for name, at in (("Bob Roe" if spelling != "Bob Roe" or numbered else "bob", 7), (spelling, 11))
+    )
+    files = {his: notebook("01_first", "his"), hers: HERS, form.format("EveLow", "Eve Low", 8): EVES}
+    lines = collecting(files, "hooks26.zip").needs_person
+    assert {(line.name, line.status) for line in lines} == {(his, "no learner known"), (hers, "no learner known")}
+    assert (
+        everything(course / "submitted").items()
+        >= {path: data for path, data in before.items() if path.endswith(".ipynb")}.items()
+    )
+
+
+USER_NAMES = {
+    "Blackboard": "hw_{}_attempt_2026-11-{:02}-10-00-00_x.ipynb",
+    "exchange": "{}+01_first+2026-11-{:02} 10:00:00 UTC/x.ipynb",
+}
+
+
+@pytest.mark.parametrize("name", ["b_ob", "b.ob", "Bob", "bob@u.edu"])
+@pytest.mark.parametrize("system", USER_NAMES)
+def test_a_user_name_is_one_persons_in_every_download(
+    system: str, name: str, collecting: Collecting, course: Path
+) -> None:
+    """Another one, which the roster takes for the same learner, replaces nothing, though bob's is not beside it."""
+    enrol(course, [Member("bob", "Bob Roe", "bob@u.edu"), Member("eve")])
+    form = USER_NAMES[system]
+    collecting({form.format("bob", 7): BOBS, form.format("eve", 7): EVES}, "first.zip")
+    (line,) = collecting({form.format(name, 8): HERS, form.format("eve", 7): EVES}, "second.zip").needs_person
+    assert (line.status, line.learner) == ("no learner known", "")
+    assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
