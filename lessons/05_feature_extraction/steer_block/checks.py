@@ -189,7 +189,7 @@ class Pushed(Check):
     errors = ERRORS
 
     def probe(self, nb, case):
-        model, names, load, pushed, pushes, x = procession(case)
+        model, _, _, pushed, pushes, x = procession(case)
         steer = nb.function("steer")
         handles = [steer(model.get_submodule(name), one) for name, one in zip(pushed, pushes, strict=True)]
         answers = [model(x), model(x * 2)]
