@@ -210,8 +210,8 @@ class Pushed(Check):
                     heard.append({"hidden": mixed, load: x.cos()})
                 x = (mixed + push.get(name, 0)) * x.cos()
             answers.append(x)
-        push_again = lambda module, args, output: {**output, "hidden": output["hidden"] + pushes[1]}
-        model.get_submodule(pushed[1]).register_forward_hook(push_again)
+        last = model.get_submodule(pushed[1])
+        last.register_forward_hook(lambda module, args, output: {**output, "hidden": output["hidden"] + pushes[1]})
         return {"answers": answers, "heard": heard, "what runs": as_before(what_runs(model, case, lambda: model(road)))}
 
 
