@@ -215,18 +215,14 @@ def _css(key: str, count: int) -> str:
         " text{fill:currentColor;stroke:none;font-size:13px;font-family:sans-serif}",
         f" .f{{stroke:{blue}}}",
         f" .b{{stroke:{orange}}}",
-        " .past{opacity:0}",
-        " .lit{opacity:0;stroke-width:3}",
-        f" circle.f.past{{fill:{blue}}}",
-        f" circle.b.past{{fill:{orange}}}",
-        f" circle.f.lit{{fill:{blue}}}",
-        f" circle.b.lit{{fill:{orange}}}",
+        f" circle.f.on{{fill:{blue}}}",
+        f" circle.b.on{{fill:{orange}}}",
         f" text.b{{fill:{orange};stroke:none;font-weight:600}}",
+        " .on{display:none}",
     ]
     for at in range(1, count + 1):
-        now = f"#{key}-{at}:checked~.stage"
-        rules.append(f"-{at}:checked~.stage .s{at}{{display:block}}{now} .l{at}{{opacity:1}}")
-        rules.append(f"-{at}:checked~.stage .p{at},#{key}-{at}~:checked~.stage .p{at}{{opacity:1}}")
+        rules.append(f"-{at}:checked~.stage .s{at},#{key}-{at}:checked~.stage .l{at}{{display:block}}")
+        rules.append(f"-{at}:checked~.stage .p{at},#{key}-{at}~:checked~.stage .p{at}{{display:block}}")
     return "".join(f"#{key}{rule}" for rule in rules)
 
 
@@ -261,14 +257,14 @@ def _step_drawn(boxes: list[_Box], event: Event, step: int) -> Iterator[str]:
         for box in (one for one in boxes if event.name in [*one.grads][:_PARAMETERS]):
             x, y = box.x + box.width - 16, box.y + _LANE + 10 + _LINE * ([*box.grads].index(event.name) + 1)
             words = escape(box.grads[event.name])
-            yield f'<text class="b past p{step}" x="{x}" y="{y}" text-anchor="end">{words}</text>'
+            yield f'<text class="b on p{step}" x="{x}" y="{y}" text-anchor="end">{words}</text>'
         return
     box = next(one for one in boxes if one.call == event.call)
     if event.kind == "raised":
-        yield f'<text class="b past p{step}" x="{box.x + 20}" y="{box.y + box.height - 8}">✗ an error</text>'
+        yield f'<text class="b on p{step}" x="{box.x + 20}" y="{box.y + box.height - 8}">✗ an error</text>'
         return
     x, y = box.door(event.kind)
     side = "f" if event.kind.startswith("forward") else "b"
     yield f'<circle class="{side}" cx="{x}" cy="{y}" r="{_DOOR}"/>'
-    yield f'<circle class="{side} past p{step}" cx="{x}" cy="{y}" r="{_DOOR - 3}"/>'
-    yield f'<circle class="{side} lit l{step}" cx="{x}" cy="{y}" r="{_DOOR + 2}"/>'
+    yield f'<circle class="{side} on p{step}" cx="{x}" cy="{y}" r="{_DOOR - 3}"/>'
+    yield f'<circle class="{side} on l{step}" cx="{x}" cy="{y}" r="{_DOOR + 2}"/>'

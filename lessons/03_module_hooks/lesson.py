@@ -96,7 +96,7 @@ print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 # %%
 from course.pictures.replay import replay
 
-replay(nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 1)), torch.ones(1, 3))
+replay(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3))
 
 # %%
 show_source(Add)

@@ -58,7 +58,7 @@ def test_each_step_says_what_the_hook_gets_and_what_is_there() -> None:
     assert "grad_output = (tensor([1]),) and may return a new grad_output" in says[2]
     assert "a tensor hook on it gets grad = tensor([6]) and may return a new gradient" in says[3]
     assert "grad_input = (tensor([15]), tensor([10]))" in says[4]
-    assert re.search(r'<text class="b past p4"[^>]*>\[6\]</text>', page), "W's gradient is there from step 4 on"
+    assert re.search(r'<text class="b on p4"[^>]*>\[6\]</text>', page), "W's gradient is there from step 4 on"
 
 
 def test_it_has_neither_script_nor_the_address_of_anything_and_all_buttons_lead_to_a_step() -> None:
