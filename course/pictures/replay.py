@@ -74,8 +74,8 @@ class _Box:
     @property
     def width(self) -> int:
         longest = max((len(grad) for grad in self.grads.values()), default=0)
-        letters = max(len(self.lines[0]), *(len(line) + longest + 2 for line in self.lines[1:]), 8)
-        return max(44 + 8 * letters, self.filled + _GAP if self.inside else 0)
+        words = max(8 * len(self.lines[0]), *(7 * (len(line) + longest + 1) for line in self.lines[1:]), 60)
+        return max(44 + words, self.filled + _GAP if self.inside else 0)
 
     @property
     def filled(self) -> int:
@@ -211,7 +211,7 @@ def _css(key: str, count: int) -> str:
         " input{margin:0 1px}",
         " .s{display:none;min-height:5.2em;padding:.3em 0}",
         " label{cursor:pointer;border:1px solid;border-radius:4px;padding:0 .5em}",
-        " svg{display:block;fill:none;stroke:currentColor;max-width:none}",
+        " svg{display:block;fill:none;stroke:currentColor;width:100%;height:auto}",
         " text{fill:currentColor;stroke:none;font-size:13px;font-family:sans-serif}",
         f" .f{{stroke:{blue}}}",
         f" .b{{stroke:{orange}}}",
@@ -236,7 +236,9 @@ def _drawing(roots: list[_Box], events: list[Event]) -> str:
     shapes = [part for box in boxes for part in _box_drawn(box)]
     for step, event in enumerate(events, 1):
         shapes += _step_drawn(boxes, event, step)
-    return f'<svg width="{at}" height="{high}" viewBox="0 0 {at} {high}" aria-hidden="true">{"".join(shapes)}</svg>'
+    # Where there is little room it shrinks, as long as its words can be read; then it scrolls.
+    size = f"max-width:{at}px;min-width:{round(0.65 * at)}px"
+    return f'<svg style="{size}" viewBox="0 0 {at} {high}" aria-hidden="true">{"".join(shapes)}</svg>'
 
 
 def _box_drawn(box: _Box) -> Iterator[str]:
