@@ -1,4 +1,4 @@
-"""Real pictures and digits that ship inside scikit-learn: no lesson needs a network."""
+"""What the lessons' nets learn from, without a network: pictures and digits inside scikit-learn, and lines to write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,24 @@ from pathlib import Path
 import numpy as np
 import torch
 
-__all__ = ["digit_batches", "digits", "jittered", "picture", "reads", "train_to_read"]
+__all__ = [
+    "DIGITS",
+    "WORDS",
+    "digit_batches",
+    "digits",
+    "jittered",
+    "lines",
+    "picture",
+    "reads",
+    "train_to_read",
+    "train_to_write",
+    "write",
+]
+
+WORDS = [*"0123456789", "copy", "reverse", "="]
+"""What a line is made of: a task, then digits, =, and the digits again, as they were or from behind."""
+
+DIGITS = 5
 
 
 def picture(name: str = "flower", size: int = 96) -> torch.Tensor:
@@ -67,6 +84,43 @@ def reads(net: torch.nn.Module) -> str:
     pictures, labels = digits()
     share = (net(pictures[1400:].flatten(1)).argmax(dim=1) == labels[1400:]).float().mean().item()
     return f"{share:.0%}"
+
+
+def lines(task: str, digits: torch.Tensor) -> torch.Tensor:
+    """One line for each row of digits, such as ``copy 4 0 7 2 9 = 4 0 7 2``: what is still to come is the last digit."""
+    answer = digits.flip(1) if task == "reverse" else digits
+    first, equals = (torch.full((len(digits), 1), WORDS.index(word)) for word in (task, "="))
+    return torch.cat([first, digits, equals, answer[:, :-1]], dim=1)
+
+
+def train_to_write(gpt: torch.nn.Module, steps: int = 150) -> None:
+    """Train on digits drawn at random, half of which are to be copied, half reversed. Prints how the loss falls."""
+    optimizer = torch.optim.Adam(gpt.parameters(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=steps)
+    for step in range(1, steps + 1):
+        digits = torch.randint(10, (64, DIGITS))
+        scores = gpt(torch.cat([lines("copy", digits[:32]), lines("reverse", digits[32:])]))[:, -DIGITS:]
+        answers = torch.cat([digits[:32], digits[32:].flip(1)])
+        loss = torch.nn.functional.cross_entropy(scores.flatten(0, 1), answers.flatten())
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        schedule.step()
+        if step % 50 == 0:
+            print(f"step {step}   loss {loss.item():.2f}")
+
+
+def write(gpt: torch.nn.Module, line: str) -> str:
+    """What a GPT adds to a line such as ``copy 4 0 7 2 9 =``, digit by digit."""
+    begun = [WORDS.index(word) for word in line.split()]
+    tokens = torch.full((1, len(begun) + DIGITS - 1), WORDS.index("="))  # what stands behind, no token can see
+    tokens[0, : len(begun)] = torch.tensor(begun)
+    written = []
+    with torch.no_grad():
+        for place in range(len(begun) - 1, tokens.shape[1]):
+            written.append(gpt(tokens)[0, place].argmax())
+            tokens[0, place + 1 : place + 2] = written[-1]
+    return " ".join(WORDS[token] for token in written)
 
 
 @functools.cache

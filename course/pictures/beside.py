@@ -18,8 +18,7 @@ class Beside:
 
     def _repr_html_(self) -> str:
         images = "".join(
-            f"<div>{picture.image(picture.png(), alt=text)}</div>"
-            for picture, text in zip(self.pictures, self.texts, strict=True)
+            f"<div>{picture.image(alt=text)}</div>" for picture, text in zip(self.pictures, self.texts, strict=True)
         )
         # As many columns as fit; a picture shrinks a little rather than go to the next row.
         widest = max((picture.get_figwidth() * 96 for picture in self.pictures), default=0)

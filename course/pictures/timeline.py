@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,9 +18,9 @@ from torch import nn
 from course.pictures.canvas import BLUE, FAINT, INK, MONO, ORANGE, PAPER, QUIET, RED, Picture, in_own_style
 from course.pictures.doubles import double_of, quietly, spare_copy, tensors_in
 from course.pictures.graph import uses_behind
-from course.pictures.words import amount, cut, in_brief, listed
+from course.pictures.words import amount, brief, cut, in_brief, listed
 
-__all__ = ["KINDS", "Event", "draw_hook_timeline", "record_hooks"]
+__all__ = ["KINDS", "Event", "draw_hook_timeline", "record_hooks", "record_run"]
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,12 @@ class Event:
 
     name: str
     kind: str
-    """forward_pre, forward, backward_pre or backward; raised where an error ended the run."""
+    """forward_pre, forward, backward_pre or backward; parameter; raised where an error ended the run."""
     call: int
     """The number of the module's call, counted over all modules from 0. A reused module has several."""
     depth: int
+    given: dict[str, str] = field(default_factory=dict, compare=False)
+    """What the hook got besides the module, in words, by the names that its arguments have in PyTorch's documentation."""
 
 
 def record_hooks(model: nn.Module, *inputs: Any, **keywords: Any) -> tuple[list[Event], str]:
@@ -41,10 +44,21 @@ def record_hooks(model: nn.Module, *inputs: Any, **keywords: Any) -> tuple[list[
     hooks; where torch says so, tensor hooks on the modules' inputs and outputs take their place. An error of the model
     ends the recording: the last event's kind is then ``raised``, and the note names the error.
     """
-    events, error = _recorded(model, inputs, keywords, by_tensors=False)
+    return _recorded_somehow(model, inputs, keywords, parameters=False)
+
+
+def record_run(model: nn.Module, inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[list[Event], str]:
+    """As :func:`record_hooks`. A gradient that comes to a parameter is an event as well, under the parameter's name."""
+    return _recorded_somehow(model, inputs, keywords, parameters=True)
+
+
+def _recorded_somehow(
+    model: nn.Module, inputs: tuple[Any, ...], keywords: Mapping[str, Any], parameters: bool
+) -> tuple[list[Event], str]:
+    events, error = _recorded(model, inputs, keywords, by_tensors=False, parameters=parameters)
     if "BackwardHookFunction" not in str(error):
         return events, _note(events, error)
-    events, error = _recorded(model, inputs, keywords, by_tensors=True)
+    events, error = _recorded(model, inputs, keywords, by_tensors=True, parameters=parameters)
     instead = "in-place operations: backward seen by tensor hooks on inputs and outputs"
     return events, _note(events, error) or instead
 
@@ -60,7 +74,7 @@ def _note(events: list[Event], error: Exception | None) -> str:
 
 
 def _recorded(
-    model: nn.Module, inputs: tuple[Any, ...], keywords: Mapping[str, Any], by_tensors: bool
+    model: nn.Module, inputs: tuple[Any, ...], keywords: Mapping[str, Any], by_tensors: bool, parameters: bool
 ) -> tuple[list[Event], Exception | None]:
     recorder = _Recorder(by_tensors)
     try:
@@ -71,6 +85,8 @@ def _recorded(
                 recorder.watch(hooks, name, module)
             output = double(*spare_copy(inputs), **spare_copy(dict(keywords)))
             recorder.open.clear()
+            if parameters:  # once they all are there: a lazy one gets its shape in the run
+                recorder.watch_parameters(double)
             outputs = [tensor for tensor in tensors_in(output) if tensor.requires_grad]
             if outputs:
                 # autograd.grad, not backward: what the model shares with others, a global tensor, keeps its .grad.
@@ -109,7 +125,8 @@ class _Recorder:
         started: list[Event] = []
 
         def before(module: nn.Module, args: Any, kwargs: Any) -> None:
-            event = Event(name, "forward_pre", self.calls, len(self.open))
+            said = {"args": brief(args), **({"kwargs": brief(kwargs)} if kwargs else {})}
+            event = Event(name, "forward_pre", self.calls, len(self.open), said)
             self.calls += 1
             self.open.append(event)
             self.events.append(event)
@@ -118,7 +135,7 @@ class _Recorder:
 
         def after(module: nn.Module, args: Any, output: Any) -> None:
             event = self.open.pop()
-            self.add("forward", event)
+            self.add("forward", event, args=args, output=output)
             waiting.append(event)
             if self.by_tensors:
                 self.on_gradients(tensors_in(output), event, "backward_pre", first=True)
@@ -127,11 +144,11 @@ class _Recorder:
             # Of a reused module the last call is the first that backward comes to.
             if waiting:
                 started.append(waiting.pop())
-                self.add("backward_pre", started[-1])
+                self.add("backward_pre", started[-1], grad_output=grad_output)
 
         def backward_after(module: nn.Module, grad_input: Any, grad_output: Any) -> None:
             if started:
-                self.add("backward", started.pop(0))
+                self.add("backward", started.pop(0), grad_input=grad_input, grad_output=grad_output)
 
         # First of all, before what makes a lazy module initialize itself: that runs a module as well.
         stack.callback(module.register_forward_pre_hook(before, prepend=True, with_kwargs=True).remove)
@@ -140,8 +157,18 @@ class _Recorder:
             stack.callback(module.register_full_backward_pre_hook(backward_before).remove)
             stack.callback(module.register_full_backward_hook(backward_after).remove)
 
-    def add(self, kind: str, event: Event) -> None:
-        self.events.append(Event(event.name, kind, event.call, event.depth))
+    def watch_parameters(self, model: nn.Module) -> None:
+        """Note when the gradient of each comes; one that several modules share comes under its first name."""
+        for name, one in model.named_parameters():
+            if one.requires_grad:
+                one.register_hook(partial(self.note_parameter, name))  # type: ignore[no-untyped-call]
+
+    def note_parameter(self, name: str, grad: torch.Tensor) -> None:
+        self.events.append(Event(name, "parameter", -1, 0, {"grad": brief(grad)}))
+
+    def add(self, kind: str, event: Event, **given: Any) -> None:
+        said = {name: brief(value) for name, value in given.items()}
+        self.events.append(Event(event.name, kind, event.call, event.depth, said))
 
     def on_gradients(self, tensors: list[torch.Tensor], event: Event, kind: str, first: bool) -> None:
         """Note the first, or the last, of the gradients of ``tensors`` that arrive."""
@@ -151,7 +178,7 @@ class _Recorder:
         def note(grad: torch.Tensor) -> None:
             arrived.append(1)
             if len(arrived) == (1 if first else len(wanted)):
-                self.add(kind, event)
+                self.add(kind, event, grad=grad)
 
         for tensor in wanted:
             tensor.register_hook(note)  # type: ignore[no-untyped-call]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 
-__all__ = ["amount", "cut", "in_brief", "listed", "number", "power_of_ten", "size_in_bytes", "told"]
+__all__ = ["amount", "brief", "cut", "in_brief", "listed", "number", "power_of_ten", "size_in_bytes", "told"]
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -74,3 +74,31 @@ def told(value: object) -> str:
         return "an empty dict"
     name = type(value).__name__
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def brief(value: object) -> str:
+    """A value as a hook gets it, on one line: of a small tensor its numbers, of a larger one its shape and its norm."""
+    if isinstance(value, torch.Tensor):
+        return _brief_tensor(value.detach())
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {brief(one)}" for key, one in list(value.items())[:6]) + "}"
+    if isinstance(value, (tuple, list)):
+        parts = ", ".join(brief(one) for one in value[:6]) + (", …" if len(value) > 6 else "")
+        return f"[{parts}]" if isinstance(value, list) else f"({parts}{',' if len(value) == 1 else ''})"
+    return value.__name__ if isinstance(value, type) else cut(repr(value), 40)
+
+
+def _brief_tensor(value: torch.Tensor) -> str:
+    if value.is_meta or value.is_complex() or value.is_sparse:
+        return f"tensor {tuple(value.shape)}"
+    if value.numel() <= 4:
+        return f"tensor({_nested(value.tolist())})"
+    if value.is_floating_point():
+        return f"tensor {tuple(value.shape)}, norm {number(float(value.double().norm()))}"
+    return f"tensor {tuple(value.shape)}"
+
+
+def _nested(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_nested, value))}]"
+    return number(value) if isinstance(value, float) else str(value)

@@ -29,6 +29,7 @@ import torch.nn.functional as F
 from torch.nn import Parameter
 
 from course import hint, progress, solution
+from course.gpt import Block, TinyGPT
 from course.models import Add, Model
 from course.sources import show_source
 
@@ -89,6 +90,13 @@ print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 # | `register_full_backward_hook` | `module, grad_input, grad_output` | a new `grad_input` |
 #
 # A hook that returns nothing changes nothing. `args`, `grad_input` and `grad_output` are tuples.
+#
+# Step through one run of a small net, forward and backward. When is the gradient of a weight there, and whose hook comes last?
+
+# %%
+from course.pictures.replay import replay
+
+replay(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3))
 
 # %%
 show_source(Add)
@@ -369,61 +377,59 @@ check("backward_answer")
 
 # %% [markdown]
 # Only **positional** inputs that are tensors have a gradient there. What comes by name has no entry, and a dict of tensors has
-# one entry, `None`. A dict that comes *out* is worse. Many large models return one, and then no backward hook runs at all:
+# one entry, `None`:
 
 
 # %%
-class ReturnsADict(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 2)
-
-    def forward(self, x):
-        return {"hidden": self.fc(x)}
-
-
-class TakesADict(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 2)
-
+class TakesADict(Model):
     def forward(self, batch):
-        return self.fc(batch["x"])
-
-
-def tell_inputs(module, grad_input, grad_output):
-    print("   grad_input:", grad_input)
+        return super().forward(batch["x1"], batch["x2"])
 
 
 x1, x2 = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
-by_place, by_name, dict_in, dict_out = Model(), Model(), TakesADict(), ReturnsADict()
-for module in (by_place, by_name, dict_in, dict_out):
-    module.register_full_backward_hook(tell_inputs)
+by_place, by_dict = Model(), TakesADict()
+for module in (by_place, by_dict):
+    module.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input))
+
+by_place(x1, x2).sum().backward()
+by_place(x1, x2=x2).sum().backward()
+with warnings.catch_warnings(action="ignore"):
+    by_dict({"x1": x1, "x2": x2}).sum().backward()
+
+# %% [markdown]
+# A dict that comes *out* is worse, and the large models of today are full of them. Here is a GPT in small. Which of its modules
+# run, and yet never call their full backward hook? Guess before you run the second cell.
+
+# %%
+show_source(Block, TinyGPT)
+
+# %%
+gpt, tokens = TinyGPT(), torch.tensor([[4, 0, 7, 2, 9]])
+ran, heard = [], []
+for name, module in gpt.named_modules():
+    module.register_forward_hook(lambda module, args, output, name=name: ran.append(name))
+    module.register_full_backward_hook(lambda module, grad_input, grad_output, name=name: heard.append(name))
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    print("by place")
-    by_place(x1, x2).sum().backward()
-    print("x2 by name")
-    by_name(x1, x2=x2).sum().backward()
-    print("a dict goes in")
-    dict_in({"x": x1}).sum().backward()
-    print("a dict comes out")
-    dict_out(x1)["hidden"].sum().backward()
-print("   a warning:", str(caught[-1].message).split(" but ")[0])
+    gpt(tokens).sum().backward()
+print(f"{len(ran)} modules ran; not a word from", [name for name in ran if name not in heard])
+print("only a warning:", *{str(one.message).split(" but ")[0] for one in caught if "dict" in str(one.message)})
 
 # %% [markdown]
-# The cure: in a forward hook you meet the tensor itself, and lesson 02's tensor hook works on it whatever it came in.
+# The blocks, of all things. The cure: in a forward hook you meet the tensor itself, and lesson 02's tensor hook works on it
+# whatever it came in.
 
 
 # %%
-def hook_what_is_inside(module, args, output):
-    output["hidden"].register_hook(lambda grad: print("gradient of output['hidden']:", grad))
+def hook_what_is_inside(name, module, args, output):
+    output["hidden"].register_hook(lambda grad: print(f"{name}: the gradient of 'hidden' is", tuple(grad.shape)))
 
 
-block = ReturnsADict()
-block.register_forward_hook(hook_what_is_inside)
-block(x1)["hidden"].sum().backward()
+for name, block in gpt.blocks.named_children():
+    block.register_forward_hook(partial(hook_what_is_inside, f"blocks.{name}"))
+with warnings.catch_warnings(action="ignore"):
+    gpt(tokens).sum().backward()
 
 # %% [markdown]
 # ## What a full backward hook may return

@@ -11,6 +11,7 @@
 #
 # - **You will do** this: get numbers out of a finished net that it never returns, and sort digits with them that it has never seen.
 #   Write a `VerboseNet` and a `FeatureExt` for any model. Put a few feature maps of a 3 into an 8, and see the net change its mind.
+#   Watch the heads of a small GPT, find the one that knows what to do, and steer it: asked to copy, it reverses.
 # - **You will learn** to watch a model from outside, what spoils the outputs that you keep, and how to leave no trace.
 # - **You need** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
 # - **Time** <!-- time and points -->.
@@ -31,6 +32,7 @@ from torch.nn import Parameter
 from torchvision.models import ResNet18_Weights, resnet18
 from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
 
+from course.gpt import Block, Head, TinyGPT
 from course.models import Residual, Rounds, TinyResNet
 from course.sources import show_source
 
@@ -173,33 +175,8 @@ show_source(type(net)._forward_impl)
 #
 # ### Give each hook its name
 #
-# A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that
-# registers the hooks. What does each of these two loops print?
-
-# %%
-toy = nn.Sequential()
-for name in ("red", "green", "blue"):
-    toy.add_module(name, nn.Identity())
-
-with ExitStack() as stack:                                             # a `with` for any number of hooks
-    for name, child in toy.named_children():
-        stack.enter_context(child.register_forward_hook(lambda m, a, o: print(name, end=" ")))
-    toy(torch.ones(1))
-print("<- the name is looked up when the hook runs")
-
-
-def say(name, module, args, output):
-    print(name, end=" ")
-
-
-with ExitStack() as stack:
-    for name, child in toy.named_children():
-        stack.enter_context(child.register_forward_hook(partial(say, name)))
-    toy(torch.ones(1))
-print("<- the name is fixed when the hook is made")
-
-# %% [markdown]
-# The late binding of lesson 02, and its cure: `partial`, a function that makes the hook, or a default argument.
+# A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the
+# hooks. Mind the late binding of lesson 02: take `partial`, a function that makes the hook, or a default argument.
 
 # %% [markdown]
 # ### Exercise: A net that tells
@@ -368,27 +345,8 @@ title = "The output of bn1: as it was, and as it is when you look at it"
 draw_clobber(kept["clone"], kept["alias"], columns=4, title=title)
 
 # %% [markdown]
-# `detach()` cuts the tensor off from autograd, but shares the memory. Only `clone()` has memory of its own. Which outputs of ResNet-18 are
-# at risk? Keep each of them twice, and compare after the run:
-
-# %%
-pairs = {}
-
-
-def keep_both(name, module, args, output):
-    pairs.setdefault(name, []).append((output, output.clone()))
-
-
-with torch.no_grad(), ExitStack() as stack:
-    for name, module in net.named_modules():
-        stack.enter_context(module.register_forward_hook(partial(keep_both, name)))
-    net(x)
-changed = [name for name, calls in pairs.items() if any(not torch.equal(one, copy) for one, copy in calls)]
-print(len(changed), "of", len(pairs), "modules:", *changed)
-
-# %% [markdown]
-# The outputs of every `bn1` (the ReLU comes next) and of every `bn2` (then comes `out += identity`). In a model that you do not know, measure it
-# like this, or keep copies:
+# `detach()` cuts the tensor off from autograd, but shares the memory. Only `clone()` has memory of its own. In a model that you do not know, keep
+# copies:
 #
 # | you want | keep |
 # | --- | --- |
@@ -398,46 +356,14 @@ print(len(changed), "of", len(pairs), "modules:", *changed)
 #
 # ## Hooks pile up
 #
-# A hook belongs to the model, not to the wrapper that registered it. Run a cell twice, and each hook is there twice. Give the
-# variable that holds the handle another value: the handle is lost, and the hook stays. What does the last line print?
-
-# %%
-small = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
-log = []
-for _ in range(2):  # as if the cell were run twice
-    handle = small[0].register_forward_hook(lambda m, a, o: log.append(tuple(o.shape)))
-small(torch.ones(1, 2))
-print("one call, entries in the log:", len(log))
-handle.remove()
-print("removed, hooks still there:", len(small[0]._forward_hooks))
-
-# %% [markdown]
-# Whoever registers a hook also removes it, even if something fails on the way. Python's tool for *even if* is `finally`, and the context manager
-# that is built on it. (A handle is one itself: hence `with net.bn1.register_forward_hook(...)`.) For many hooks:
+# A hook belongs to the model, not to the wrapper that registered it: run a cell twice, and each hook is there twice. From lesson 03 you
+# know what helps: `with`, an `ExitStack` for many hooks, or `finally`.
 
 
 # %%
-@contextmanager
-def hooked(modules, hook):
-    handles = [module.register_forward_hook(hook) for module in modules]
-    try:
-        yield                                                          # here the block of the `with` runs
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
 def count_hooks(model):
     return sum(len(module._forward_hooks) for module in model.modules())
 
-
-fresh = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
-try:
-    with hooked(fresh, lambda m, a, o: None):
-        print("inside:", count_hooks(fresh))
-        fresh(torch.ones(1, 3))                                        # a wrong shape: forward raises
-except RuntimeError:
-    print("after an error:", count_hooks(fresh))
 
 # %% [markdown]
 # Now deal with both troubles at once.
@@ -620,6 +546,121 @@ found
 # %% [markdown]
 # All the other maps still carry the 8, and yet the net says 3. In the picture, the maps that did it are the first columns: you have found
 # what the net goes by.
+#
+# ## The same with a GPT
+#
+# The models that everybody talks about are made of *blocks*, and these of *heads*, by which a token looks back at earlier ones. Here is one
+# in small. It completes lines such as `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Every head is a module, and a block puts out a dict.
+
+# %%
+show_source(Head, Block)
+
+# %%
+from course.data import DIGITS, WORDS, lines, train_to_write, write
+
+torch.manual_seed(0)
+gpt = TinyGPT()                                                        # two blocks of two heads each
+train_to_write(gpt)                                                    # takes a few seconds
+for task in ("copy", "reverse"):
+    print(f"{task:7} 4 0 7 2 9 =", write(gpt, f"{task} 4 0 7 2 9 ="))
+
+# %% [markdown]
+# Where do its heads look? The `softmax` of a head puts out its **attention**: for each token a row that says how much it takes from which
+# earlier one. That is a feature like any other, and a job for your `safe_features`. Which heads read the digits?
+
+# %%
+from course.pictures.attention import draw_attention
+
+heads = [name for name, module in gpt.named_modules() if isinstance(module, Head)]
+given = {task: lines(task, torch.tensor([[4, 0, 7, 2, 9]])) for task in ("copy", "reverse")}
+attention = {}
+for task, tokens in given.items():
+    found = safe_features(gpt, [f"{name}.softmax" for name in heads], tokens) or {}
+    attention[task] = {name.removesuffix(".softmax"): value for name, value in found.items()}
+words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.items()}
+draw_attention(attention, words, last=DIGITS)                          # the tokens after which a digit is written
+
+# %% [markdown]
+# In the second block you see slanted lines: forwards for `copy`, backwards for `reverse`. But which head has told them what to do?
+# Patch one head at a time: the net reads `copy`, and one head says what it says for `reverse`. Guess first.
+
+
+# %%
+def answer(scores):
+    return " ".join(WORDS[token] for token in scores[0, -DIGITS:].argmax(1))
+
+
+for task, tokens in given.items():
+    print(f"{task:24} {answer(gpt(tokens))}")
+for name in heads:
+    patched = patch_activation(gpt, name, given["reverse"], given["copy"])
+    print(f"copy, {name} patched  {'patch_activation is not written yet' if patched is None else answer(patched)}")
+
+# %% [markdown]
+# One head of the first block has heard the task. With what it says on the other line, all or nearly all of the answer turns around.
+#
+# Now without a second run. Whoever knows the **direction** in which `reverse` differs from `copy` can add it to what a block puts out, and the
+# net does what nobody has asked for. This is called *steering*: language models become more polite by it, or speak of one bridge only.
+
+# %% [markdown]
+# ### Exercise: Steer a block
+#
+# easy · 8 min
+#
+# Write `steer(block, direction)`. From now on the block's output has `direction` added to what stands under `"hidden"`; everything else in the dict stays.
+#
+# - What others have kept of the output stays as it was, too.
+# - It returns the handle; once it is removed, the block works as before.
+#
+# ```python
+# block = Block(width=4, heads=2)
+# steer(block, torch.ones(4))
+# block(x)["hidden"]  # 1 more than before, everywhere
+# ```
+
+
+# %% nbgrader={"grade": false, "grade_id": "steer_block", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def steer(block: nn.Module, direction: torch.Tensor):
+    """From now on `block` puts out `direction` more under "hidden". Returns the handle."""
+    # TODO: what does the hook return for a dict?
+    ### BEGIN SOLUTION
+    def hook(module, args, output):
+        return {**output, "hidden": output["hidden"] + direction}
+
+    return block.register_forward_hook(hook)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test_steer_block", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("steer_block")
+
+# %% [markdown]
+# The direction is the mean difference over a thousand lines of either kind. How much of it does it take until the net reverses?
+
+
+# %%
+def hidden(task):
+    """What the first block puts out, on average over a thousand lines."""
+    kept = []
+    with torch.no_grad(), gpt.blocks[0].register_forward_hook(lambda m, a, o: kept.append(o["hidden"])):
+        gpt(lines(task, torch.randint(10, (1000, DIGITS))))
+    return kept[0].mean(0)
+
+
+direction = hidden("reverse") - hidden("copy")
+for strength in (0, 0.25, 0.5, 0.75, 1):
+    handle = steer(gpt.blocks[0], strength * direction)
+    if handle is None:
+        print("steer is not written yet")
+        break
+    print(f"{strength:<5} copy 4 0 7 2 9 =", write(gpt, "copy 4 0 7 2 9 ="))
+    handle.remove()
+
+# %% [markdown]
+# # Further
+#
+# What follows deals with models that are less tidy, and with tools beside hooks. Its parts do not build on each other; the last one puts
+# your tools together.
 
 # %% [markdown]
 # ### In your own words: No negative values anywhere
@@ -654,11 +695,6 @@ found
 # ### END SOLUTION
 
 # %% [markdown]
-# # Further
-#
-# You have come to the end of the core path. What follows deals with models that are less tidy, and with tools beside hooks. Its parts
-# do not build on each other; the last one puts your tools together.
-#
 # ## Looking must not change the model
 #
 # People write `torch.no_grad()` and feel safe. It stops autograd from recording. But a BatchNorm in training mode updates its
@@ -837,24 +873,6 @@ with torch.no_grad(), ExitStack() as stack:
         stack.enter_context(module.register_forward_hook(partial(count_call, name)))
     net(x)
 print("more than once:", [name for name, times in calls.items() if times > 1])
-
-# %% [markdown]
-# The other way round, one module may have several names. `named_modules()` lists it once, under its first name. Whoever walks from
-# parent to parent meets it again. Which of these loops would give it two hooks?
-
-
-# %%
-def walk(parent, path=""):
-    for name, child in parent.named_children():
-        yield path + name
-        yield from walk(child, f"{path}{name}.")
-
-
-shared = nn.ReLU()
-cousins = nn.Sequential(nn.Sequential(shared), nn.Sequential(shared))         # once in each of two parents
-print("named_modules:                        ", [name for name, _ in cousins.named_modules() if name])
-print("named_modules, remove_duplicate=False:", [name for name, _ in cousins.named_modules(remove_duplicate=False) if name])
-print("from parent to parent:                ", [*walk(cousins)])
 
 # %% [markdown]
 # ### Exercise: Every call
@@ -1106,9 +1124,8 @@ check("count_macs")
 # torch can count as well, below the modules: `FlopCounterMode` counts **FLOPs**, the multiplication and the addition apart, so its numbers are
 # twice as large. Papers mix the two units. The second line shows what the cut saves.
 #
-# The last three lines are one encoder. Attention multiplies in functions, which hooks on layers miss. torch's counter sees them if they run as
-# operations that it knows: `SDPBackend.MATH` takes attention apart into such. In eval mode under `no_grad` torch takes a *fast path*, one operation for the
-# whole layer, of which the counter knows nothing. (The hooks still count: where one hangs, torch goes the long way.) A counter counts what it sees.
+# The last two lines are one encoder. Attention multiplies in functions, which hooks on layers miss. torch's counter sees them if they run as
+# operations that it knows: `SDPBackend.MATH` takes attention apart into such. A counter counts what it sees.
 
 # %%
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -1121,20 +1138,16 @@ for what, model, given, where in (
     ("cut after layer3", traced, x, ExitStack()),
     ("encoder", encoder, words, ExitStack()),
     ("encoder, MATH", encoder, words, sdpa_kernel(SDPBackend.MATH)),
-    ("encoder, no_grad", encoder, words, torch.no_grad()),
 ):
     with where, FlopCounterMode(display=False) as counter:
         model(given)
         flops = counter.get_total_flops()
-    with torch.no_grad() if "no_grad" in what else ExitStack():
-        macs = count_macs(model, given) or 0
-    print(f"{what:17} {macs:>12,} MACs by hooks, {flops:>12,} FLOPs by torch")
+    print(f"{what:17} {count_macs(model, given) or 0:>12,} MACs by hooks, {flops:>12,} FLOPs by torch")
 
 # %% [markdown]
 # ## For work: your own toolbox
 #
-# `looking_at` keeps the model as it is, `safe_features` keeps the features as they were. Together they look into ResNet-18 in
-# training mode, with one layer in eval mode and its stem frozen:
+# `looking_at` and `safe_features` together look into ResNet-18 in training mode, with one layer in eval mode and its stem frozen:
 
 # %%
 net.train()
@@ -1175,15 +1188,10 @@ def attempt(what, tool, *given):
         print(f"{what:44} {type(error).__name__}: {str(error)[:80]}")
 
 
-def in_mixed_precision(*given):
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        return {name: value.dtype for name, value in safe_features(*given).items()}
-
-
 reader = nn.Sequential(nn.LSTM(8, 6, batch_first=True))
 inner, other = ["layers.0.linear1", "layers.1"], torch.randn(2, 5, 8)
 attempt("FeatureExt, an encoder", lambda: FeatureExt(deepcopy(encoder), inner)(words))
-attempt("safe_features, the same in mixed precision", in_mixed_precision, encoder, inner, words)
+attempt("safe_features, the same", safe_features, encoder, inner, words)
 attempt("record_calls, an encoder", record_calls, encoder, words)
 attempt("patch_activation, an encoder", patch_activation, encoder, "layers.0", words, other)
 attempt("every_tensor, an LSTM", every_tensor, reader, ["0"], words)

@@ -20,7 +20,7 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
 from tests import ROOT, some_by_day, the_lesson
-from tests.browser.portraits import EXERCISE, LESSON, TIMELINE, WRONG
+from tests.browser.portraits import EXERCISE, LESSON, REPLAY, TIMELINE, WRONG
 
 
 def worked_at(environment: Mapping[str, str]) -> NotebookNode:
@@ -39,7 +39,7 @@ def worked_at(environment: Mapping[str, str]) -> NotebookNode:
         cells += [text, todo, check]
         if exercise is failed:
             cells += [nbformat.v4.new_code_cell("hint()") for _ in range(3)]
-    cells += [nbformat.v4.new_code_cell(source) for source in ("progress()", TIMELINE)]
+    cells += [nbformat.v4.new_code_cell(source) for source in ("progress()", TIMELINE, REPLAY)]
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=released.metadata)
     _run(notebook, environment)
     return notebook
@@ -94,6 +94,7 @@ def _shown(output: NotebookNode) -> str:
 def _colab(notebook: NotebookNode, dark: bool) -> str:
     """Each output in a sandboxed frame of its own, which knows no variable of Jupyter's."""
     paper, ink, scheme = ("#383838", "#d5d5d5", "dark") if dark else ("#ffffff", "#212121", "light")
+    theme = "dark" if dark else "light"
     frame = (
         f"<style>html{{color-scheme:{scheme}}}body{{margin:0;background:{paper};color:{ink};font:14px Roboto,sans-serif}}"
         "pre{white-space:pre-wrap;font-family:monospace}</style>"
@@ -103,7 +104,7 @@ def _colab(notebook: NotebookNode, dark: bool) -> str:
         if cell.cell_type == "code":
             parts.append(f'<pre class="code">{escape(cell.source)}</pre>')
             for output in cell.outputs:
-                page = escape(f"<!doctype html>{frame}{_shown(output)}")
+                page = escape(f'<!doctype html><html theme="{theme}">{frame}{_shown(output)}')
                 parts.append(f'<iframe class="shown" sandbox="allow-scripts" srcdoc="{page}"></iframe>')
     style = (
         f":root{{color-scheme:{scheme}}}body{{margin:8px;background:{paper};color:{ink};font:14px Roboto,sans-serif}}"
@@ -254,6 +255,23 @@ def test_what_a_lesson_shows_can_be_read_there(window: Any, notebook: Any, place
         assert faint == set()
         for said in ("passed", "not yet", "still as you got it", "3 of 3", "exercises solved"):
             assert said in words
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("place", some_by_day(LOOKS, len(LOOKS)))
+def test_a_replay_steps_on_and_dark_pages_show_dark_pictures_there(window: Any, notebook: Any, place: str) -> None:
+    window.set_content(LOOKS[place](notebook))
+    frames = [frame for frame, _ in _frames(window)]
+    frame = next(one for one in frames if one.locator(".stage").count())
+    for step in (1, 2, 3):
+        assert frame.locator(".s:visible").inner_text().startswith(f"◀ back next ▶ step {step} of 20")
+        assert frame.locator("circle.on:visible").count() == step + 1
+        frame.locator("label:visible", has_text="next").click()
+    pictures = [picture for one in frames for picture in one.locator("img.two-looks").all()]
+    assert pictures
+    for picture in pictures:
+        assert (picture.evaluate("one => getComputedStyle(one).content") != "normal") == place.endswith("dark")
 
 
 @pytest.mark.browser

@@ -11,6 +11,7 @@ from torch import nn
 from course.data import picture as photograph
 from course.models import Model
 from course.pictures.activations import draw_activation_histograms
+from course.pictures.attention import draw_attention
 from course.pictures.autograd_graph import draw_autograd_graph
 from course.pictures.canvas import Picture
 from course.pictures.difference import draw_difference
@@ -139,6 +140,15 @@ def maps() -> dict[str, torch.Tensor]:
     return {"conv": torch.randn(2, 12, 9, 7), "relu": torch.rand(1, 3, 5, 5), "layer4.1.conv2": broken}
 
 
+def attention() -> Picture:
+    """Two lines, read by three heads each, one of which has a long name."""
+    torch.manual_seed(0)
+    words = {"copy": ["copy", *"4072", "="], "another": ["another", *"4072", "a long word"]}
+    heads = ["blocks.0.heads.0", "blocks.0.heads.1", "a.very.long.name.of.a.head.deep.inside"]
+    found = {line: {head: torch.randn(1, 6, 6).softmax(-1) for head in heads} for line in words}
+    return draw_attention(found, words, last=3)
+
+
 def digits() -> Picture:
     return draw_digits(torch.rand(12, 8, 8), [f"says {n}\nis {n}" for n in range(12)], marked=[3], title="Digits")
 
@@ -159,6 +169,8 @@ def _flower(size: int = 7) -> tuple[torch.Tensor, torch.Tensor]:
 PICTURES: dict[str, Callable[[], Picture]] = {
     "activations": lambda: draw_activation_histograms(history()),
     "activations, none": lambda: draw_activation_histograms({}),
+    "attention": attention,
+    "attention, none": lambda: draw_attention({"copy": {}}, {"copy": ["copy"]}),
     "clobber": lambda: draw_clobber(torch.randn(1, 4, 6, 6), torch.randn(1, 4, 6, 6).relu(), title="bn1, twice"),
     "difference, matrix": lambda: draw_difference(torch.eye(3), torch.ones(3, 3)),
     "difference, orders": lambda: draw_difference(*ORDERS),

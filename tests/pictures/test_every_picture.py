@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import io
+import re
 import weakref
 from itertools import combinations
 from pathlib import Path
@@ -14,13 +16,14 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import to_rgba
+from matplotlib.image import AxesImage, BboxImage
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from torch import nn
 
-from course.pictures.canvas import PAPER, Picture, own_style
+from course.pictures.canvas import PAPER, Picture, in_the_dark, own_style
 from course.pictures.module_tree import draw_module_tree
 from tests import some_by_day
 from tests.pictures.gallery import PICTURES, texts
@@ -104,6 +107,26 @@ def test_every_text_stands_out_from_what_is_behind_it(look: Look) -> None:
         assert contrast(text.get_color(), behind) >= 4.5, f"{text.get_text()!r} on {behind}"
 
 
+def test_the_dark_version_is_dark_and_as_easy_to_read_and_what_stands_for_a_value_is_alike(
+    picture: Picture, look: Look
+) -> None:
+    from PIL import Image
+
+    light, dark = (np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), int) for png in picture.pngs(scale=1.0))
+    assert light.shape == dark.shape and light[1, 1].min() > 240 and dark[1, 1].max() < 35
+    shades = [picture.findobj(kind) for kind in (BboxImage, AxesImage, QuadMesh)]
+    alike = np.abs(light - dark).max(axis=2) < 24
+    assert any(shades) == bool(alike.mean() > 0.02)
+    for text, box in look.texts:
+        part = look.ground[max(0, int(box.y0)) : int(box.y1) + 1, max(0, int(box.x0)) : int(box.x1) + 1]
+        patch = text.get_bbox_patch()
+        behind = patch.get_facecolor()[:3] if patch is not None else np.median(part.reshape(-1, 3), axis=0)
+        ink, paper = (
+            in_the_dark(np.asarray(to_rgba(one)[:3]) * 255) / 255 for one in (text.get_color(), tuple(behind))
+        )
+        assert contrast(ink, paper) >= 4.5, f"{text.get_text()!r} on a dark page"
+
+
 def test_lines_stand_out_from_the_paper_which_is_its_own_whatever_the_page(picture: Picture, look: Look) -> None:
     assert contrast(tuple(look.ground[1, 1]), PAPER) < 1.05
     lines = [line for line in picture.findobj(Line2D) if line.get_visible() and line.get_linestyle() != "None"]
@@ -141,8 +164,12 @@ def test_its_memory_is_free_with_its_last_name(name: str) -> None:
 def test_the_image_carries_the_words_and_nothing_breaks_out_of_them() -> None:
     picture = Picture(2, 1, alt='<b>"quoted"</b> & more')
     html = picture._repr_html_()
-    assert html.startswith('<img alt="&lt;b&gt;&quot;quoted&quot;&lt;/b&gt; &amp; more" src="data:image/png;base64,')
-    assert html.count("<") == 1, "only the image: what is around it would stay where a grader strips images"
+    words = 'alt="&lt;b&gt;&quot;quoted&quot;&lt;/b&gt; &amp; more"'
+    assert html.startswith(f'<img class="two-looks" {words} src="data:image/png;base64,')
+    tags = re.findall("<[^>]*", re.sub('base64,[^)"]*', "", html))
+    assert [tag.split()[0] for tag in tags] == ["<img", "<style", "</style"], (
+        "nothing that stays where images are stripped"
+    )
     assert "width:192px;max-width:100%" in html
 
 
@@ -193,7 +220,7 @@ def test_a_notebook_shows_each_picture_once_and_with_its_words(tmp_path: Path) -
     assert first.metadata["image/png"]["alt"] == first.data["text/plain"]
     page, _ = HTMLExporter().from_notebook_node(notebook)
     for words in ("the last expression", "displayed", "left", "own words for the right"):
-        assert page.count(f'<img alt="{words}') == 1, words
+        assert page.count(f' alt="{words}') == 1, words
     assert page.count("<img") == 5
     _, resources = LatexExporter().from_notebook_node(notebook)
     assert sum(name.endswith(".png") for name in resources["outputs"]) == 3

@@ -13,6 +13,7 @@ from torch import nn
 
 from course.data import picture as photograph
 from course.pictures.activations import draw_activation_histograms
+from course.pictures.attention import draw_attention
 from course.pictures.beside import beside
 from course.pictures.canvas import Picture
 from course.pictures.digits import draw_digits
@@ -281,3 +282,19 @@ def test_the_heat_map_is_scaled_up_to_the_picture_and_its_largest_value_marked()
 def test_pictures_and_heat_maps_of_any_usual_shape(shape: tuple[int, ...], heat: tuple[int, ...]) -> None:
     picture = draw_heat(torch.rand(shape), torch.rand(heat, requires_grad=True))
     assert "the picture, 8 × 6;" in picture.alt
+
+
+def test_attention_is_drawn_as_it_was_and_told_in_words() -> None:
+    looks = torch.eye(3).roll(-1, 0) * 0.75 + 0.08
+    drawn = draw_attention(
+        {"a line": {"head": looks[None], "other": looks.mT}}, {"a line": ["to", "be", "not"]}, last=2
+    )
+    images = drawn.findobj(BboxImage)
+    assert [
+        torch.equal(torch.tensor(image.get_array()), one)
+        for image, one in zip(images, (looks[1:], looks.mT[1:]), strict=True)
+    ]
+    assert {image.get_clim() for image in images} == {(0.0, 1.0)}
+    assert "a line, head: looks most at not (place 2), to (place 0)" in drawn.alt
+    with pytest.raises(ValueError, match=r"wanted attention of shape \(3, 3\).*got a tensor of shape \(2, 3, 3\)"):
+        draw_attention({"a line": {"head": torch.ones(2, 3, 3)}}, {"a line": ["to", "be", "not"]})

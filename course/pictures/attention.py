@@ -1,0 +1,89 @@
+"""Which tokens each head looks back at, while a model of words writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from course.pictures.canvas import QUIET, Picture, empty_picture, in_own_style
+from course.pictures.words import cut, listed, told
+
+__all__ = ["draw_attention"]
+
+_CELL, _LEFT, _GAP = 0.185, 0.75, 0.25
+_WORDS = 0.97
+"""Inches of a row of pictures that are words: above, between and below."""
+
+
+@in_own_style
+def draw_attention(
+    attention: Mapping[str, Mapping[str, torch.Tensor]],
+    words: Mapping[str, Sequence[str]],
+    last: int | None = None,
+    title: str = "Where the heads look",
+) -> Picture:
+    """Draw the attention of some heads, a row of pictures a line that was read. Dark is where a token takes much.
+
+    ``attention`` maps a name for the line to ``{head: tensor}``, each (T, T), dimensions of size 1 before aside: row by
+    row what a token takes of which other. ``words`` maps it to the T words of the line. ``last`` draws the last rows only.
+    """
+    drawn = {name: heads for name, heads in attention.items() if heads}
+    if not drawn:
+        return empty_picture(title, "Nothing recorded: has the hook run?")
+    plain = {
+        name: {head: _plain(one, len(words[name])) for head, one in heads.items()} for name, heads in drawn.items()
+    }
+    columns = max(map(len, plain.values()))
+    wide = _CELL * max(len(words[name]) for name in plain)
+    rows = {name: min(last or len(words[name]), len(words[name])) for name in plain}
+    tall = 0.9 + sum(_CELL * count + _WORDS for count in rows.values())
+    alt = f"{title}. {listed(_told(plain, words, rows))}"
+    picture = Picture(max(_LEFT + columns * (wide + _GAP), 5.6), tall, alt)
+    top = picture.titled(title) - 0.6
+    for name, heads in plain.items():
+        picture.write(0.15, top, cut(name, 30), weight="bold")
+        for place, (head, one) in enumerate(heads.items()):
+            size = (len(words[name]) * _CELL, rows[name] * _CELL)
+            left, bottom = _LEFT + place * (wide + _GAP), top - 0.35 - size[1]
+            picture.write(left, bottom + size[1] + 0.12, cut(head, 28), fontsize=8)
+            picture.shade(one[-rows[name] :].numpy(), (left, bottom, *size), (0.0, 1.0), cmap="Blues")
+            _write_words(picture, words[name], rows[name] if place == 0 else 0, left, bottom)
+        top -= rows[name] * _CELL + _WORDS
+    picture.write(
+        0.15,
+        0.17,
+        "a row: how much the token on its left takes of each one below; dark = much",
+        fontsize=8.5,
+        color=QUIET,
+    )
+    return picture
+
+
+def _write_words(picture: Picture, words: Sequence[str], rows: int, left: float, bottom: float) -> None:
+    """Words below the columns, and, of the first picture, left of the rows."""
+    for place, word in enumerate(words):
+        style = {"fontsize": 7.5, "ha": "center", "va": "top", "rotation": 90 if len(word) > 1 else 0}
+        picture.write(left + (place + 0.5) * _CELL, bottom - 0.04, cut(word, 8), **style)
+    for place, word in enumerate(words[len(words) - rows :] if rows else []):
+        picture.write(left - 0.08, bottom + (rows - place - 0.5) * _CELL, cut(word, 8), fontsize=7.5, ha="right")
+
+
+def _plain(one: torch.Tensor, count: int) -> torch.Tensor:
+    shape = tuple(one.shape) if isinstance(one, torch.Tensor) else ()
+    if shape[-2:] != (count, count) or any(size != 1 for size in shape[:-2]):
+        raise ValueError(
+            f"wanted attention of shape ({count}, {count}), one row and one column a word, got {told(one)}"
+        )
+    return one.detach().cpu().float().reshape(count, count)
+
+
+def _told(
+    plain: Mapping[str, Mapping[str, torch.Tensor]], words: Mapping[str, Sequence[str]], rows: Mapping[str, int]
+) -> list[str]:
+    """For each head the word that each of the drawn tokens takes most of."""
+    return [
+        f"{name}, {head}: looks most at {', '.join(f'{words[name][at]} (place {at})' for at in one[-rows[name] :].argmax(1))}"
+        for name, heads in plain.items()
+        for head, one in heads.items()
+    ]
