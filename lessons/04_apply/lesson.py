@@ -455,13 +455,13 @@ seen = rewired(two)
 #
 # hard · 18 min
 #
-# `W` now has shape (2, 2). Make every `Function_*` linear. Write three functions, apply each of them to `model`, and
-# keep what the last `apply` returns in `returned_module`:
+# `W` now has shape (2, 2). Write three functions, apply each of them to `model`, and keep what the last `apply` returns in
+# `returned_module`:
 #
 # - `add_bias(module)` gives every `Function_*` a `Parameter` of its own called `b`, of shape (2,).
 # - `weight_initialization(module)` sets every element of `W` and `b` to 1.
-# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b` for an `X` of shape (2, 2), also when `W` and `b` have
-#   other values later.
+# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b`, for an `X` of shape (2, 2), also when
+#   `W` and `b` have other values later.
 #
 # ```python
 # model.ab.a(torch.ones(2, 2))  # tensor([[3., 3.], [3., 3.]])

@@ -5,7 +5,8 @@ import torch.nn.functional as F
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 
-_SHAPES = [[128, 64], [128], [128, 128], [128], [10, 128], [10]]
+_LAYERS = [[[128, 64], [128]], [[128, 128], [128]], [[10, 128], [10]]]
+_SHAPES = [shape for layer in _LAYERS for shape in layer]
 
 
 class _OfTheNet(Check):
@@ -36,7 +37,8 @@ class AllLayersRegistered(_OfTheNet):
         with torch.no_grad():
             for one in net.parameters():
                 one.copy_(_values(case, one.shape))
-        return {"shapes of the parameters": sorted(list(one.shape) for one in net.parameters()), "output": net(case.tensor("x", 3, 64))}
+        layers = [sorted((list(one.shape) for one in part.parameters(recurse=False)), key=len, reverse=True) for part in net.modules()]
+        return {"parameters of each layer": sorted(layer for layer in layers if layer), "output": net(case.tensor("x", 3, 64))}
 
     def computed(self, case, activation=F.relu):
         first, bias, second, _, head, last = (_values(case, shape) for shape in _SHAPES)
@@ -44,15 +46,18 @@ class AllLayersRegistered(_OfTheNet):
         return Close(F.linear(activation(F.linear(x, second, bias)), head, last), 1e-4, 1e-4)
 
     def truth(self, case):
-        return {"shapes of the parameters": sorted(_SHAPES), "output": self.computed(case)}
+        return {"parameters of each layer": sorted(_LAYERS), "output": self.computed(case)}
 
     def mistakes(self, case):
-        more = Matches(lambda found: None if len(found) > len(_SHAPES) else "not more", "more parameters")
-        some = [sorted(_SHAPES[start:stop]) for start, stop in ((4, 6), (2, 6), (0, 4))]
+        first, second, head = _LAYERS
+        more = Matches(lambda found: None if len(found) > len(_LAYERS) else "not more", "more layers")
+        as_many = Matches(lambda found: None if sum(map(len, found)) == len(_SHAPES) else "not as many", "as many parameters")
+        some = [sorted(layers) for layers in ([second, head], [first, second], [first, head])]
         return {
-            "python_list": {"shapes of the parameters": some[0]},
-            "anatomy_layers_left_out": {"shapes of the parameters": AnyOf(*some[1:], sorted([*_SHAPES[:2], *_SHAPES[4:]]))},
-            "anatomy_registered_not_used": {"shapes of the parameters": more},
+            "python_list": {"parameters of each layer": [head]},
+            "anatomy_layers_left_out": {"parameters of each layer": AnyOf(*some)},
+            "anatomy_registered_not_used": {"parameters of each layer": more},
+            "anatomy_parameters_for_layers": {"parameters of each layer": as_many},
             "anatomy_activation_lost": {"output": self.computed(case, lambda x: x)},
             "returns_nothing": {"output": None},
         }
@@ -86,7 +91,7 @@ class TrainedAndLoaded(Check):
 
     def probe(self, nb, case):
         net, another = nb.function("RepairedNet")(), nb.function("RepairedNet")()
-        for one in nn.Module.parameters(net):
+        for one in [one for layer in nn.Module.children(net) for one in nn.Module.parameters(layer)]:
             one.data = case.tensor(f"hidden {list(one.shape)}", *one.shape) / 9
         optimizer = torch.optim.SGD(nn.Module.parameters(net), lr=case.integer("hidden lr", 1, 9) / 1000)
         rows = case.integer("hidden rows", 2, 6)

@@ -93,3 +93,11 @@ class RepairedNet(nn.Module):
 # edits: module_list
 -        return self.head(x)
 +        self.head(x)
+
+# %% parameters_registered
+# misconception: registers the parameters, and not the layers that have them | hint: anatomy_parameters_for_layers
+# breaks: let PyTorch know of all three layers
+# edits: registered_beside_the_list
+-            self.add_module(f"hidden{i}", layer)
++            self.register_parameter(f"weight{i}", layer.weight)
++            self.register_parameter(f"bias{i}", layer.bias)

@@ -101,7 +101,7 @@ class AllOnes(LinearTree):
 
 
 class LinearForAnyWeights(LinearTree):
-    """Every `Function_*` returns `X @ W + b`, whatever `W` and `b` hold."""
+    """Every `Function_*` returns `X @ W + b`, or `X @ W.T + b`, whatever `W` and `b` hold."""
 
     def weights(self, case, tree):
         """Symmetric W, so that X @ W.T is right as well."""

@@ -1,5 +1,4 @@
 # nothing to break: `W` now has shape (2, 2).
-# nothing to break: Make every `Function_*` linear.
 
 # %% adds_bias_only
 # misconception: adds b to the old output | hint: uses_old_output

@@ -90,8 +90,7 @@ class LstmAndAttention(Check):
         model, _, x = self.given(case)
         runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
         return {
-            "tensors": close(tensors), "hooks on the model": 0,
-            "what runs in model(x) afterwards": runs,
+            "tensors": close(tensors), "hooks on the model": 0, "what runs in model(x) afterwards": runs,
             "gradients of the model, from the tensors": no_gradients_from(model, case),
         }
 
@@ -103,8 +102,7 @@ class LstmAndAttention(Check):
             return is_same(got, Close(value, rtol=1e-4, atol=1e-4))
 
         return {
-            "returns_nothing": {"tensors": None},
-            "nothing_kept": {"tensors": {}},
+            "returns_nothing": {"tensors": None}, "nothing_kept": {"tensors": {}},
             "feat_tensor_apart": flaw(lambda got: any(key.startswith(f"{linear}.") for key in got)),
             "feat_first_part": flaw(lambda got: same(got.get(linear), output[0]) or set(got) == {f"{attention}.0", linear, f"{lstm}.0"}),
             "feat_tuples_skipped": {"tensors": close({linear: output})},
@@ -160,14 +158,12 @@ class NoneAndDicts(Check):
         found = getattr(model, mixed)(middle)
         tensors = {
             f"{mixed}.score": found["score"], f"{mixed}.extra.0": found["score"] * 2, f"{mixed}.extra.2.0": middle + 1,
-            f"{mixed}.more.mean": found["score"].mean(0), f"{mixed}.more.best": found["score"].argmax(-1),
-            f"{attention}.0": middle,
+            f"{mixed}.more.mean": found["score"].mean(0), f"{mixed}.more.best": found["score"].argmax(-1), f"{attention}.0": middle,
         }
         return {"tensors": close(tensors)}
 
     def mistakes(self, case):
-        _, (mixed, attention), _ = self.given(case)
-        wanted = set(self.truth(case)["tensors"])
+        (_, (mixed, attention), _), wanted = self.given(case), set(self.truth(case)["tensors"])
         return {
             "feat_dict_skipped": flaw(lambda got: set(got) == {f"{attention}.0"} or f"{mixed}.more.0" in got or f"{mixed}.0" in got),
             "feat_none_part": flaw(lambda got: wanted < set(got)),
@@ -177,14 +173,17 @@ class NoneAndDicts(Check):
 
 
 class WritesBehind(nn.Module):
-    """A pair, of which the caller overwrites both parts."""
+    """A pair, of which the caller overwrites both parts, and which tells how often it was made."""
+
+    runs = 0
 
     def forward(self, x):
-        return x * 2, x * 3
+        self.runs += 1
+        return x * 2, x + self.runs
 
 
 class InPlaceAfterwards(Check):
-    """A tensor inside a tuple is kept as it was, whatever is written into it later."""
+    """A tensor inside a tuple is kept as it was in one run, whatever is written into it later."""
 
     errors = ERRORS
 
@@ -208,13 +207,13 @@ class InPlaceAfterwards(Check):
 
     def truth(self, case):
         _, name, x = self.given(case)
-        return {"tensors": {f"{name}.0": x * 2, f"{name}.1": x * 3}}
+        return {"tensors": {f"{name}.0": x * 2, f"{name}.1": x + 1}}
 
     def mistakes(self, case):
         _, name, x = self.given(case)
-        first, second = (x * 2, (x * 2).relu()), (x * 3, x * 6)
+        first, second = (x * 2, (x * 2).relu()), (x + 1, (x + 1) * 2)
         flaws = [{f"{name}.0": one, f"{name}.1": two} for one in first for two in second][1:]
-        return {"feat_alias": {"tensors": AnyOf(*flaws)}}
+        return {"feat_alias": {"tensors": AnyOf(*flaws)}, "feat_runs_twice": {"tensors": {f"{name}.0": x * 2, f"{name}.1": x + 2}}}
 
 
 check("tuple_outputs", LstmAndAttention, NoneAndDicts, InPlaceAfterwards)
@@ -247,10 +246,11 @@ def post(case):
     class Parcel(nn.Module):
         def __init__(self, plan):
             super().__init__()
-            self.plan, self.fc = plan, nn.Linear(3, 3)
+            self.plan, self.fc, self.trips = plan, nn.Linear(3, 3), 0
 
         def forward(self, x):
-            self.goods = self.fc(x) * torch.arange(1.0, 99.0)[:, None, None]
+            self.trips += 1
+            self.goods = self.fc(x) * torch.arange(1.0, 99.0)[:, None, None] + self.trips
             return packed(self.plan, self.goods)
 
     class Post(nn.Module):
@@ -291,8 +291,8 @@ class PartsOfAParcel(Check):
         for name, plan in plans.items():
             inner = model.get_submodule(name).fc(value)
             found.setdefault(f"{next(iter(plans))}.fc", inner)
-            open_up(name, plan, inner * torch.arange(1.0, 99.0)[:, None, None])
-            value = torch.tanh(inner * 8)
+            open_up(name, plan, inner * torch.arange(1.0, 99.0)[:, None, None] + 1)
+            value = torch.tanh(inner * 8 + 2)
         ran = what_runs(model, case, lambda: model(x).sum().backward())
         return {"tensors": close(found), "gradients": no_gradients_from(model, case), "what runs afterwards": as_before(ran)}
 

@@ -226,3 +226,13 @@ def every_tensor(model, layers, x):
             stack.enter_context(model.get_submodule(name).register_forward_hook(partial(keep, name)))
         model(x)
     return found
+
+# %% runs_it_twice
+# misconception: runs the model to see what comes, and once more for the tensors | hint: feat_runs_twice
+# breaks: runs `model` on `x` once
+# edits: alias
+-            found[place] = value.detach()
++            found[place] = value.detach().clone()
+@@
++        model(x)
+         model(x)

@@ -164,14 +164,14 @@ def fail(module, args):
     raise RuntimeError("a layer fails")
 
 
-def runs_of(net, x, case):
+def runs_of(net, x, case, moment="afterwards"):
     """What runs, and which parameters a gradient reaches."""
     leaf = torch.zeros(x.shape, requires_grad=True)  # a backward has somewhere to go, even if the model was frozen
-    return what_runs(net, case, lambda: net(x + leaf).sum().backward())
+    return what_runs(net, case, lambda: net(x + leaf).sum().backward(), moment)
 
 
 class NothingLeft(HeatMaps):
-    """Hooks, every `.grad` and every `requires_grad` are as before, also after an error."""
+    """Hooks, modes, every `.grad` and every `requires_grad` are as before, also after an error."""
 
     def given(self, case):
         net, layers, x, targets = cnn(case, "net", 2)
@@ -189,9 +189,13 @@ class NothingLeft(HeatMaps):
         with suppress(Exception):  # of whatever class
             nb.function("grad_cam")(net, layers[1], x, targets)
         failing.remove()
+        left, runs = hook_counts(net), runs_of(net, x, case)
+        with suppress(Exception):  # who asks for a model in evaluation mode may do so
+            nb.function("grad_cam")(net.train(), layers[1], x, targets)
         return {
             "hooks after the call": hooks, ".grad of the parameters": grads, "x.grad": x.grad, "requires_grad": flags,
-            "hooks after an error": hook_counts(net), "what runs after an error": runs_of(net, x, case),
+            "hooks after an error": left, "what runs after an error": runs,
+            "what runs in training mode": runs_of(net, x, case, "in training"),
         }
 
     def truth(self, case):
@@ -201,9 +205,10 @@ class NothingLeft(HeatMaps):
         return {
             "hooks after the call": hook_counts(net), ".grad of the parameters": grads, "x.grad": None, "requires_grad": flags,
             "hooks after an error": hook_counts(net), "what runs after an error": as_before(runs_of(net, x, case)),
+            "what runs in training mode": as_before(runs_of(net.train(), x, case, "in training")),
         }
 
-    blame = {".grad of the parameters": "cam_fills_grad", "x.grad": "cam_fills_grad"}
+    blame = {".grad of the parameters": "cam_fills_grad", "x.grad": "cam_fills_grad", "what runs in training mode": "changes_mode"}
     claims = ("requires_grad",)
 
     def mistakes(self, case):
@@ -243,6 +248,8 @@ class FromAnyLayer(Check):
         with suppress(Exception):
             nb.function("grad_cam")(net, layers[number], views, sights)
         failing.remove()
+        with suppress(Exception):
+            nb.function("grad_cam")(net.train(), layers[number], views, sights)
         return {**found, "what runs afterwards": runs_of(net, views, case)}
 
     def truth(self, case):
@@ -256,7 +263,7 @@ class FromAnyLayer(Check):
         grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
         return {
             "heat maps of a convolution": maps[0], "heat maps of a ReLU": maps[1], ".grad afterwards": grads, "x.grad": None,
-            "what runs afterwards": as_before(runs_of(net, views, case)),
+            "what runs afterwards": as_before(runs_of(net.train(), views, case)),
         }
 
 

@@ -314,12 +314,6 @@ def grad_cam(model, layer, x, targets):
 -    weights = caught["gradient"].mean((0, 2, 3), keepdim=True)
 +    weights = caught["gradient"].sum((2, 3), keepdim=True)
 
-# %% zero_grad_and_backward
-# misconception: zero_grad() and backward(), as in every tutorial | hint: cam_fills_grad
-# edits: backward_fills_grad
-         score = output[torch.arange(x.size(0)), targets].sum()
-+        model.zero_grad()
-
 # %% leaves_it_unfrozen
 # misconception: lets all parameters require a gradient, and leaves them so | hint: cam_unfreezes
 # breaks: every `.grad` and `requires_grad` is as it was
@@ -335,3 +329,12 @@ def grad_cam(model, layer, x, targets):
         scores = model(x.detach().clone().requires_grad_())
     torch.autograd.grad(scores.gather(1, targets[:, None]).sum(), list(model.parameters()))
     return (caught["gradient"].mean((2, 3), keepdim=True) * caught["output"]).sum(1).relu()
+
+# %% eval_mode_stays
+# misconception: puts the model into evaluation mode, and leaves it there | hint: changes_mode
+# edits: absolute_value
+     activations, gradients = [], []
++    model.eval()
+@@
+-    return cam.abs()
++    return F.relu(cam)

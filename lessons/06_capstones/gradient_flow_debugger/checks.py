@@ -100,7 +100,8 @@ def entry(report, key):
     return report.get(key, "this entry is missing") if isinstance(report, Mapping) else report
 
 
-OUTPUT, GRADIENT, DEAD, NONE, SIZE = (f'report["{key}"]' for key in ("bad_output", "bad_gradient", "dead", "no_gradient", "gradient_size"))
+KEYS = ("bad_output", "bad_gradient", "dead", "no_gradient", "gradient_size")
+OUTPUT, GRADIENT, DEAD, NONE, SIZE = (f'report["{key}"]' for key in KEYS)
 
 
 class SoundNet(Check):
@@ -127,10 +128,9 @@ class SoundNet(Check):
         with nb.function("gradient_flow_debugger")(net) as report:
             output = net(x)
             (output * upstream).sum().backward()
-        keys = ("bad_output", "bad_gradient", "dead", "no_gradient", "gradient_size")
         return {
             "output of the net": output, "gradients of the net": {name: p.grad for name, p in net.named_parameters()},
-            **{f'report["{key}"]': entry(report, key) for key in keys},
+            **{f'report["{key}"]': entry(report, key) for key in KEYS},
         }
 
     def truth(self, case):
@@ -143,8 +143,7 @@ class SoundNet(Check):
 
     def mistakes(self, case):
         passes = Passes(*self.given(case, inplace=False))
-        act, street, last = passes.names[1], passes.names[4], passes.names[-1]
-        names = list(passes.grads)
+        act, street, last, names = passes.names[1], passes.names[4], passes.names[-1], list(passes.grads)
         zero = [name for name, grad in passes.grads.items() if grad is not None and not grad.any()]
         missing, frozen = "this entry is missing", [name for name in names if name.startswith(f"{street}.")]
 
@@ -156,13 +155,12 @@ class SoundNet(Check):
 
         tensors = Matches(lambda got: None if any(isinstance(v, TensorRecord) for v in got.values()) else "no", "tensors")
         return {
-            "gfd_filled_elsewhere": {SIZE: AnyOf(missing, {}), DEAD: AnyOf(missing, {})},
+            "gfd_filled_elsewhere": {SIZE: AnyOf(missing, {}), DEAD: AnyOf(missing, {})}, "gfd_all_for_first": AnyOf({OUTPUT: []}, {GRADIENT: []}),
             "loop_variable": keys(last), "class_or_name": keys("ReLU"), "dotted_name": keys(act),
             "gfd_tensors_in_report": AnyOf({SIZE: tensors}, {DEAD: tensors}), "gfd_zeros_for_dead": dead(lambda is_0: is_0.float().mean()),
             "gfd_positions_for_units": dead(lambda is_0: is_0.all(0).float().mean()),
             "gfd_wrong_axis": AnyOf(*(dead(lambda is_0, dim=dim: is_0.all(dim).float().mean()) for dim in (1, -1))),
             "gfd_too_early": {NONE: names}, "gfd_no_dead": {DEAD: {}}, "gfd_unused_only": {NONE: [name for name in passes.none if name not in frozen]},
-            "gfd_all_for_first": AnyOf({OUTPUT: []}, {GRADIENT: []}),
             "gfd_zero_is_not_none": AnyOf({NONE: [name for name in names if name in (*passes.none, *zero)]}, {NONE: zero}),
             "gfd_unreached": AnyOf({NONE: []}, {NONE: frozen}), "gfd_signed_mean": {SIZE: passes.sizes(lambda grad: grad.mean())},
             "gfd_other_size": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.norm, torch.std, lambda grad: grad.abs().max()))),
@@ -212,26 +210,25 @@ class FirstBadPlaces(SoundNet):
         infinite, steep = passes["infinity"].steps, passes["steep"].of_output
         nan = {key: next((name for name, one in found if one.isnan().any()), None) for key, found in (("bad_output, infinity", infinite), ("bad_gradient, steep", steep))}
         return {
-            "shared_state": {"bad_output, infinity": bad[0]},
-            "gfd_last_for_first": AnyOf({one: AnyOf(*bad[1:])}, {field: AnyOf(*root[1:])}),
+            "shared_state": {"bad_output, infinity": bad[0]}, "gfd_last_for_first": AnyOf({one: AnyOf(*bad[1:])}, {field: AnyOf(*root[1:])}),
             "dotted_name": AnyOf({one: bad[0].split(".")[-1]}, {field: root[0].split(".")[-1]}),
             "class_or_name": {one: AnyOf("Linear", "ReLU", "Turn")}, "gfd_all_for_first": AnyOf({one: bad}, {field: root}),
             "gfd_backward_only": {one: None}, "gfd_forward_only": {one: bad[0], field: None},
             "gfd_parameters_for_outputs": {field: AnyOf(*parameters, next(n for n in root if f"{n}.weight" in parameters))},
-            "gfd_input_side": {field: before[before.index(root[0]) - 1]},
             "gfd_nan_only": AnyOf(*({key: value} for key, value in nan.items())),
-            "gfd_leaves_only": {"bad_output, block": passes["block"].bad()[1]},
+            "gfd_input_side": {field: before[before.index(root[0]) - 1]}, "gfd_leaves_only": {"bad_output, block": passes["block"].bad()[1]},
         }
 
 
 class OnlyLooks(SoundNet):
-    """After the block its hooks are gone, also after an error; those of others stay."""
+    """Its hooks are gone, also after an error; those of others stay, and what `.grad` held before."""
 
     def probe(self, nb, case):
-        watch, (net, x, *_) = nb.function("gradient_flow_debugger"), town(case, "linear", 2)
+        watch, (net, x, upstream, _) = nb.function("gradient_flow_debugger"), town(case, "linear", 2)
+        net[-1].weight.grad = case.tensor("gradient of before", 2, 6)
         with watch(net) as report:
-            net(x).sum().backward()
-        brought = {DEAD: entry(report, "dead"), "hooks after the block": hook_counts(net)}
+            (net(x) * upstream).sum().backward()
+        brought = {DEAD: entry(report, "dead"), "gradient, added to": net[-1].weight.grad.clone(), "hooks after the block": hook_counts(net)}
         with suppress(KeyError), watch(net):
             raise KeyError("in the block")
         runs = what_runs(net, case, lambda: net(x).sum().backward())
@@ -240,14 +237,16 @@ class OnlyLooks(SoundNet):
     def truth(self, case):
         net, x, *_ = town(case, "linear", 2)
         runs, hooks = as_before(what_runs(net, case, lambda: net(x).sum().backward())), hook_counts(net)
-        dead = Passes(*town(case, "linear", 2)).dead(dead_units)
-        return {DEAD: dead, "hooks after the block": hooks, "hooks after an error": hooks, "what runs after an error": runs}
+        passes = Passes(*town(case, "linear", 2))
+        added = case.tensor("gradient of before", 2, 6) + passes.grads[f"{passes.names[-1]}.weight"]
+        after = {"hooks after the block": hooks, "hooks after an error": hooks, "what runs after an error": runs}
+        return {DEAD: passes.dead(dead_units), "gradient, added to": added, **after}
 
     def mistakes(self, case):
         hooks, more = self.truth(case)["hooks after the block"], Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
         return {
-            "removes_other_hooks": {"hooks after the block": {kind: 0 for kind in hooks}},
-            "gfd_leaves_hooks": {"hooks after the block": more},
+            "cam_fills_grad": {"gradient, added to": self.truth(case)["gradient, added to"] - case.tensor("gradient of before", 2, 6)},
+            "removes_other_hooks": {"hooks after the block": {kind: 0 for kind in hooks}}, "gfd_leaves_hooks": {"hooks after the block": more},
             "gfd_no_finally": {"hooks after the block": hooks, "hooks after an error": other_than(hooks)},
         }
 
@@ -262,6 +261,7 @@ class InTown(Check):
     def hidden_town(self, case, inplace=True, **fault):
         net, *given = town(case, "hidden town", case.integer("hidden depth", 3, 5), conv=True, inplace=inplace, **fault)
         net[0].requires_grad_(False)
+        net[-1].weight.grad = case.tensor("hidden gradient", *net[-1].weight.shape)
         return net, *given
 
     def probe(self, nb, case):
@@ -273,21 +273,21 @@ class InTown(Check):
         grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
         with suppress(KeyError), watch(net):
             raise KeyError("closed")
-        keys = ("bad_output", "dead", "no_gradient", "gradient_size")
         return {
-            **{f'report["{key}"]': entry(reports[""], key) for key in keys}, "gradients": grads,
+            **{f'report["{key}"]': entry(reports[""], key) for key in KEYS}, "gradients": grads,
             GRADIENT: entry(reports["turn"], "bad_gradient"), "bad output, in a flood": entry(reports["end"], "bad_output"),
             "what runs afterwards": what_runs(net, case, lambda: net(cars).sum().backward()),
         }
 
     def truth(self, case):
-        net, x, drivers, (_, act, _, _, _, second, *_) = self.hidden_town(case, inplace=False)
+        net, x, drivers, (_, act, _, _, _, second, *_, last) = self.hidden_town(case, inplace=False)
         dead, trained = {}, {name: p for name, p in net.named_parameters() if p.requires_grad}
         for name, street in list(net.named_children())[:-1]:
             silent = [not bool(channel.any()) for channel in street[1](street[0](x)).transpose(0, 1)]
             dead[f"{name}.{act}"], x = Close(sum(silent) / 6, atol=1e-6), street(x)
         found = torch.autograd.grad((net[-1](x) * drivers).sum(), list(trained.values()), allow_unused=True)
         grads = {name: dict(zip(trained, found)).get(name) for name, _ in net.named_parameters()}
+        grads[f"{last}.weight"] += net[-1].weight.grad
         sizes = {name: Close(float(grad.abs().mean()), rtol=1e-4, atol=1e-6) for name, grad in grads.items() if grad is not None}
         other, cars, *_ = self.hidden_town(case)
         return {

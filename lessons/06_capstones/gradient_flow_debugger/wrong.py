@@ -216,15 +216,6 @@ def gradient_flow_debugger(model):
 -            handle.remove()
 +    yield report
 
-# %% last_gradient
-# misconception: each bad gradient overwrites the one before | hint: gfd_last_for_first
-# edits: children_only
--        if report["bad_gradient"] is None and not grad.isfinite().all():
-+        if not grad.isfinite().all():
-@@
--    for name, module in model.named_children():
-+    for name, module in model.named_modules():
-
 # %% last_output
 # misconception: each bad output overwrites the one before | hint: gfd_last_for_first
 # breaks: the first module to *finish*
@@ -344,3 +335,13 @@ def gradient_flow_debugger(model):
 @@
 -        if param.grad is None:
 +        if param.grad is None or param.grad.abs().max() == 0:
+
+# %% clears_gradients
+# misconception: begins with zero_grad(), as a training step does | hint: cam_fills_grad
+# breaks: it only looks
+# edits: children_only
+     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
++    model.zero_grad()
+@@
+-    for name, module in model.named_children():
++    for name, module in model.named_modules():
