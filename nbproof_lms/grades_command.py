@@ -8,8 +8,8 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassResults
-from nbproof.key import Key
+from nbproof.gradebook.marks import ClassResults, by_assignment
+from nbproof.key import Key, assignment_of
 from nbproof_lms.grade_files import Grade, GradeFile, grade_file
 from nbproof_lms.handback import systems_of
 from nbproof_lms.system import find_system, systems
@@ -50,8 +50,9 @@ def grade_files(
     grades = grades_of(results)
     if exports and not grades:
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
-    titles = {lesson.slug: lesson.title for lesson in results.lessons}
-    lesson = names[0] if len(names) == 1 else ""
+    titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
+    titles |= {lesson.slug: lesson.title for lesson in results.lessons}
+    lesson = assignment_of(names[0]) if len(names) == 1 else ""
     for option, export in exports.items():
         elsewhere = _came_elsewhere(root, option)
         try:
@@ -91,5 +92,5 @@ def _came_elsewhere(root: Path, option: str) -> frozenset[str]:
 
 def grades_of(results: ClassResults) -> dict[Key, Grade]:
     """What is graded. Who handed in nothing, or what could not be graded, has no grade: a person decides about zeros."""
-    graded = [(key, mark) for key, mark in results.marks.items() if not mark.problem]
+    graded = [(key, mark) for key, mark in by_assignment(results.marks).items() if not mark.problem]
     return {key: Grade(mark.score, mark.max_score) for key, mark in graded}

@@ -149,6 +149,28 @@ def test_a_class_is_graded_from_the_zip_for_graders(elsewhere: Elsewhere, made: 
     assert set(exercises.values()) == {0}
 
 
+@pytest.mark.nightly
+def test_nbgraders_own_first_course_is_graded_by_two_commands(made: dict[str, Path], tmp_path: Path) -> None:
+    """`nbgrader quickstart`, a class that hands in, the tool from its wheel alone: `grade`, then `feedback`."""
+    place = Elsewhere(tmp_path, [made["nbproof.whl"]])
+    course = tmp_path / "work" / "course101"
+    for words, cwd in ((("quickstart", "course101"), "work"), (("generate_assignment", "ps1"), "work/course101")):
+        done = place.run("python", "-m", "nbgrader", *words, cwd=cwd)
+        assert done.returncode == 0, done.stderr
+    shutil.copytree(course / "release" / "ps1", course / "submitted" / "blank" / "ps1")
+    shutil.copytree(course / "source" / "ps1", course / "submitted" / "solved" / "ps1")
+    graded = place.run("python", "-m", "nbproof", "grade", "--json", "scores.json", cwd="work/course101")
+    assert graded.returncode == 0, graded.stdout + graded.stderr
+    assert graded.stdout.startswith("found:     1 assignment with 2 notebooks in source, 2 learners in submitted")
+    scores = {
+        (one["learner"], one["lesson"]): one["score"]
+        for one in json.loads((course / "scores.json").read_text(encoding="utf-8"))["submissions"]
+    }
+    assert scores["solved", "ps1/problem1"] > scores["blank", "ps1/problem1"] == 0
+    assert place.run("python", "-m", "nbproof", "feedback", cwd="work/course101").returncode == 0
+    assert (course / "feedback" / "solved" / "ps1" / "problem2.html").is_file()
+
+
 def _wheel_of(zipped: Path) -> Path:
     """The one wheel in a class's zip, beside it."""
     with zipfile.ZipFile(zipped) as archive:

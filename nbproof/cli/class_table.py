@@ -14,7 +14,7 @@ from rich.table import Table
 
 from nbproof.cli.live import duration, ended
 from nbproof.command import course_command, formgrader_place
-from nbproof.gradebook.marks import ClassLesson, ClassResults, GradedClass, Mark, Person
+from nbproof.gradebook.marks import ClassLesson, ClassResults, GradedClass, Mark, Person, by_assignment
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import UNCERTAIN, Verdict
@@ -100,7 +100,7 @@ def _totals(told: Told) -> Iterator[str]:
     recovered = sum(mark.is_mended for mark in marks)
     if recovered:
         yield f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how"
-    for line in late_lines(marks):
+    for line in late_lines(by_assignment(told.graded.marks).values()):
         yield f"(l) {line}"
     fined = [mark.penalty for mark in marks if mark.penalty]
     if fined:
@@ -175,8 +175,9 @@ def summary_line(told: Told) -> str:
 
 
 def _table_of(results: ClassResults, learners: Sequence[str], title: str = "scores") -> Table:
+    marks = by_assignment(results.marks)
     most: dict[str, float] = {}
-    for one in results.marks.values():
+    for one in marks.values():
         most[one.lesson] = max(one.max_score, most.get(one.lesson, 0.0))
     table = Table(title=title)
     table.add_column("learner", overflow="fold", max_width=30)
@@ -184,7 +185,7 @@ def _table_of(results: ClassResults, learners: Sequence[str], title: str = "scor
         table.add_column(f"{escape(lesson.replace('_', ' '))}\nof {most[lesson]:g}", justify="right")
     table.add_column("total", justify="right")
     for learner in learners:
-        own = [results.mark_of(learner, lesson) for lesson in sorted(most)]
+        own = [marks.get(Key(learner, lesson)) for lesson in sorted(most)]
         total = sum(mark.score for mark in own if mark is not None)
         table.add_row(escape(learner), *map(_shown, own), f"{total:g}")
     return table

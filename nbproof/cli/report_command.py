@@ -77,6 +77,7 @@ def _save(path: Path, data: bytes) -> None:
 def _print_report(results: ClassResults, needy: Sequence[Mapping[str, Any]], page: Path) -> None:
     """A plain summary on standard output."""
     from nbproof.cli.class_table import lesson_table
+    from nbproof.gradebook.marks import by_assignment
     from nbproof.report.lateness import late_lines, some
     from nbproof.terminal import console_for_output, say
 
@@ -88,7 +89,7 @@ def _print_report(results: ClassResults, needy: Sequence[Mapping[str, Any]], pag
         silent = [person.called for person in results.people if (person.id, lesson.slug) not in results.marks]
         if silent:
             lines.append(f"nothing handed in: {lesson.slug}: {some(silent)}")
-    lines += late_lines(results.marks.values())
+    lines += late_lines(by_assignment(results.marks).values())
     lines += [f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in results.ungraded()]
     first = [row for row in needy if row["first"]]
     lines += ["talk first to"] if first else []

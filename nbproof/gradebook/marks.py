@@ -9,7 +9,7 @@ from typing import Any
 
 from nbproof.display.words import words
 from nbproof.errors import CourseError
-from nbproof.key import Key
+from nbproof.key import Key, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.values.results import Outcome
 
@@ -21,6 +21,7 @@ __all__ = [
     "Lateness",
     "Mark",
     "Person",
+    "by_assignment",
     "exercise_row",
     "marks",
     "nothing_of",
@@ -196,6 +197,40 @@ def marks(
             mark, verdict=verdict.in_short(), max_score=points, late=known, fresh=fresh is None or key in fresh
         )
     return made
+
+
+def by_assignment(marks: Mapping[Key, Mark]) -> dict[Key, Mark]:
+    """The same, by what was handed in as one: the notebooks of an assignment that has several are added up.
+
+    One that cannot be graded counts nothing; where none of them can, neither can the assignment.
+    """
+    found: dict[Key, list[Mark]] = {}
+    for key, mark in marks.items():
+        found.setdefault(Key(key.learner, key.assignment), []).append(mark)
+    return {key: _added_up(key, several) for key, several in sorted(found.items())}
+
+
+def _added_up(key: Key, several: list[Mark]) -> Mark:
+    first = several[0]
+    if first.key == key:
+        return first
+    graded = [one for one in several if not one.problem]
+    told = "; ".join(f"{notebook_of(one.lesson)}: {one.problem}" for one in several if one.problem)
+    damage = [one.verdict.damage for one in several if one.verdict.damage]
+    recovered = {
+        f"{notebook_of(one.lesson)}/{name}": how for one in several for name, how in one.verdict.recovered.items()
+    }
+    verdict = replace(nothing_of(*key), problem="" if graded else told, damage="; ".join(damage), recovered=recovered)
+    cells = {f"{notebook_of(one.lesson)}/{name}": cell for one in several for name, cell in one.cells.items()}
+    return replace(
+        max(several, key=lambda one: one.late.seconds),
+        verdict=verdict,
+        max_score=sum(one.max_score for one in several),
+        cells=cells,
+        penalty=sum(one.penalty for one in several),
+        fresh=any(one.fresh for one in several),
+        behind=any(one.behind for one in several),
+    )
 
 
 def _as_found(verdict: Verdict) -> Mark:

@@ -174,10 +174,18 @@ class Zygote:
             if self.wake_reader in ready or self.ending:
                 self.reap()
             if self.control.fileno() in ready:
-                message, descriptors, _, _ = socket.recv_fds(self.control, 65536, 1)
+                message, descriptors = self.asked()
                 if not message:
                     return
                 self.fork(json.loads(message), descriptors[0])
+
+    def asked(self) -> tuple[bytes, list[int]]:
+        """What the engine wants; nothing if it has hung up, be it while something was on its way to it."""
+        try:
+            message, descriptors, _, _ = socket.recv_fds(self.control, 65536, 1)
+        except ConnectionResetError:
+            return b"", []
+        return message, descriptors
 
     def disperse(self, census: Census) -> None:
         """End each worker that has started more than it may, all of it at once."""

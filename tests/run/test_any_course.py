@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -12,9 +13,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from rich.console import Console
 
+from nbproof.cli.class_table import Told, print_class
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import GradedClass
+from nbproof.gradebook.marks import GradedClass, by_assignment
 from nbproof.key import Key
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
@@ -278,3 +281,24 @@ def test_a_penalty_is_taken_off_once_an_assignment(numbers: Path, pool: PoolMake
     assert sum(mark.score for mark in told.marks.values()) == 2.5
     with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
         assert opened.find_submission("ps1", "ada").late_submission_penalty == 1.5
+
+
+def test_a_table_and_a_grade_file_have_an_assignment_as_one(numbers: Path, pool: PoolMaker) -> None:
+    ours(numbers, "ada", "ps1", "problem1")
+    ours(numbers, "ada", "ps1", "problem2", why="")
+    ours(numbers, "bob", "ps1", "problem1")
+    path = ours(numbers, "bob", "ps1", "problem2")
+    path.write_text("no notebook")
+    told = graded(numbers, pool)
+    marks = by_assignment(told.marks)
+    assert {key.name: (mark.score, bool(mark.problem)) for key, mark in marks.items()} == {
+        "ada/ps1": (4, False), "bob/ps1": (2, False),
+    }  # fmt: skip
+    assert marks[Key("ada", "ps1")].max_score == 10, "with the header in both"
+    console = Console(width=100, file=io.StringIO(), color_system=None)
+    print_class(console, Told(told, 1.0, root=numbers))
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "ps1" in said and "of 10" in said and "problem1 " not in said.partition("! not graded")[0]
+    assert "! not graded: submitted/bob/ps1/problem2" in said
+    path.with_name("problem1.ipynb").write_text("no notebook")
+    assert by_assignment(graded(numbers, pool).marks)[Key("bob", "ps1")].problem.startswith("problem1: ")

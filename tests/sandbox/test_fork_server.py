@@ -21,3 +21,14 @@ def test_a_worker_that_ends_after_the_engine_hung_up_is_no_trouble(monkeypatch: 
     with theirs:
         zygote.reap()
     assert (zygote.names, zygote.ending) == ({42: 8}, {})
+
+
+def test_an_engine_that_hangs_up_before_it_has_read_all_is_no_trouble() -> None:
+    """As after an error while everything was on its way: its end is closed, and what was sent to it stays unread."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    zygote = fork_server.Zygote.__new__(fork_server.Zygote)
+    zygote.control = theirs
+    with theirs:
+        theirs.send(b'{"ready": true}')
+        ours.close()
+        assert zygote.asked() == (b"", [])
