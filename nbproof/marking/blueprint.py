@@ -129,7 +129,7 @@ class Blueprint:
 
 def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
     """Read the instructor's notebook. ``lesson``: what it is called, if that is not the file's name."""
-    refuse_other_kernels(nbformat.read(source, as_version=4), source)
+    refuse_what_is_not_ours(nbformat.read(source, as_version=4), source)
     instructor, _ = IncludeHeaderFooter(config=config).preprocess(nbformat.read(source, as_version=4), {})
     setup: dict[str, str] = {}
     tests: dict[str, str] = {}
@@ -197,8 +197,19 @@ def files_beside(source: Path, config: Config) -> Attachments:
     return {name: data for name, data in found.items() if is_taken(name) and len(data) <= largest}
 
 
-def refuse_other_kernels(notebook: nbformat.NotebookNode, source: Path) -> None:
-    """Raise CourseError for a notebook whose cells are no Python: they would all fail, for every learner."""
+_OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")
+
+
+def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> None:
+    """Raise CourseError for a notebook with no cell of nbgrader's, or whose cells are no Python: all would fail."""
+    if not any(map(name_of, notebook.cells)):
+        of_otter = any(word in cell.source for word in _OTTER for cell in notebook.cells)
+        whose = "it is made for otter, which Gradescope runs as well" if of_otter else "it has nothing to grade by"
+        raise CourseError(
+            f"no cell of it is nbgrader's: {whose}",
+            str(source),
+            "grade it with otter; or mark its answers and tests in JupyterLab's Create Assignment panel",
+        )
     kernel, info = (notebook.metadata.get(name, {}) for name in ("kernelspec", "language_info"))
     language = str(kernel.get("language") or info.get("name") or "python")
     if language.lower() not in ("python", "ipython", "python3"):

@@ -248,11 +248,13 @@ def test_what_cannot_be_graded_is_named_and_the_rest_is_graded(numbers: Path, po
     other = json.loads(written(home / "ps4" / "ps4.ipynb", SQUARES).read_text())
     other["metadata"]["kernelspec"] = {"name": "ir", "display_name": "R", "language": "R"}
     (home / "ps4" / "ps4.ipynb").write_text(json.dumps(other))
-    for assignment, name in {"ps1": "problem1", "ps3": "ps3", "ps4": "ps4"}.items():
+    written(home / "ps5" / "ps5.ipynb", {"": ("show", "grader = otter.Notebook('ps5.ipynb')")})
+    for assignment, name in {"ps1": "problem1", "ps3": "ps3", "ps4": "ps4", "ps5": "ps5"}.items():
         ours(numbers, "ada", assignment, name)
     told = graded(numbers, pool)
     assert [key.name for key in told.marks] == ["ada/ps1/problem1"]
-    assert set(told.refused) == {"ps3", "ps4"}
+    assert set(told.refused) == {"ps3", "ps4", "ps5"}
+    assert "no cell of it is nbgrader's: it is made for otter" in told.refused["ps5"]
     assert "AUTOTEST" in told.refused["ps3"] and "R, for the kernel 'ir'" in told.refused["ps4"]
     for name in ("ps1", "ps2"):
         shutil.rmtree(home / name)
