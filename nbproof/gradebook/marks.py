@@ -205,8 +205,8 @@ def by_assignment(marks: Mapping[Key, Mark]) -> dict[Key, Mark]:
     One that cannot be graded counts nothing; where none of them can, neither can the assignment.
     """
     found: dict[Key, list[Mark]] = {}
-    for key, mark in marks.items():
-        found.setdefault(Key(key.learner, key.assignment), []).append(mark)
+    for mark in marks.values():
+        found.setdefault(Key(mark.learner, mark.key.assignment), []).append(mark)
     return {key: _added_up(key, several) for key, several in sorted(found.items())}
 
 

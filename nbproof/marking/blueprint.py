@@ -185,16 +185,14 @@ def _cell_seconds(config: Config) -> float:
 
 
 def files_beside(source: Path, config: Config) -> Attachments:
-    """The instructor's own files, as nbgrader copies them: none that it is told to ignore, none that is too large."""
+    """The instructor's own files, as nbgrader copies them: none that it is told to ignore. Its other rules are its exchange's."""
     course = CourseDirectory(config=config)
     found = read_attachments(source.parent, source, course.max_dir_size * 1000)
-    largest = course.max_file_size * 1000
 
-    def is_taken(name: str) -> bool:
-        ignored = any(fnmatch(part, pattern) for part in Path(name).parts for pattern in course.ignore)
-        return not ignored and any(fnmatch(Path(name).name, pattern) for pattern in course.include)
+    def is_ignored(name: str) -> bool:
+        return any(fnmatch(part, pattern) for part in Path(name).parts for pattern in course.ignore)
 
-    return {name: data for name, data in found.items() if is_taken(name) and len(data) <= largest}
+    return {name: data for name, data in found.items() if not is_ignored(name)}
 
 
 _OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")
