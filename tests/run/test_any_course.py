@@ -25,6 +25,7 @@ from nbproof.run.batch import grade_class
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import journal_of
 from nbproof.run.pool import PoolMaker
+from nbproof_lms import collect
 from tests.run.nbgraders import CUBES, SQUARES, Cells, hand_in, written
 
 CONFIG = """c = get_config()
@@ -304,3 +305,19 @@ def test_a_table_and_a_grade_file_have_an_assignment_as_one(numbers: Path, pool:
     assert "! not graded: submitted/bob/ps1/problem2" in said
     path.with_name("problem1.ipynb").write_text("no notebook")
     assert by_assignment(graded(numbers, pool).marks)[Key("bob", "ps1")].problem.startswith("problem1: ")
+
+
+def test_an_upload_is_collected_notebook_by_notebook(numbers: Path, tmp_path: Path) -> None:
+    shutil.rmtree(
+        numbers / "solutions" / "ps2"
+    )  # the same ids: from what is in it nobody could tell one from the other
+    upload = tmp_path / "upload"
+    for name in ("problem1", "problem2"):
+        hand_in(numbers / "solutions" / "ps1" / f"{name}.ipynb", upload / f"{name}.ipynb")
+    collect(numbers, [upload], learner="ada")
+    there = numbers / "exchange/numbers/submitted/ada/ps1"
+    assert {path.name for path in there.iterdir()} >= {"problem1.ipynb", "problem2.ipynb"}
+    # Another copy of one takes its place, and its neighbour stays.
+    again = hand_in(there / "problem2.ipynb", tmp_path / "again" / "problem2.ipynb", {"cubes": "cubes = len"})
+    collect(numbers, [again], learner="ada")
+    assert "cubes = len" in (there / "problem2.ipynb").read_text() and (there / "problem1.ipynb").is_file()
