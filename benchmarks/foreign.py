@@ -2,7 +2,6 @@
 
     python -m benchmarks.foreign FOLDER                  every course in FOLDER
     python -m benchmarks.foreign FOLDER num-meth ids     these courses
-    python -m benchmarks.foreign FOLDER --split          see below
 
 A course is a folder in which nbgrader works; which ones were measured, and from where they are, says
 benchmarks/foreign_courses.toml. Nothing of them is in this repository, and FOLDER stays as it is: all is done in copies.
@@ -11,9 +10,6 @@ Five variants of each assignment are handed in: solved; blank, as released; half
 with an error at the end of the middle answer; loop, solved with an endless loop there. ``nbgrader autograde`` and
 ``nbproof grade`` each mark all of them, with a gradebook of their own, and every cell of both is compared: its marks, and
 whether it waits for a person.
-
-With ``--split`` each notebook becomes a lesson of its own if ``nbproof grade`` refuses the course as it is, with the
-``course.toml`` and ``hints.json`` that a course has had to have.
 """
 
 from __future__ import annotations
@@ -182,8 +178,8 @@ def _is_graded(course: Course, key: str) -> bool:
     return course.place("autograded", variant, assignment).is_dir()
 
 
-def grade(course: Course, into: Measured) -> bool:
-    """The engine on all of it; whether anything was graded."""
+def grade(course: Course, into: Measured) -> None:
+    """The engine on all of it."""
     for anyway in ([], ["--anyway"]):
         start = time.perf_counter()
         told = run(
@@ -197,39 +193,9 @@ def grade(course: Course, into: Measured) -> bool:
         if not refused and "reference answers" not in told.stderr:
             break
     into.ours = course.marks()
-    return bool(into.ours)
 
 
-def split(course: Course, folder: Path) -> tuple[Course, dict[str, str]]:
-    """The same with each notebook as a lesson of its own, and ``lesson/lesson`` -> ``assignment/notebook``."""
-    names: dict[str, str] = {}
-    shutil.copy(course.root / "nbgrader_config.py", folder)
-    source = course.place("source", ".", "x").parent
-    for file in filter(Path.is_file, source.iterdir()):
-        (folder / "source").mkdir(exist_ok=True)
-        shutil.copy(file, folder / "source")
-    for assignment in course.assignments():
-        for path in sorted(course.place("source", ".", assignment).glob("*.ipynb")):
-            lesson = path.stem if path.stem == assignment else f"{assignment}--{path.stem}"
-            names[f"{lesson}/{lesson}"] = f"{assignment}/{path.stem}"
-            _one_notebook(path, folder / "source" / lesson)
-            for variant in VARIANTS:
-                handed_in = course.place("submitted", variant, assignment) / path.name
-                _one_notebook(handed_in, folder / "submitted" / variant / lesson)
-    (folder / "course.toml").write_text('says = "A course of somebody else"\n')
-    (folder / "hints.json").write_text('{"exercises": [], "misconceptions": []}')
-    made = Course(folder, course.timeout)
-    steps = ("source", "release", "submitted", "autograded")
-    made.configure(*(f"c.CourseDirectory.{step}_directory = {step!r}" for step in steps))
-    return made, names
-
-
-def _one_notebook(path: Path, folder: Path) -> None:
-    shutil.copytree(path.parent, folder, ignore=shutil.ignore_patterns("*.ipynb"))
-    shutil.copy(path, folder / f"{folder.name}.ipynb")
-
-
-def measure(original: Path, work: Path, timeout: int, splitting: bool, say: Callable[[str], None]) -> Measured:
+def measure(original: Path, work: Path, timeout: int, say: Callable[[str], None]) -> Measured:
     """Stock and engine on one course. ``work``: an empty folder for the copies."""
     into = Measured(original.name)
     shutil.copytree(original, work / "stock")
@@ -250,18 +216,8 @@ def measure(original: Path, work: Path, timeout: int, splitting: bool, say: Call
     say(f"{original.name}: {len(assignments)} assignments, {into.notebooks} notebooks, {len(VARIANTS)} variants: stock")
     autograde(course, assignments, into)
     say(f"{original.name}: ours")
-    if not grade(ours, into) and splitting:
-        (work / "split").mkdir()
-        lessons, names = split(ours, work / "split")
-        say(f"{original.name}: ours, a lesson for each notebook")
-        grade(lessons, into)
-        into.ours = {_renamed(key, names): marks for key, marks in into.ours.items()}
+    grade(ours, into)
     return into
-
-
-def _renamed(key: str, names: dict[str, str]) -> str:
-    variant, assignment, notebook, cell = key.split("/", 3)
-    return f"{variant}/{names[f'{assignment}/{notebook}']}/{cell}"
 
 
 def table_of(found: Sequence[Measured]) -> Table:
@@ -291,7 +247,6 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="holds a folder for each course")
     parser.add_argument("courses", nargs="*", metavar="COURSE", help="default: all")
     parser.add_argument("--timeout", type=int, default=15, help="seconds of a cell, for both (default: 15)")
-    parser.add_argument("--split", action="store_true", help="a lesson for each notebook, if a course is refused")
     parser.add_argument("--keep", type=Path, help="leave the copies there, to be looked at")
     asked = parser.parse_args()
     console, say = Console(width=120), Console(stderr=True, highlight=False).print
@@ -302,7 +257,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as name:
             work = asked.keep / original.name if asked.keep else Path(name)
             work.mkdir(parents=True, exist_ok=True)
-            found.append(one := measure(original, work.resolve(), asked.timeout, asked.split, say))
+            found.append(one := measure(original, work.resolve(), asked.timeout, say))
             say(f"{one.name}: {len(one.stock)} cells, {len(one.different)} of them different")
     console.print(table_of(found))
     for line in lines_of(found):
