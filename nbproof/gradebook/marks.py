@@ -9,7 +9,7 @@ from typing import Any
 
 from nbproof.display.words import words
 from nbproof.errors import CourseError
-from nbproof.key import Key, notebook_of
+from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.values.results import Outcome
 
@@ -205,14 +205,14 @@ def by_assignment(marks: Mapping[Key, Mark]) -> dict[Key, Mark]:
     One that cannot be graded counts nothing; where none of them can, neither can the assignment.
     """
     found: dict[Key, list[Mark]] = {}
-    for mark in marks.values():
-        found.setdefault(Key(mark.learner, mark.key.assignment), []).append(mark)
+    for (learner, lesson), mark in marks.items():
+        found.setdefault(Key(learner, assignment_of(lesson)), []).append(mark)
     return {key: _added_up(key, several) for key, several in sorted(found.items())}
 
 
 def _added_up(key: Key, several: list[Mark]) -> Mark:
     first = several[0]
-    if first.key == key:
+    if "/" not in first.lesson:
         return first
     graded = [one for one in several if not one.problem]
     told = "; ".join(f"{notebook_of(one.lesson)}: {one.problem}" for one in several if one.problem)
