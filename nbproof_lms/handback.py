@@ -67,7 +67,8 @@ def systems_of(root: Path) -> dict[str, set[str]]:
     """Learner -> the LMSs that take grades, such as ``Moodle`` and ``Canvas``, and that their work came from."""
     found: dict[str, set[str]] = defaultdict(set)
     for line in lines_in(root):
-        if line.learner and line.account and systems()[line.system].export:
+        system = systems().get(line.system)
+        if line.learner and line.account and (system is None or system.export):
             found[line.learner].add(line.system)
     return found
 

@@ -8,7 +8,7 @@ a page takes styles and drawings away, as JupyterLab does with what it does not 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -128,27 +128,34 @@ def replay(model: nn.Module, *inputs: Any, title: str | None = None, **keywords:
 def _boxes(model: nn.Module, events: list[Event]) -> tuple[list[_Box], list[Event], str]:
     """The calls as boxes in boxes, the events that have a place there, and what is left out, in words."""
     begun = [event for event in events if event.kind == "forward_pre"]
+    grads = {event.name: _in_a_box(event.given["grad"]) for event in events if event.kind == "parameter"}
+    roots = _tree(model, _as_deep_as_there_is_room(begun), grads)
+    drawn = [box for root in roots for box in root.walk()]
+    calls, parameters = {box.call for box in drawn}, {name for box in drawn for name in box.grads}
+    kept = [one for one in events if one.call in calls or (one.kind == "parameter" and one.name in parameters)]
+    hidden = len(begun) - len(drawn)
+    return roots, kept, f"{hidden} calls deeper inside are not drawn" if hidden else ""
+
+
+def _as_deep_as_there_is_room(begun: list[Event]) -> list[Event]:
     depth = max((event.depth for event in begun), default=0)
     while depth and sum(event.depth <= depth for event in begun) > MAX_BOXES:
         depth -= 1
+    return [event for event in begun if event.depth <= depth]
+
+
+def _tree(model: nn.Module, begun: list[Event], grads: Mapping[str, str]) -> list[_Box]:
     modules = dict(model.named_modules())
-    grads = {event.name: _in_a_box(event.given["grad"]) for event in events if event.kind == "parameter"}
     roots: list[_Box] = []
     path: list[_Box] = []
     for event in begun:
-        if event.depth > depth:
-            continue
         module = modules.get(event.name, model)
         own = [f"{event.name}.{name}".lstrip(".") for name, _ in module.named_parameters(recurse=False)]
         box = _Box(event.name, type(module).__name__, event.call, {name: grads.get(name, "") for name in own})
         path = path[: event.depth]
         (path[-1].inside if path else roots).append(box)
         path.append(box)
-    drawn = [box for root in roots for box in root.walk()]
-    calls, parameters = {box.call for box in drawn}, {name for box in drawn for name in box.grads}
-    kept = [one for one in events if one.call in calls or (one.kind == "parameter" and one.name in parameters)]
-    hidden = len(begun) - len(drawn)
-    return roots, kept, f"{hidden} calls deeper inside are not drawn" if hidden else ""
+    return roots
 
 
 def _in_a_box(grad: str) -> str:
