@@ -249,6 +249,8 @@ ATTACKS = [
             (_CAPSTONES, "per_sample_gradients", "hooks_left"),
             (_CAPSTONES, "activation_memory", "module_hooks_left"),
             (_CAPSTONES, "optimizer_in_backward", "no_finally"),
+            ("07_real_training", "features_or_error", "hooks_stay"),
+            ("07_real_training", "one_entry_a_step", "no_finally"),
         )
     ),
     *(

@@ -1,0 +1,265 @@
+from contextlib import suppress
+
+from torch import nn
+from torch.nn import functional as F
+
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import Matches
+from course.probing import hook_counts
+from course.traces import what_runs
+from course.truths import ANYTHING, as_before, other_than
+
+POISON = ("net", "pictures", "labels", "found", "layers", "model")
+ERRORS = {
+    r"KeyError": "speaks_other_error",
+    r"(AssertionError|ValueError|AttributeError|LookupError|TypeError)": "speaks_other_error",
+}
+
+
+class Chain(nn.Module):
+    """Linear layers by name, one behind the other. Of some it uses the weights, and never calls them."""
+
+    def __init__(self, names, unheard):
+        super().__init__()
+        self.names, self.unheard = names, unheard
+        self.inner = nn.ModuleDict({name: nn.Linear(4, 4) for name in names})
+
+    def forward(self, x):
+        for name in self.names:
+            layer = self.inner[name]
+            x = F.linear(x, layer.weight, layer.bias) if name in self.unheard else layer(x)
+        return x
+
+
+def telling(names):
+    """A text in which each of these names stands."""
+
+    def test(got):
+        if not isinstance(got, str):
+            return "no error"
+        missing = [name for name in names if name not in got]
+        return f"a text without {missing[0]}" if missing else None
+
+    return Matches(test, f"a RuntimeError that names {', '.join(names)}")
+
+
+class HeardCheck(Check):
+    """What the checks of this exercise share."""
+
+    poison = POISON
+    errors = ERRORS
+    unheard = 0
+
+    def given(self, case):
+        names = case.words("names", 5)
+        unheard = case.shuffled("unheard", names)[: self.unheard]
+        return case.build("net", Chain, names, unheard), names, unheard
+
+    def asked(self, case):
+        return [f"inner.{name}" for name in case.shuffled("asked", case.words("names", 5))[:4]]
+
+    def says(self, nb, model, layers, x):
+        """What the function raises, or what it returns if it raises nothing."""
+        try:
+            return nb.function("features")(model, layers, x)
+        except RuntimeError as error:
+            return str(error)
+
+
+class Heard(HeardCheck):
+    """It returns the output of each layer, from one run."""
+
+    def probe(self, nb, case):
+        model, _, _ = self.given(case)
+        runs = []
+        model.register_forward_pre_hook(lambda module, args: runs.append(len(runs)))
+        found = self.says(nb, model, self.asked(case), case.tensor("x", 3, 4))
+        return {"features(...)": found, "runs": runs}
+
+    def outputs(self, case, key="names"):
+        model, names, _ = self.given(case)
+        x, found = case.tensor("x", 3, 4), {}
+        for name in names:
+            before, x = x, model.inner[name](x)
+            found[f"inner.{name}"] = (before, x)
+        return found
+
+    def truth(self, case):
+        outputs = self.outputs(case)
+        return {"features(...)": {name: outputs[name][1] for name in self.asked(case)}, "runs": [0]}
+
+    def mistakes(self, case):
+        outputs, asked = self.outputs(case), self.asked(case)
+        wanted = {name: outputs[name][1] for name in asked}
+
+        def says_that(many):
+            """An error that names four layers, or fewer."""
+            return Matches(lambda got: None if isinstance(got, str) and (sum(name in got for name in asked) == 4) is many else "else", "")
+
+        def stale(got):
+            return None if isinstance(got, dict) and len(got) > 4 and not set(got) <= set(outputs) else "known names"
+
+        return {
+            "returns_nothing": {"features(...)": None},
+            "speaks_first_level": {"features(...)": says_that(True)},
+            "loop_variable": {"features(...)": says_that(False)},
+            "speaks_stale": {"features(...)": Matches(stale, "other names")},
+            "speaks_runs_often": {"runs": other_than([0])},
+            "input_or_output": {"features(...)": {name: (outputs[name][0],) for name in asked}},
+            "all_layers": {"features(...)": {**{name: out for name, (_, out) in outputs.items()}}},
+            "output_for_features": {"features(...)": outputs[f"inner.{case.words('names', 5)[-1]}"][1], "runs": [0]},
+            "speaks_list": {"features(...)": [outputs[name][1] for name in asked]},
+            "speaks_short_names": {"features(...)": {name.split(".")[-1]: value for name, value in wanted.items()}},
+        }
+
+
+class NotHeard(HeardCheck):
+    """It raises a RuntimeError that names each layer whose hook was not called."""
+
+    unheard = 3
+
+    def asked(self, case):
+        names = case.words("names", 5)
+        return [f"inner.{name}" for name in case.shuffled("asked", names)]
+
+    def probe(self, nb, case):
+        model, names, unheard = self.given(case)
+        heard = [f"inner.{name}" for name in names if name not in unheard]
+        nb.function("features")(model, heard, case.tensor("x", 3, 4))  # as in a first call, in which all is well
+        some = self.says(nb, model, self.asked(case), case.tensor("x", 3, 4))
+        one = self.says(nb, model, [*heard, f"inner.{unheard[0]}"], case.tensor("x", 3, 4))
+        return {"three of five not heard": some, "one not heard": one}
+
+    def truth(self, case):
+        _, _, unheard = self.given(case)
+        unheard = [f"inner.{name}" for name in unheard]
+        return {"three of five not heard": telling(unheard), "one not heard": telling(unheard[:1])}
+
+    def mistakes(self, case):
+        _, _, unheard = self.given(case)
+
+        def first_only(got):
+            return None if isinstance(got, str) and sum(name in got for name in unheard) in (1, 2) else "another text"
+
+        def nameless(got):
+            return None if isinstance(got, str) and not any(name in got for name in unheard) else "another text"
+
+        silent = Matches(lambda got: "an error" if isinstance(got, str) else None, "no error")
+        return {
+            "speaks_if_all_silent": {"three of five not heard": silent, "one not heard": silent},
+            "speaks_first_only": {"three of five not heard": Matches(first_only, "one name")},
+            "speaks_no_names": {"three of five not heard": Matches(nameless, "no name")},
+        }
+
+
+class Fails(nn.Module):
+    def forward(self, x):
+        raise ArithmeticError("this layer fails")
+
+
+class NothingStays(HeardCheck):
+    """None of its hooks is left: after a result, after its error, after one of the model."""
+
+    unheard = 1
+
+    def given(self, case, fails=False):
+        model, names, unheard = super().given(case)
+        if fails:
+            model.inner["fails"] = Fails()
+            model.names = [*names[:2], "fails", *names[2:]]
+        return model, names, unheard
+
+    def probe(self, nb, case):
+        (one, names, unheard), two, three = self.given(case), self.given(case)[0], self.given(case, fails=True)[0]
+        nb.function("features")(one, [f"inner.{name}" for name in names if name not in unheard], case.tensor("x", 3, 4))
+        self.says(nb, two, [f"inner.{name}" for name in names], case.tensor("x", 3, 4))
+        with suppress(ArithmeticError):
+            self.says(nb, three, [f"inner.{name}" for name in names], case.tensor("x", 3, 4))
+        del three.inner["fails"]
+        three.names = names
+        return {
+            "hooks left": [sum(hook_counts(model).values()) for model in (one, two, three)],
+            "what runs afterwards": [self.runs(case, model) for model in (one, two, three)],
+        }
+
+    def runs(self, case, model):
+        return what_runs(model, case, lambda: model(case.tensor("another x", 2, 4)))
+
+    def truth(self, case):
+        fresh = as_before(self.runs(case, self.given(case)[0]))
+        return {"hooks left": ANYTHING, "what runs afterwards": [fresh] * 3}
+
+    def mistakes(self, case):
+        return {
+            "speaks_hooks_after_error": {"hooks left": Matches(lambda got: None if got[0] == 0 else "more", "none, then some")},
+            "speaks_hooks_stay": {"hooks left": other_than([0, 0, 0])},
+        }
+
+
+check("features_or_error", Heard, NotHeard, NothingStays)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Tree(nn.Module):
+    """Blocks of layers, some of whose weights are used without a call; depth, kinds and names come from the seed."""
+
+    def __init__(self, names, unheard, kinds):
+        super().__init__()
+        self.unheard = unheard
+        for name, kind in zip(names, kinds):
+            self.add_module(name, nn.Sequential(nn.Linear(3, 3), kind()))
+
+    def forward(self, x):
+        for name, block in self.named_children():
+            x = block[1](F.linear(x, block[0].weight, block[0].bias)) if name in self.unheard else block(x)
+        return x
+
+
+class OtherWeights(Check):
+    """In one more model: features, the error, and features again once its weights have changed."""
+
+    poison = POISON
+
+    def given(self, case):
+        names = case.words("hidden names", case.integer("hidden depth", 3, 6))
+        kinds = case.shuffled("hidden kinds", [nn.Tanh, nn.Sigmoid, nn.Softplus, nn.SiLU, nn.GELU, nn.ELU])
+        unheard = case.shuffled("hidden unheard", names)[:2]
+        layers = [f"{name}.1" for name in case.shuffled("hidden asked", names)[:3]]
+        return case.build("hidden net", Tree, names, unheard, kinds), names, unheard, layers
+
+    def probe(self, nb, case):
+        model, _, unheard, layers = self.given(case)
+        function, runs, found = nb.function("features"), [], {}
+        model.register_forward_hook(lambda module, args, output: runs.append(output.detach().clone()))
+        found["before"] = function(model, layers, case.tensor("hidden x", 2, 3))
+        try:
+            found["error"] = function(model, [*layers, *(f"{name}.0" for name in unheard)], case.tensor("hidden y", 2, 3))
+        except RuntimeError as error:
+            found["error"] = str(error)
+        for number, parameter in enumerate(model.parameters()):
+            parameter.data = case.tensor(f"hidden weight {number}", *parameter.shape).detach()
+        found["after"] = function(model, layers, case.tensor("hidden x", 2, 3))
+        found["runs"] = [*runs]
+        found["what runs"] = what_runs(model, case, lambda: model(case.tensor("hidden z", 2, 3)))
+        return found
+
+    def truth(self, case):
+        model, names, unheard, layers = self.given(case)
+        model.register_forward_hook(lambda module, args, output: None)
+        wanted, runs = {}, []
+        for moment, name in (("before", "x"), ("", "y"), ("after", "x")):
+            if moment == "after":
+                for number, parameter in enumerate(model.parameters()):
+                    parameter.data = case.tensor(f"hidden weight {number}", *parameter.shape).detach()
+            x, outputs = case.tensor(f"hidden {name}", 2, 3), {}
+            for block in names:
+                x = outputs[f"{block}.1"] = model.get_submodule(block)(x)
+            runs.append(x.detach())
+            if moment:
+                wanted[moment] = {layer: outputs[layer] for layer in layers}
+        wanted |= {"error": telling([f"{name}.0" for name in unheard]), "runs": runs}
+        wanted["what runs"] = as_before(what_runs(model, case, lambda: model(case.tensor("hidden z", 2, 3))))
+        return wanted
+
+
+check("features_or_error", OtherWeights)

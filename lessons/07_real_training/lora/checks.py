@@ -1,0 +1,266 @@
+import torch
+from torch import nn
+
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import Close, Matches
+from course.truths import ANYTHING, other_than
+
+POISON = ("linear", "A", "B", "net", "attention", "tokens", "pictures", "labels", "weight")
+ERRORS = {
+    r"RuntimeError: .*(expected (m1 and m2|scalar type)|same dtype|to have the same dtype)": "lora_dtype",
+    r"RuntimeError: a leaf Variable that requires grad": "leaf_in_place",
+    r"TypeError: .*NoneType": "lora_no_bias",
+    r"AttributeError: 'NoneType' object": "lora_no_bias",
+    r"AttributeError: 'LoRA' object has no attribute '[AB]'": "lora_names",
+    r"TypeError: LoRA": "lora_names",
+    r"AttributeError: 'LoRA' object has no attribute 'weight'": "lora_no_linear",
+}
+
+
+class LoraCheck(Check):
+    """What the checks of this exercise share: the linear layer, and the LoRA that stands for it."""
+
+    poison = POISON
+    errors = ERRORS
+
+    def sizes(self, case):
+        return case.shape("sizes", 3, 3, 8)  # in, out, batch
+
+    def linear(self, case, **options):
+        inside, out, _ = self.sizes(case)
+        return case.build("linear", nn.Linear, inside, out, **options)
+
+    def x(self, case, **options):
+        return case.tensor("x", 2, self.sizes(case)[2], self.sizes(case)[0], **options)
+
+    def factors(self, case, rank, **options):
+        inside, out, _ = self.sizes(case)
+        return case.tensor("A", rank, inside, **options).detach(), case.tensor("B", out, rank, **options).detach()
+
+    def filled(self, lora, case, rank, **options):
+        """Give the LoRA other values of A and B, as training does."""
+        with torch.no_grad():
+            for own, value in zip((lora.A, lora.B), self.factors(case, rank, **options)):
+                own.copy_(value)
+        return lora
+
+
+class StartsAsTheLayer(LoraCheck):
+    """At first it computes what the layer does, with two parameters of the right shapes."""
+
+    claims = ("A is random",)
+
+    def probe(self, nb, case):
+        lora = nb.function("LoRA")(self.linear(case), 2)
+        other = nb.function("LoRA")(self.linear(case), 2)
+        names = {name: tuple(one.shape) for name, one in lora.named_parameters() if name in ("A", "B")}
+        random = bool(lora.A.any()) and not torch.equal(lora.A, other.A)
+        return {"output": lora(self.x(case)), "shapes": names, "A is random": random, "B": lora.B}
+
+    def truth(self, case):
+        inside, out, _ = self.sizes(case)
+        shapes = {"A": (2, inside), "B": (out, 2)}
+        return {"output": self.linear(case)(self.x(case)), "shapes": shapes, "A is random": True, "B": torch.zeros(out, 2)}
+
+    def mistakes(self, case):
+        inside, out, _ = self.sizes(case)
+        swapped = {"A": (inside, 2), "B": (2, out)}
+        return {
+            "lora_correction_alone": {"output": torch.zeros(2, self.sizes(case)[2], out)},
+            "lora_not_parameters": {"shapes": Matches(lambda got: None if len(got) < 2 else "two", "fewer than two")},
+            "lora_transposed": {"shapes": swapped},
+            "lora_never_starts": {"A is random": False, "B": torch.zeros(out, 2)},
+            "lora_which_is_zero": {"B": other_than(torch.zeros(out, 2))},
+        }
+
+
+class Correction(LoraCheck):
+    """It computes linear(x) + x @ A.T @ B.T, with a bias and without."""
+
+    def probe(self, nb, case):
+        found = {}
+        for bias in (True, False):
+            lora = self.filled(nb.function("LoRA")(self.linear(case, bias=bias), 3), case, 3)
+            found[f"output, bias={bias}"] = lora(self.x(case))
+        double = self.filled(nb.function("LoRA")(self.linear(case).double(), 3), case, 3)
+        return {**found, "output in float64": double(self.x(case).double())}
+
+    def truth(self, case, factor=1.0):
+        a, b = self.factors(case, 3)
+        found = {}
+        for bias in (True, False):
+            found[f"output, bias={bias}"] = self.linear(case, bias=bias)(self.x(case)) + factor * self.x(case) @ (b @ a).T
+        double = self.linear(case).double()(self.x(case).double()) + factor * self.x(case).double() @ (b @ a).double().T
+        return Close({**found, "output in float64": double}, rtol=1e-4, atol=1e-4)
+
+    def mistakes(self, case):
+        field, x, (a, b) = "output, bias=True", self.x(case), self.factors(case, 3)
+        return {
+            "lora_scaled": {field: Close(self.linear(case)(x) + x @ (b @ a).T / 3, rtol=1e-4, atol=1e-4)},
+            "lora_correction_alone": {field: Close(x @ (b @ a).T, rtol=1e-4, atol=1e-4)},
+            "lora_layer_alone": {field: self.linear(case)(x)},
+        }
+
+
+class OnlyTheTwo(LoraCheck):
+    """Backward reaches A and B; the layer itself is frozen."""
+
+    def probe(self, nb, case):
+        linear = self.linear(case)
+        lora = self.filled(nb.function("LoRA")(linear, 2), case, 2)
+        lora(self.x(case)).pow(2).sum().backward()
+        frozen = [name for name, one in linear.named_parameters() if not one.requires_grad]
+        optimizer = torch.optim.SGD(lora.parameters(), lr=0.01)
+        optimizer.step()
+        return {
+            "A.grad": lora.A.grad, "B.grad": lora.B.grad, "frozen": frozen,
+            "weight after a step": linear.weight.detach().clone(), "saved": sorted(lora.state_dict()),
+        }
+
+    def truth(self, case):
+        linear, (a, b) = self.linear(case), self.factors(case, 2)
+        a, b = a.requires_grad_(), b.requires_grad_()
+        (linear(self.x(case)) + self.x(case) @ a.T @ b.T).pow(2).sum().backward()
+        return {
+            "A.grad": Close(a.grad, rtol=1e-3, atol=1e-3), "B.grad": Close(b.grad, rtol=1e-3, atol=1e-3),
+            "frozen": ["weight", "bias"], "weight after a step": linear.weight.detach(), "saved": ANYTHING,
+        }
+
+    def mistakes(self, case):
+        return {
+            "lora_not_frozen": {"frozen": other_than(["weight", "bias"])},
+            "lora_no_gradient": {"A.grad": None},
+        }
+
+
+class Merged(LoraCheck):
+    """merged() is a new Linear that computes the same, twice, and changes nothing."""
+
+    def probe(self, nb, case):
+        found = {}
+        for bias in (True, False):
+            lora = self.filled(nb.function("LoRA")(self.linear(case, bias=bias), 3), case, 3)
+            merged = [lora.merged(), lora.merged()]
+            found[f"merged, bias={bias}"] = [one(self.x(case)) for one in merged]
+            found[f"LoRA afterwards, bias={bias}"] = lora(self.x(case))
+            found[f"parameters, bias={bias}"] = [sorted(dict(one.named_parameters())) for one in merged]
+            with torch.no_grad():
+                merged[0].weight.zero_()
+            found[f"merged, once the first is zero, bias={bias}"] = [merged[1](self.x(case)), lora(self.x(case))]
+        double = self.filled(nb.function("LoRA")(self.linear(case).double(), 3), case, 3).merged()
+        return {**found, "merged in float64": double(self.x(case).double())}
+
+    def truth(self, case):
+        a, b = self.factors(case, 3)
+        found = {}
+        for bias in (True, False):
+            output = self.linear(case, bias=bias)(self.x(case)) + self.x(case) @ (b @ a).T
+            names = ["bias", "weight"] if bias else ["weight"]
+            found |= {f"merged, bias={bias}": [output] * 2, f"LoRA afterwards, bias={bias}": output}
+            found |= {f"parameters, bias={bias}": [names] * 2, f"merged, once the first is zero, bias={bias}": [output] * 2}
+        double = self.linear(case).double()(self.x(case).double()) + self.x(case).double() @ (b @ a).double().T
+        return Close({**found, "merged in float64": double}, rtol=1e-4, atol=1e-4)
+
+    def mistakes(self, case):
+        a, b = self.factors(case, 3)
+        x, linear = self.x(case), self.linear(case)
+        output, more = linear(x), x @ (b @ a).T
+
+        def close(value):
+            return Close(value, rtol=1e-4, atol=1e-4)
+
+        return {
+            "lora_merges_into_itself": {"LoRA afterwards, bias=True": close(output + 3 * more)},
+            "lora_merges_nothing": {"merged, bias=True": close([output] * 2)},
+            "lora_bias_lost": {"merged, bias=True": close([output + more - linear.bias] * 2)},
+            "lora_bias_too_much": {"parameters, bias=False": [["bias", "weight"]] * 2},
+            "lora_shared_memory": {
+                "merged, once the first is zero, bias=True": close([linear.bias.expand_as(output), output + more])
+            },
+        }
+
+
+check("lora", StartsAsTheLayer, Correction, OnlyTheTwo, Merged)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def _layers(case):
+    """Linear layers, with a bias or without, each with what stands behind it, in an order of the seed."""
+    width = case.integer("hidden width", 3, 6)
+    others = case.shuffled("hidden kinds", [nn.Tanh, nn.Sigmoid, nn.Softplus])[: case.integer("hidden depth", 2, 3)]
+    return width, [
+        (case.build(f"hidden {number}", nn.Linear, width, width, bias=bool(case.integer(f"hidden bias {number}", 0, 1))), other())
+        for number, other in enumerate(others)
+    ]
+
+
+class Plain(nn.Module):
+    """The same by its definition."""
+
+    def __init__(self, linear, rank):
+        super().__init__()
+        self.linear, self.A, self.B = linear, torch.zeros(rank, linear.in_features), torch.zeros(linear.out_features, rank)
+
+    def forward(self, x):
+        return nn.functional.linear(x, self.linear.weight + self.B @ self.A, self.linear.bias)
+
+
+class TrainedAndMerged(Check):
+    """In one more model: trained for two steps, merged, trained again, merged again."""
+
+    poison = POISON
+
+    def values(self, case, part, number, moment, rank):
+        wide, out = part.linear.in_features, part.linear.out_features
+        return case.tensor(f"hidden A {number} {moment}", rank, wide).detach(), case.tensor(f"hidden B {number} {moment}", out, rank).detach()
+
+    def probe(self, nb, case):
+        rank = case.integer("hidden rank", 2, 3)
+        width, layers = _layers(case)
+        lora = nn.Sequential(*(one for linear, other in layers for one in (nb.function("LoRA")(linear, rank), other)))
+        x, found = case.tensor("hidden x", 4, width), {"at first": lora(case.tensor("hidden x", 4, width))}
+        for moment in (1, 2):
+            for number, part in enumerate(lora):
+                if number % 2 == 0:
+                    wide, out = part.A.shape[1], part.B.shape[0]
+                    part.A.data.copy_(case.tensor(f"hidden A {number} {moment}", rank, wide))
+                    part.B.data.copy_(case.tensor(f"hidden B {number} {moment}", out, rank))
+            lora.zero_grad()
+            lora(x).sum().backward()
+            found[f"gradients {moment}"] = [one.grad for number in range(0, len(lora), 2) for one in (lora[number].A, lora[number].B)]
+            with torch.no_grad():
+                for one in filter(lambda parameter: parameter.requires_grad, lora.parameters()):
+                    one -= 0.1 * one.grad
+            merged = nn.Sequential(*(part.merged() if number % 2 == 0 else part for number, part in enumerate(lora)))
+            found |= {f"merged {moment}": merged(x), f"output {moment}": lora(x)}
+            found[f"parameters of merged {moment}"] = [one.detach().clone() for one in merged.parameters()]
+        return found
+
+    def truth(self, case):
+        rank = case.integer("hidden rank", 2, 3)
+        width, layers = _layers(case)
+        plain = nn.Sequential(*(one for linear, other in layers for one in (Plain(linear, rank), other)))
+        x, wanted = case.tensor("hidden x", 4, width), {}
+        wanted["at first"] = plain(x)
+        for moment in (1, 2):
+            factors = []
+            for number in range(0, len(plain), 2):
+                part = plain[number]
+                values = self.values(case, part, number, moment, rank)
+                part.A, part.B = (value.requires_grad_() for value in values)
+                factors += [part.A, part.B]
+            gradients = torch.autograd.grad(plain(x).sum(), factors)
+            wanted[f"gradients {moment}"] = list(gradients)
+            with torch.no_grad():
+                for one, gradient in zip(factors, gradients):
+                    one -= 0.1 * gradient
+            wanted |= {f"merged {moment}": plain(x), f"output {moment}": plain(x)}
+            wanted[f"parameters of merged {moment}"] = [
+                value.detach() for number in range(0, len(plain), 2)
+                for value in (plain[number].linear.weight + plain[number].B @ plain[number].A, plain[number].linear.bias)
+                if value is not None
+            ]
+        return Close(wanted, rtol=1e-3, atol=1e-4)
+
+
+check("lora", TrainedAndMerged)

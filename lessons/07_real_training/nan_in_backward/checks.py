@@ -1,0 +1,208 @@
+from functools import partial
+
+import torch
+from torch import nn
+
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
+from course.truths import such_that
+
+POISON = ("net", "x", "y", "z", "node", "names", "loss", "following")
+ERRORS = {
+    r"KeyError": "nan_key_error",
+    r"AttributeError: 'NoneType' object has no attribute '(isfinite|isnan|isinf|abs|sum|register_hook|next_functions|name)'": "nan_entry_is_none",
+    r"TypeError: .*(isfinite|isnan|isinf).* NoneType": "nan_entry_is_none",
+    r"(IndexError: list index|TypeError: cannot unpack|UnboundLocalError|StopIteration)": "nan_none_found",
+    r"RuntimeError: Function '\w+' returned nan values": "nan_anomaly_raises",
+}
+OPERATIONS = {"sqrt": "SqrtBackward0", "where": "LogBackward0", "pow": "PowBackward0"}
+
+
+class Fragile(nn.Module):
+    """Sound in forward. In its first column, where it is hurt, backward of its operation is not finite."""
+
+    def __init__(self, kind, hurt):
+        super().__init__()
+        self.kind, self.hurt = kind, hurt
+
+    def forward(self, x):
+        keep = torch.ones(x.shape[-1])
+        keep[0] = 0.0 if self.hurt else 1.0
+        value = (x.tanh() + 2) * keep
+        if self.kind == "sqrt":
+            return value.sqrt()
+        return value.pow(0.5) if self.kind == "pow" else torch.where(value > 0, value.log(), 0.0)
+
+
+class Branches(nn.Module):
+    """Two blocks whose outputs are added: the second way leads through the first block only."""
+
+    def __init__(self, names, kinds, hurt):
+        super().__init__()
+        self.names = names
+        for name, kind in zip(names, kinds):
+            self.add_module(name, nn.Sequential(nn.Linear(4, 4), Fragile(kind, name in hurt)))
+
+    def forward(self, x):
+        first, *others = (getattr(self, name) for name in self.names)
+        x = first(x)
+        return x + sum(other(x) for other in others)
+
+
+class HuntCheck(Check):
+    """What the checks of this exercise share."""
+
+    poison = POISON
+    errors = ERRORS
+    hurt = 1
+
+    def names(self, case):
+        return case.words("names", 3)
+
+    def kinds(self, case):
+        return case.shuffled("kinds", list(OPERATIONS))
+
+    def which(self, case):
+        """The places of those that are hurt, in the order of forward."""
+        return [case.integer("hurt", 0, 2)]
+
+    def given(self, case):
+        names = self.names(case)
+        return case.build("net", Branches, names, self.kinds(case), [names[place] for place in self.which(case)])
+
+    def loss_of(self, case):
+        weight = case.tensor("upstream", 5, 4).detach()
+        return lambda output: (output * weight).sum()
+
+    def probe(self, nb, case):
+        found = nb.function("nan_in_backward")(self.given(case), case.tensor("x", 5, 4), self.loss_of(case))
+        return {"nan_in_backward(...)": found}
+
+    def pair(self, case, place):
+        return [OPERATIONS[self.kinds(case)[place]], f"{self.names(case)[place]}.1"]
+
+    def truth(self, case):
+        return {"nan_in_backward(...)": self.pair(case, self.which(case)[-1])}
+
+    def mistakes(self, case):
+        operation, module = self.pair(case, self.which(case)[-1])
+        field = "nan_in_backward(...)"
+
+        def text(got):
+            return isinstance(got, list) and len(got) == 2 and all(isinstance(one, str) for one in got)
+
+        return {
+            "returns_nothing": {field: None},
+            "nan_pair": {field: AnyOf([module, operation], operation, module)},
+            "nan_object": {field: such_that(lambda got: not text(got))},
+            "nan_no_module": {field: [operation, ""]},
+            "nan_module_above": {field: [operation, module.split(".")[0]]},
+            "nan_last": {field: such_that(lambda got: text(got) and got[1] != module and got[0] != operation and "Accumulate" not in got[0] and self.upstream(case, got[1]))},
+            "nan_stale": {field: such_that(lambda got: text(got) and got[1] and got[1].split(".")[0] not in self.names(case))},
+            "nan_late_binding": {field: such_that(lambda got: text(got) and "Accumulate" in got[0])},
+            "nan_one_too_late": {field: such_that(lambda got: text(got) and got[0] != operation and got[1] in (module, ""))},
+        }
+
+    def upstream(self, case, name):
+        """Whether the module of this name ran before the one that is hurt."""
+        return name.split(".")[0] in [self.names(case)[place] for place in range(self.which(case)[-1])] or name.endswith(".0")
+
+
+class OneIsHurt(HuntCheck):
+    """It names the operation and its module, on whichever branch it is."""
+
+
+class FirstOfTwo(HuntCheck):
+    """Of two it names the one that backward reaches first."""
+
+    def which(self, case):
+        return [0, case.integer("hurt", 1, 2)]
+
+
+class InTheLossOrNowhere(HuntCheck):
+    """An operation of the loss has no module; if all is finite, it returns None."""
+
+    claims = ("all finite", "in the loss")  # answers themselves
+
+    def which(self, case):
+        return [0]
+
+    def probe(self, nb, case):
+        hunt, names = nb.function("nan_in_backward"), self.names(case)
+        sound = case.build("net", Branches, names, self.kinds(case), [])
+        fragile = Fragile(self.kinds(case)[1], True)
+        return {
+            "in the loss": hunt(sound, case.tensor("x", 5, 4), lambda output: fragile(output).sum()),
+            "all finite": hunt(sound, case.tensor("x", 5, 4), self.loss_of(case)),
+            "in the model": hunt(self.given(case), case.tensor("x", 5, 4), self.loss_of(case)),
+        }
+
+    def truth(self, case):
+        return {"in the loss": [OPERATIONS[self.kinds(case)[1]], ""], "all finite": None, "in the model": self.pair(case, 0)}
+
+    def mistakes(self, case):
+        operation = OPERATIONS[self.kinds(case)[1]]
+        return {
+            "nan_loss_forgotten": {"in the loss": such_that(lambda got: got is None or got[0] != operation), "all finite": None},
+            "nan_no_name": {"in the loss": such_that(lambda got: got[0] == operation and got[1] != "")},
+            "nan_stale": {"all finite": [operation, ""]},
+            "nan_none_found": {"all finite": Matches(lambda got: None if got is not None else "None", "something")},
+        }
+
+
+check("nan_in_backward", OneIsHurt, FirstOfTwo, InTheLossOrNowhere)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Inner(nn.Module):
+    """What it does itself lies between two layers of its own. Where it is hurt, it divides zero by zero in backward."""
+
+    def __init__(self, kind, hurt):
+        super().__init__()
+        self.first, self.last, self.kind, self.hurt = nn.Linear(3, 3), nn.Linear(3, 3), kind, hurt
+
+    def forward(self, x):
+        x = self.first(x).sigmoid() * 0.5 + 0.2
+        if self.hurt:
+            x = x - x.detach() if self.kind != "asin" else x - x.detach() + 1
+        x = {"sqrt": torch.sqrt, "asin": torch.asin, "pow": lambda one: one.pow(0.25)}[self.kind](x)
+        return self.last(x) + x
+
+
+class OtherNet(Check):
+    """Three more models, hurt in places of the seed, or in the loss."""
+
+    poison = POISON
+
+    def given(self, case, turn):
+        names = case.words(f"hidden names {turn}", case.integer(f"hidden depth {turn}", 3, 5))
+        kinds = [("sqrt", "asin", "pow")[case.integer(f"hidden kind {turn} {name}", 0, 2)] for name in names]
+        hurt = sorted(case.shuffled(f"hidden hurt {turn}", range(len(names)))[: turn % 3])
+        outer = nn.Sequential()
+        for place, (name, kind) in enumerate(zip(names, kinds)):
+            outer.add_module(name, nn.Sequential(nn.Tanh(), case.build(f"hidden {turn} {name}", Inner, kind, place in hurt)))
+        return outer, names, kinds, hurt
+
+    def length(self, factor, output):
+        return (output.square() * factor).sum().sqrt()
+
+    def probe(self, nb, case):
+        found = {}
+        for turn in (1, 2, 3, 4, 6):
+            model, *_ = self.given(case, turn)
+            loss_of = partial(self.length, 0.0 if turn == 6 else 1.0)
+            found[f"model {turn}"] = nb.function("nan_in_backward")(model, case.tensor(f"hidden x {turn}", 2, 3), loss_of)
+        return found
+
+    claims = ("model 3", "model 6")  # answers themselves
+
+    def truth(self, case):
+        wanted = {"model 3": None, "model 6": ["SqrtBackward0", ""]}
+        operations = {"sqrt": "SqrtBackward0", "asin": "AsinBackward0", "pow": "PowBackward0"}
+        for turn in (1, 2, 4):
+            _, names, kinds, hurt = self.given(case, turn)
+            wanted[f"model {turn}"] = [operations[kinds[hurt[-1]]], f"{names[hurt[-1]]}.1"]
+        return wanted
+
+
+check("nan_in_backward", OtherNet)

@@ -1,0 +1,200 @@
+# nothing to break: Write `recorder(model, layers)`, for `with`.
+
+# %% every_call_of_the_layer
+# misconception: an entry whenever the layer runs | hint: record_twice
+# breaks: What a checkpoint computes again in backward adds nothing.
+# edits: flag_while_forward
+-            if listening:
+-                history[name].append(output.detach().square().mean().item())
++            history[name].append(output.detach().square().mean().item())
+
+# %% flag_never_off
+# misconception: listens from the first call on, also in backward | hint: record_twice
+# edits: flag_while_forward
+-    def end(module, args, output):
+-        nonlocal listening
+-        listening = False
++    def end(module, args, output):
++        pass
+
+# %% drops_equal_values
+# misconception: takes equal values for the same call | hint: record_drops
+# breaks: Each call of `model` within the block adds one entry for each layer
+# edits: flag_while_forward
+-            if listening:
+-                history[name].append(output.detach().square().mean().item())
++            value = output.detach().square().mean().item()
++            if value not in history[name]:
++                history[name].append(value)
+
+# %% drops_if_same_as_last
+# misconception: an entry that equals the last one is the second forward | hint: record_drops
+# edits: flag_while_forward
+-            if listening:
+-                history[name].append(output.detach().square().mean().item())
++            value = output.detach().square().mean().item()
++            if history[name][-1:] != [value]:
++                history[name].append(value)
+
+# %% only_with_gradients
+# misconception: the first forward of a checkpoint is the one that records no gradient | hint: record_drops
+# edits: flag_while_forward
+-            if listening:
++            if listening and torch.is_grad_enabled():
+
+# %% only_in_training_mode
+# misconception: a call in eval mode is no call | hint: record_drops
+# edits: flag_while_forward
+-            if listening:
++            if listening and module.training:
+
+# %% waits_for_a_backward
+# misconception: listens until the first backward begins, and never again | hint: record_first_only
+@contextmanager
+def recorder(model, layers):
+    history, backward = {name: [] for name in layers}, []
+
+    def look(name, module, args, output):
+        if not backward:
+            history[name].append(output.detach().square().mean().item())
+
+    def end(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: backward.append(1))
+
+    with ExitStack() as hooks:
+        hooks.enter_context(model.register_forward_hook(end))
+        for name in layers:
+            hooks.enter_context(model.get_submodule(name).register_forward_hook(partial(look, name)))
+        yield history
+
+# %% overwrites_the_step
+# misconception: the second forward writes over the entry of the last call | hint: record_overwrites
+# edits: counts_calls
+-                    if len(entries) != calls:
+-                        entries.append(torch.mean(output.detach() * output.detach()).item())
++                    entries[calls - 1 :] = [torch.mean(output.detach() * output.detach()).item()]
+
+# %% every_second_entry
+# misconception: takes for granted that each layer runs twice | hint: record_drops
+# edits: hands_over_at_the_end_of_a_call
+-        latest[names[module]] = output.detach().pow(2).mean().item()
++        latest.setdefault(names[module], []).append(output.detach().pow(2).mean().item())
+@@
+-    def call_ends(module, args, output):
+-        for name in layers:
+-            history[name].append(latest[name])
+-
+-    handles = [module.register_forward_hook(look) for module in names] + [model.register_forward_hook(call_ends)]
++    handles = [module.register_forward_hook(look) for module in names]
+@@
+-            h.remove()
++            h.remove()
++        for name in layers:
++            history[name] += latest.get(name, [])[::2]
+
+# %% not_detached
+# misconception: computes with the live output, so the second forward saves less than the first | hint: record_saves
+# edits: flag_while_forward
+-                history[name].append(output.detach().square().mean().item())
++                history[name].append(output.square().mean().item())
+
+# %% tensors
+# misconception: keeps tensors | hint: record_tensors
+# breaks: as a Python number
+# edits: flag_while_forward
+-                history[name].append(output.detach().square().mean().item())
++                history[name].append(output.detach().square().mean())
+
+# %% means
+# misconception: the mean, without squares | hint: record_no_squares
+# breaks: the mean of the squares of its output
+# edits: flag_while_forward
+-                history[name].append(output.detach().square().mean().item())
++                history[name].append(output.detach().mean().item())
+
+# %% sums
+# misconception: the sum of the squares | hint: record_not_mean
+# edits: flag_while_forward
+-                history[name].append(output.detach().square().mean().item())
++                history[name].append(output.detach().square().sum().item())
+
+# %% root_of_the_mean
+# misconception: takes the root as well | hint: record_root
+# edits: flag_while_forward
+-                history[name].append(output.detach().square().mean().item())
++                history[name].append(output.detach().square().mean().sqrt().item())
+
+# %% last_number_only
+# misconception: a number a layer, that of the last call | hint: record_flat
+# breaks: `with` hands out a dict of lists
+# edits: asks_autograd
+-                self.history[name].append(float((output**2).mean()))
++                self.history[name] = float((output**2).mean())
+
+# %% list_of_calls
+# misconception: one list for all layers | hint: record_list
+# edits: asks_autograd
+-        self.history = {name: [] for name in self.layers}
++        self.history = []
+@@
+-                self.history[name].append(float((output**2).mean()))
++                self.history.append((name, float((output**2).mean())))
+
+# %% once_only
+# misconception: one entry in all | hint: record_first_only
+# edits: counts_calls
+-                    if len(entries) != calls:
++                    if not entries:
+
+# %% late_binding
+# misconception: the hook reads the loop's variable | hint: loop_variable
+# edits: counts_calls
+-                def look(module, args, output, entries=entries):
++                def look(module, args, output):
+
+# %% hooks_stay
+# misconception: never removes its hooks | hint: tool_hooks_left
+# breaks: After the block, no hook is left.
+# edits: asks_autograd
+-        for handle in self.handles:
+-            handle.remove()
++        pass
+
+# %% hook_of_the_model_stays
+# misconception: forgets the hook on the model itself | hint: tool_hooks_left
+# edits: counts_calls
+-        stack.enter_context(model.register_forward_pre_hook(count))
++        model.register_forward_pre_hook(count)
+
+# %% no_finally
+# misconception: an error in the block leaves the hooks | hint: tool_not_after_error
+# edits: hands_over_at_the_end_of_a_call
+-    try:
+-        yield history
+-    finally:
+-        for h in handles:
+-            h.remove()
++    yield history
++    for h in handles:
++        h.remove()
+
+# %% enter_returns_nothing
+# misconception: hands out nothing | hint: record_hands_out_nothing
+# edits: hands_over_at_the_end_of_a_call
+-        yield history
++        yield
+
+# %% no_context_manager
+# misconception: a function that returns the dict | hint: tool_no_context
+# edits: flag_while_forward
+-@contextmanager
+-def recorder(model, layers):
++def recorder(model, layers):
+@@
+-    try:
+-        yield history
+-    finally:
+-        for handle in handles:
+-            handle.remove()
++    return history
