@@ -159,9 +159,9 @@ class _Recorder:
 
     def watch_parameters(self, model: nn.Module) -> None:
         """Note when the gradient of each comes; one that several modules share comes under its first name."""
-        for name, one in model.named_parameters():
-            if one.requires_grad:
-                one.register_hook(partial(self.note_parameter, name))  # type: ignore[no-untyped-call]
+        for name, weight in model.named_parameters():
+            if weight.requires_grad:
+                weight.register_hook(partial(self.note_parameter, name))  # type: ignore[no-untyped-call]
 
     def note_parameter(self, name: str, grad: torch.Tensor) -> None:
         self.events.append(Event(name, "parameter", -1, 0, {"grad": brief(grad)}))

@@ -187,7 +187,7 @@ def test_a_lesson_that_was_not_built_is_left_out_and_told(copied: Path, capsys: 
         assert f"! {slug} is not in it: {fact}" in told and f"build {slug}" in told
     with zipfile.ZipFile(copied / "b.zip") as archive:
         lessons = {Path(name).stem for name in archive.namelist() if name.endswith(".ipynb")}
-    assert lessons == {"01_module_anatomy", "02_tensor_hooks", "06_capstones"}
+    assert lessons == {"01_module_anatomy", "02_tensor_hooks", "06_capstones", "07_real_training"}
 
 
 @pytest.mark.parametrize("where", some_by_day(["release", "lessons/hints.toml", "course/models.py"], 2))

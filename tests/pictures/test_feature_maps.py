@@ -159,7 +159,10 @@ def test_what_is_odd_is_said_in_words(name: str) -> None:
 def test_pictures_stand_beside_each_other_with_their_own_words_or_given_ones() -> None:
     left, right = draw_module_tree(nn.ReLU(), title="left"), draw_module_tree(nn.Tanh())
     row = beside(left, (right, 'in "other" <words>'))
-    assert re.findall('<img alt="(.*?)"', row._repr_html_()) == [left.alt, "in &quot;other&quot; &lt;words&gt;"]
+    assert re.findall('<img class="two-looks" alt="(.*?)"', row._repr_html_()) == [
+        left.alt,
+        "in &quot;other&quot; &lt;words&gt;",
+    ]
     assert repr(row) == f'{left.alt}\nin "other" <words>'
     assert beside()._repr_html_().count("<img") == 0
 

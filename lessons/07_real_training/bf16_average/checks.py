@@ -202,8 +202,8 @@ class ManyBuckets(Check):
             total = lines[0].open[place][1]
             for line in lines[1:]:
                 total = total + line.open[place][1]
-            for line in lines:
-                line.open[place][0].set_result(total.clone())
+            for mine in lines:
+                mine.open[place][0].set_result(total.clone())
         weights = [case.tensor(f"hidden weight {number}", len(own)).double() for number, (own, *_) in enumerate(buckets)]
         found = [one.wait() if one.done() else torch.zeros(()) for one in futures]
         return {"averages": found, "weighed": [(one.double() * weight).detach() for one, weight in zip(found, weights)], "bytes": lines[0].bytes}

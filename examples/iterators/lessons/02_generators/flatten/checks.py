@@ -3,7 +3,7 @@ from nbproof import AnyOf, Check, Matches, check
 
 def holds_a_generator(found):
     """Accepts what has a generator among its things. What is no plain data comes as a description of it."""
-    there = isinstance(found, list) and any(getattr(one, "what", "") == "a generator" for one in found)
+    there = isinstance(found, list) and any(getattr(one, "of", "") == "generator" for one in found)
     return None if there else "something else"
 
 
