@@ -10,6 +10,7 @@ import copy
 import math
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cached_property
@@ -97,6 +98,12 @@ class Blueprint:
     def texts(self) -> dict[str, Question]:
         """Of what a person marks, the markdown cells that learners write in."""
         return {name: one for name, one in self.written.items() if one.kind is CellKind.WRITTEN}
+
+    def theirs(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """A learner's files, without those whose place the instructor's take, or that would be imported in place of them."""
+        modules = {name.removesuffix(".py") for name in self.files if name.endswith(".py")}
+        first = {name: Path(name).parts[0].partition(".")[0] for name in files}
+        return {name: data for name, data in files.items() if name not in self.files and first[name] not in modules}
 
     @cached_property
     def exercises(self) -> tuple[str, ...]:

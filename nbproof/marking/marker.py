@@ -43,8 +43,7 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mappi
     rebuilt = _in_notebook(engine, blueprint, data)
     settled = [name for name in blueprint.stubs if name in rebuilt.recovered or rebuilt.waits(blueprint, name)]
     texts = "\n".join([*rebuilt.answers.values(), *(one.source for one in rebuilt.own)])
-    theirs = {name: content for name, content in files.items() if name not in blueprint.files}
-    found = in_files(blueprint.handout, rebuilt.answers, settled, texts, theirs)
+    found = in_files(blueprint.handout, rebuilt.answers, settled, texts, blueprint.theirs(files))
     return replace(
         rebuilt,
         answers=rebuilt.answers | {name: text for name, (_, text) in found.items()},
@@ -81,8 +80,7 @@ def mark(
     engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Answers, learner: str, files: dict[str, bytes]
 ) -> Verdict:
     """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception."""
-    # As with stock nbgrader the instructor's files take the place of a learner's of the same name.
-    files = {**blueprint.files, **{name: data for name, data in files.items() if name not in blueprint.files}}
+    files = {**blueprint.files, **blueprint.theirs(files)}
     judge.sit(engine.judge)
 
     # What a plain test rests on, nobody can see.

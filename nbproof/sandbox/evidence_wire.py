@@ -12,7 +12,7 @@ import struct
 from typing import Any
 
 from nbproof.sandbox.wire import WireError
-from nbproof.text import readable
+from nbproof.text import printable, readable
 from nbproof.values.evidence import MAX_ITEMS, Evidence, Parts, TensorRecord, Unreadable
 from nbproof.values.leaf import Leaf, leaf_types
 
@@ -122,7 +122,7 @@ class _Decoder:
         if kind in self.leaves:
             return self.tensor(self.leaves[kind], *value)
         if kind == "u" and isinstance(value, list):
-            return Unreadable(*(self.text(part[:200]) for part in value))
+            return Unreadable(*(printable(self.text(part[:200])) for part in value))
         if isinstance(value, list):
             return self.several(kind, value, depth + 1)
         raise WireError("evidence of no known form")
@@ -133,7 +133,9 @@ class _Decoder:
         if kind == "d":
             return {self.text(key): self.walk(item, depth) for key, item in value}
         if kind == "p":
-            return Parts(self.text(*value[:1]), {self.text(key): self.walk(item, depth) for key, item in value[1:]})
+            return Parts(
+                printable(self.text(*value[:1])), {self.text(key): self.walk(item, depth) for key, item in value[1:]}
+            )
         raise WireError("evidence of no known form")
 
     def text(self, text: str) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,13 @@ def test_a_killed_exercise_costs_its_own_tests(graded: Graded) -> None:
 
 def test_the_instructors_file_takes_the_place_of_a_learners(graded: Graded) -> None:
     assert _marks(graded(files={"data/table.csv": b"9,9\n", "data": b"in the way"})) == FULL
+
+
+def test_no_file_of_a_learners_is_imported_in_place_of_the_instructors(blueprint: Blueprint) -> None:
+    lesson = replace(blueprint, files={"helpers.py": b"", "table.csv": b""})
+    hiding = ["helpers.py", "helpers/__init__.py", "helpers.so", "helpers.cpython-311-x86_64-linux-gnu.so"]
+    kept = ["mine.py", "table/x.csv", "my/helpers.py"]
+    assert list(lesson.theirs(dict.fromkeys([*hiding, *kept], b""))) == kept
 
 
 def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from nbproof.sandbox.worker_handle import NoRoom
 from nbproof.testing import Bench
 from nbproof.testing.small import POINTS, RIGHT
 from nbproof.values.compare import first_difference
-from nbproof.values.evidence import TensorRecord, Unreadable, snapshot
+from nbproof.values.evidence import Parts, TensorRecord, Unreadable, snapshot
 from nbproof.values.results import Outcome
 
 ROOT = Path(__file__).parent.parent.parent
@@ -219,6 +219,12 @@ def test_evidence_comes_back_as_it_was(value: object) -> None:
 def test_what_is_unreadable_stays_unreadable() -> None:
     data, payload = evidence_wire.encode(Unreadable("a function"))
     assert evidence_wire.decode(data, payload) == Unreadable("a function")
+
+
+def test_no_name_of_a_learners_class_is_obeyed_by_a_terminal() -> None:
+    said = [Unreadable("object", "Net\x1b[2J\nhonest: ok"), Parts("a table\x1b[2J", {})]
+    back: Any = evidence_wire.decode(*evidence_wire.encode(said))
+    assert back[0].of.isprintable() and back[1].noun.isprintable()
 
 
 @pytest.mark.parametrize(
