@@ -238,36 +238,6 @@ model.register_full_backward_hook(module_hook)
 -    return grad_input
 +    answer[:] = [*grad_input, *grad_output]
 
-# %% hooks_the_tensors
-# misconception: tensor hooks on the inputs, which show what comes around the model as well | hint: gradient_from_elsewhere
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend([*grad_input, *grad_output])
-
-
-def pre_hook(module, args):
-    pass
-
-
-def forward_hook(module, args, output):
-    seen = {}
-
-    def put(name, grad):
-        seen[name] = grad
-        if len(seen) == 3:
-            answer.extend([seen["x1"], seen["x2"], seen["output"]])
-            seen.clear()
-
-    for name, tensor in zip(("x1", "x2", "output"), (*args, output)):
-        if tensor.requires_grad:
-            tensor.register_hook(partial(put, name))
-
-
-model.register_forward_hook(forward_hook)
-
 # %% only_in_training_mode
 # misconception: asks for the training mode | hint: only_in_training
 # edits: clones_in_a_comprehension

@@ -146,18 +146,25 @@ def record_calls(model, x):
 
 # %% recursion_over_children
 # misconception: walks the children of each module | hint: feat_under_each_name
-# edits: children_only
--    def keep(name, module, args, output):
--        calls.append((name, output.detach().clone()))
-+    def walk(module, prefix=""):
-+        for name, child in module.named_children():
-+            path = prefix + name
-+            handles.append(child.register_forward_hook(lambda m, a, o, p=path: calls.append((p, o.detach().clone()))))
-+            walk(child, path + ".")
-@@
--        for name, child in model.named_children():
--            handles.append(child.register_forward_hook(partial(keep, name)))
-+        walk(model)
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def walk(module, prefix=""):
+        for name, child in module.named_children():
+            path = prefix + name
+            handles.append(child.register_forward_hook(lambda m, a, o, p=path: calls.append((p, o.detach().clone()))))
+            walk(child, path + ".")
+
+    try:
+        walk(model)
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
 
 # %% root_included
 # misconception: a hook on the model as well | hint: feat_root_listed
@@ -167,62 +174,11 @@ def record_calls(model, x):
 -                handles.append(module.register_forward_hook(partial(keep, name)))
 +            handles.append(module.register_forward_hook(partial(keep, name)))
 
-# %% slots_at_the_start
-# misconception: a slot for each call, when it begins | hint: feat_begins
-# breaks: in the order in which the hooks fire
-predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
-
-
-def record_calls(model, x):
-    calls, open_calls, handles = [], [], []
-
-    def begin(name, module, args):
-        open_calls.append([name, None])
-        calls.append(open_calls[-1])
-
-    def end(name, module, args, output):
-        open_calls.pop()[1] = output.detach().clone()
-
-    try:
-        for name, module in model.named_modules():
-            if name:
-                handles.append(module.register_forward_pre_hook(partial(begin, name)))
-                handles.append(module.register_forward_hook(partial(end, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return [tuple(call) for call in calls]
-
 # %% sorted_by_module
 # misconception: expects the calls of one module together | hint: feat_grouped
 # edits: a_round_too_many
 -predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
 +predicted = ["enter", "relu", "relu", "relu", "mix", "mix"]
-
-# %% a_try_run_first
-# misconception: runs the model once more, to see which modules run | hint: feat_runs_twice
-# breaks: it runs `model` on `x` once
-predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
-what_ran = None
-
-
-def record_calls(model, x):
-    ran, calls, handles = set(), [], []
-    for name, module in model.named_modules():
-        handles.append(module.register_forward_hook(lambda module, args, output: ran.add(module)))
-    model(x)
-    for handle in handles:
-        handle.remove()
-    handles = []
-    for name, module in model.named_modules():
-        if module in ran and name:
-            hook = lambda module, args, output, name=name: calls.append((name, output.detach().clone()))
-            handles.append(module.register_forward_hook(hook))
-    model(x)
-    for handle in handles:
-        handle.remove()
-    return calls
 
 # %% wrong_and_left_so
 # misconception: writes another wrong list after the run | hint: feat_one_entry

@@ -208,31 +208,10 @@ def every_tensor(model, layers, x):
 +            for place, tensor in (("0", steps), ("1.0", h), ("1.1", c)):
 +                found[f"{name}.{place}"] = tensor.detach().clone()
 
-# %% brackets_in_the_keys
-# misconception: keys as torch's pytree writes them | hint: feat_other_keys
-from torch.utils import _pytree as pytree
-
-
-def every_tensor(model, layers, x):
-    found = {}
-
-    def keep(name, module, args, output):
-        for path, leaf in pytree.tree_flatten_with_path(output)[0]:
-            if isinstance(leaf, torch.Tensor):
-                found[name + pytree.keystr(path)] = leaf.detach().clone()
-
-    with ExitStack() as stack:
-        for name in layers:
-            stack.enter_context(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-        model(x)
-    return found
-
 # %% runs_it_twice
 # misconception: runs the model to see what comes, and once more for the tensors | hint: feat_runs_twice
 # breaks: runs `model` on `x` once
-# edits: alias
--            found[place] = value.detach()
-+            found[place] = value.detach().clone()
-@@
+# edits: late_binding
+-            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o: put(name, o)))
++            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
 +        model(x)
-         model(x)
