@@ -137,6 +137,7 @@ def test_a_section_that_is_not_there_is_found(monkeypatch: pytest.MonkeyPatch, r
 
 
 def test_an_exercise_without_a_way_in_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", dict)
     monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", lambda: {"other": hint_with("An idea.")})
     lesson = lesson_with()
     (clip,) = lesson.exercises
