@@ -89,7 +89,9 @@ def file_uploads(
             step(done, len(upload.pieces), piece.name)
             line = Line(piece.name, sha256=piece.sha256, kept=piece.kept)
             own.append(_looked_at(Item(line, piece, upload.folder / piece.kept, at, called=piece.parts[-1]), book))
-        items += _owned(own, upload.name, book, desk, roster, learner)
+        own = list(_owned(own, upload.name, book, desk, roster, learner, lesson))
+        desk.note(replace(item.line, lesson=lesson or item.guess.lesson) for item in own)
+        items += own
     return [_of_lesson(item, lesson, book) if item.is_answer else item for item in items]
 
 
@@ -120,7 +122,13 @@ def _kind(parts: Sequence[str], name: str, guess: Guess) -> Kind:
 
 
 def _owned(
-    items: Sequence[Item], name: str, book: LessonBook, desk: Desk, roster: Roster | None, learner: str | None
+    items: Sequence[Item],
+    name: str,
+    book: LessonBook,
+    desk: Desk,
+    roster: Roster | None,
+    learner: str | None,
+    lesson: str | None,
 ) -> Iterator[Item]:
     """The files of one upload with their owners, and when each was handed in, as far as its LMS says so."""
     upload = Upload(
@@ -132,6 +140,7 @@ def _owned(
         roster,
         desk.learners,
         desk.accounts,
+        lesson or "",
     )
     # An archive in which all is of one moment was packed then: that is the time of a download, not of handing in.
     dated = len({item.piece.time for item in items} - {None}) > 1

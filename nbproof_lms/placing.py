@@ -5,7 +5,7 @@ from __future__ import annotations
 import filecmp
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cached_property
@@ -15,7 +15,7 @@ from nbproof.files import written_whole
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
 from nbproof_lms.outcome import Line, digest_in, lines_in
-from nbproof_lms.system import read_time
+from nbproof_lms.system import Account, read_time, systems
 
 __all__ = ["Desk", "place", "same_bytes"]
 
@@ -39,10 +39,13 @@ class Desk:
         return [line for line in lines_in(self.root) if all(line.key)]
 
     @cached_property
-    def accounts(self) -> dict[tuple[str, str], str]:
-        """(LMS, learner) -> the LMS's number, as earlier uploads said."""
-        told = ((line, line.account.partition(":")) for line in self._lines)
-        return {(system, line.learner): number for line, (system, _, number) in told if number}
+    def accounts(self) -> set[Account]:
+        """Whose each number is, as earlier uploads said, of this call or of others."""
+        return set(filter(None, map(_account, self._lines)))
+
+    def note(self, lines: Iterable[Line]) -> None:
+        """What an upload says of whose each number is, for the next one."""
+        self.accounts.update(filter(None, map(_account, lines)))
 
     def settled(self, key: Key, digest: str) -> set[str]:
         """The copies (digests) that had come when a person chose the one with this ``digest``: the question is answered."""
@@ -86,6 +89,15 @@ class Desk:
     def notebook(self, key: Key) -> Path:
         """Where a learner's notebook of a lesson lies, if it does."""
         return places(self.root).notebook("submitted", *key)
+
+
+def _account(line: Line) -> Account | None:
+    """The number that came with a learner's file; None if there is none, or nothing says where it is theirs."""
+    name, _, number = line.account.partition(":")
+    system = systems().get(name)
+    lasting = system is not None and system.lasting_numbers
+    known = number and line.learner and (lasting or line.lesson)
+    return Account(name, number, line.learner, "" if lasting else line.lesson) if known else None
 
 
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:

@@ -13,11 +13,12 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from nbproof_lms.csv_table import Sheet
 
-__all__ = ["GradeTable", "LmsEntry", "System", "find_system", "read_time", "systems", "zone_of"]
+__all__ = ["Account", "GradeTable", "LmsEntry", "System", "find_system", "read_time", "systems", "zone_of"]
 
 TIME = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)(?:[T_ -]+(\d\d)[-:.h]?(\d\d)(?:[-:.m]?(\d\d))?)?(?!\d)")
 
@@ -46,6 +47,21 @@ class LmsEntry:
     def only_a_name(self) -> bool:
         """Whether it holds nothing that only the LMS can give."""
         return not (self.account or self.when or self.number)
+
+
+class Account(NamedTuple):
+    """A number that a system has of a learner."""
+
+    system: str
+    number: str
+    learner: str
+    lesson: str = ""
+    """Where it is theirs; empty if it is so everywhere."""
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """Within what two numbers are two people, and one is one."""
+        return (self.lesson,) if self.lesson else ()
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
 from nbproof_lms.members import Roster
 from nbproof_lms.names import bare, is_nobody, plain, why_no_learner, without_copy_marks
-from nbproof_lms.system import LmsEntry, System
+from nbproof_lms.system import Account, LmsEntry, System
 
 __all__ = ["HIDDEN", "FilePlace", "Parts", "Upload", "Whose", "lesson_named", "owners"]
 
@@ -70,8 +70,10 @@ class Upload:
     roster: Roster | None = None
     known: Sequence[str] = ()
     """Who handed in before."""
-    accounts: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """(LMS, learner) -> the lasting number, as earlier uploads said."""
+    accounts: Collection[Account] = ()
+    """Whose each number is, as earlier uploads said."""
+    lesson: str = ""
+    """What all of it was handed in for, as a person said."""
 
     @property
     def strict(self) -> bool:
@@ -276,11 +278,31 @@ class _Names:
         self._found = {head: self._meant(entry) for head, entry in layout.entries.items()}
         depth, archives = layout.depth + 1, set(upload.archives)
         self._folders = {one.parts[:depth] for one in upload.places if len(one.parts) > depth} - archives
+        self._lessons: dict[Parts, set[str]] = defaultdict(set)
+        for place in upload.places:
+            self._lessons[place.parts[:depth]] |= {place.lesson} - {""}
         self._people: dict[tuple[str, Parts], set[str]] = defaultdict(set)
+        self._bearers: dict[tuple[str, Parts], set[str]] = defaultdict(set)
         for head, entry in layout.entries.items():
             if not entry.hidden and (self._system or head in self._folders):
                 who = entry.account or (entry.name if self._system else plain(entry.name))
-                self._people[self._found[head].learner, () if self._lasting else head[:-1]].add(who)
+                self._know(who, self._found[head].learner, self._scopes(head, entry))
+        for account in upload.accounts:
+            if account.system == self._system:
+                self._know(account.number, account.learner, [account.scope])
+
+    def _know(self, who: str, learner: str, scopes: Iterable[Parts]) -> None:
+        """A number, or a name where there is none, is this learner's within each of these."""
+        for scope in scopes if learner else ():
+            self._people[learner, scope].add(who)
+            self._bearers[who, scope].add(learner)
+
+    def _scopes(self, head: Parts, entry: LmsEntry) -> Collection[Parts]:
+        """Within what a number, or a name, is one person's: everywhere, in a lesson, or in one download."""
+        if self._lasting:
+            return [()]
+        lessons = {self._upload.lesson} - {""} or self._lessons[head] or set().union(*self._lessons.values())
+        return [(lesson,) for lesson in sorted(lessons)] if entry.account and lessons else [head[:-1]]
 
     def owner(self, place: FilePlace) -> Whose:
         """Whose a file is, or why that cannot be told."""
@@ -335,12 +357,22 @@ class _Names:
 
         Who is somebody else says the LMS's number, everywhere or in one download; without one the name, as it is written.
         """
-        people = self._people[learner, () if self._lasting else head[:-1]]
-        people |= {self._upload.accounts.get((self._system, learner), "")} - {""} if self._lasting else set()
-        roster = self._upload.roster
-        if len(people) < 2 or (roster is not None and roster.who("", entry.account, self._system)):
+        roster, number = self._upload.roster, entry.account
+        if roster is not None and roster.who("", number, self._system):
             return ""
-        return f"{len(people)} people may be {learner!r} ({_listed(people)})"
+        scopes = self._scopes(head, entry)
+        people = set[str]().union(*(self._people[learner, scope] for scope in scopes))
+        if len(people) > 1:
+            return f"{len(people)} people may be {learner!r} ({_listed(people)})"
+        bearers = set[str]().union(*(self._bearers[number, scope] for scope in scopes)) if number else set()
+        others = {one for one in bearers - {learner} if not self._is_another_name(one, learner, number)}
+        return (
+            f"{self._system}'s {number} was {_listed(others)} before, and is called {learner!r} here" if others else ""
+        )
+
+    def _is_another_name(self, known: str, learner: str, number: str) -> bool:
+        """Whether a learner was filed under another name before the roster said it, or while the LMS hid whose it is."""
+        return self._upload.who(known) == {learner} or (number.isdecimal() and known.endswith(f" {number}"))
 
     def _group(self, place: FilePlace, entry: LmsEntry) -> str:
         """Whether folders in a folder that is not known as a learner's may be those of learners: in words, or empty."""

@@ -571,3 +571,73 @@ def test_a_user_name_is_one_persons_in_every_download(
     (line,) = collecting({form.format(name, 8): HERS, form.format("eve", 7): EVES}, "second.zip").needs_person
     assert (line.status, line.learner) == ("no learner known", "")
     assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
+
+
+THREE_FORMS = {
+    "Canvas": "{0}_{2}_{3}_x.ipynb",
+    "Moodle": "{1}_{2}_assignsubmission_file_/x.ipynb",
+    "Brightspace": "{2}-{3} - {1} - Nov {2}, 2026 1149 PM/x.ipynb",
+}
+"""Name without spaces, name, number, number of the hand-in."""
+
+
+def _called(system: str, name: str, number: int, handed_in: int = 90) -> str:
+    return THREE_FORMS[system].format("".join(reversed(name.split())).lower(), name, number, handed_in)
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+@pytest.mark.parametrize("system", THREE_FORMS)
+def test_another_number_under_a_name_is_listed_in_one_call_as_in_two(
+    system: str, calls: int, course: Path, tmp_path: Path
+) -> None:
+    enrol(course, [Member("bob", "Bob Roe"), Member("jane", "Jane Doe"), Member("eve", "Eve Low")])
+    his = {_called(system, "Bob Roe", 7): BOBS, _called(system, "Jane Doe", 8): EVES}
+    hers = {_called(system, "Bob Roe", 11, 99): HERS, _called(system, "Al Po", 9): EVES + b" "}
+    paths = [tmp_path / "g1.zip", tmp_path / "g2.zip"]
+    for path, files in zip(paths, (his, hers), strict=True):
+        path.write_bytes(zipped(files))
+    done = [collect(course, paths)] if calls == 1 else [collect(course, [path]) for path in paths]
+    (line,) = [line for one in done for line in one.needs_person]
+    assert (line.status, line.name) == ("no learner known", _called(system, "Bob Roe", 11, 99))
+    assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
+
+
+@pytest.mark.parametrize("system", THREE_FORMS)
+def test_nor_does_a_number_that_was_somebodys_hand_in_as_another(
+    system: str, collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member("bob", "Bob Roe"), Member("jane", "Jane Doe"), Member("eve", "Eve Low")])
+    honest = {_called(system, "Jane Doe", 8): BOBS}
+    collecting({**honest, _called(system, "Eve Low", 11): EVES}, "first.zip")
+    (line,) = collecting({**honest, _called(system, "Bob Roe", 11, 99): HERS}, "second.zip").needs_person
+    assert line.why == f"{system}'s 11 was eve before, and is called 'bob' here"
+    assert not (course / "submitted" / "bob").exists()
+
+
+@pytest.mark.parametrize("system", THREE_FORMS)
+def test_a_number_whose_learner_the_roster_calls_otherwise_now_is_the_same_persons(
+    system: str, collecting: Collecting, course: Path
+) -> None:
+    files = {_called(system, "Bob Roe", 7): BOBS, _called(system, "Jane Doe", 8): EVES}
+    collecting(files, "first.zip")
+    enrol(course, [Member("b1", "Bob Roe"), Member("j1", "Jane Doe")])
+    assert not collecting(files, "second.zip").needs_person
+
+
+@pytest.mark.parametrize("name", ["Bob Roe", "Bob Róe"])
+def test_moodles_number_is_one_persons_in_all_groups_of_a_lesson(
+    name: str, collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member("bob", "Bob Roe"), Member("jane", "Jane Doe")])
+    files = {"group 1/" + _called("Moodle", "Bob Roe", 7): BOBS, "group 1/" + _called("Moodle", "Jane Doe", 8): EVES}
+    hers = {"group 2/" + _called("Moodle", name, 11): HERS}
+    assert len(collecting({**files, **hers}, "hooks26.zip").needs_person) == 2
+    assert {path.name for path in (course / "submitted").iterdir()} == {"jane"}
+
+
+def test_moodles_number_is_another_in_each_lesson(collecting: Collecting, course: Path) -> None:
+    files = {f"01_first/{_called('Moodle', 'Bob Roe', 7)}": BOBS, f"01_first/{_called('Moodle', 'Eve Low', 8)}": EVES}
+    other = notebook("02_other", "o")
+    files |= {f"02_other/{_called('Moodle', 'Bob Roe', 8)}": other}
+    assert not collecting(files, "hooks26.zip").needs_person
+    assert not collecting({_called("Moodle", "Eve Low", 7): other + b" "}, "more.zip", lesson="02_other").needs_person
