@@ -25,6 +25,7 @@ SEPARATOR = "|"
 """Between the names of the column ``also``."""
 
 _AN_ID = re.compile(r"id (\d+)", re.IGNORECASE)
+_A_NAME = re.compile(r"name (.+)", re.IGNORECASE)
 _PARTICIPANT = re.compile(r"participant (\d+)", re.IGNORECASE)
 _NUMBERS = {"lms user id", "canvas id", "moodle id", "user id"}
 """Columns that hold the number by which an LMS calls the learner in file names."""
@@ -41,14 +42,15 @@ class Member:
     email: str = ""
     also: tuple[str, ...] = ()
     """What else stands for them: other spellings, other ids, and the number that an LMS gives them (digits alone; an id of
-    digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment ``participant 123``)."""
+    digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment ``participant 123``, and
+    a mere name that looks like an id ``name team2``)."""
 
     @property
     def names(self) -> Iterator[str]:
         """All that they are called."""
         yield from (self.learner, self.name, self.email, self.email.partition("@")[0])
         for one in self.also:
-            if found := _AN_ID.fullmatch(one):
+            if found := _AN_ID.fullmatch(one) or _A_NAME.fullmatch(one):
                 yield found[1]
             elif one not in self.numbers:
                 yield from (one, one.partition("@")[0])
@@ -171,11 +173,15 @@ def _full_name(cells: Mapping[str, str]) -> str:
 
 def _member(learner: str, cells: Mapping[str, str]) -> Member:
     name = _full_name(cells)
-    email = cells.get("email address") or next((cell for cell in cells.values() if "@" in cell and " " not in cell), "")
+    email = cells.get("email address") or next(
+        (cells[head] for head in LEARNER if head not in _SAID - {"learner"} and "@" in cells.get(head, "")), ""
+    )
     said = {bare(learner), bare(name), bare(email), ""}
     written = [part.strip() for part in cells.get("also", "").split(SEPARATOR)]
     others = [*written, *(_other_name(head, cell, cells) for head, cell in cells.items())]
-    also = dict.fromkeys(one for one in others if bare(one.removeprefix("id ")) not in said or one.isdecimal())
+    also = dict.fromkeys(
+        one for one in others if bare(one.removeprefix("id ").removeprefix("name ")) not in said or one.isdecimal()
+    )
     also.pop(learner, None)
     return Member(learner, name, email, tuple(also))
 
@@ -187,9 +193,12 @@ def _other_name(head: str, cell: str, heads: Collection[str]) -> str:
     number = re.sub(r"^.*?(\d*)$", r"\1", cell)
     if head == IDENTIFIER:
         return f"participant {int(number)}" if number else ""
-    if head in _NUMBERS or (head == "id" and "student" in heads):
+    if head in _NUMBERS or (head == "id" and "student" in heads) or (head == "number" and cell.isdecimal()):
         return number
     if head in LEARNER:
         return f"id {cell}" if cell.isdecimal() else cell
     is_export = {"student", IDENTIFIER, FIRST} & set(heads)
-    return cell if "learner" in heads or not is_export else ""
+    if "learner" not in heads and is_export:
+        return ""
+    # A team, a year or a name that learners chose makes no two people one: only what is given to one alone does.
+    return f"name {cell}" if Member("", also=(cell,)).ids - {""} else cell

@@ -59,7 +59,7 @@ class Enrolment:
     merged: tuple[str, ...]
     """Who was on the roster, and is somebody else there."""
     notes: tuple[str, ...]
-    """A sentence on each two who may be one person, with the command that makes them one."""
+    """A sentence on each who gets another name, and on each two who may be one person, with the command that makes them one."""
 
     @property
     def added(self) -> tuple[str, ...]:
@@ -80,6 +80,7 @@ def enrolled(kept: Sequence[Member], came: Sequence[Member], by_hand: bool = Fal
     claimed = {plain(member.learner) for member in came}
     ids: dict[str, str] = {}
     doubles: dict[tuple[str, str], None] = {}
+    renamed: dict[str, None] = {}
     for one in came:
         one = _absorbing(one, [before[name] for name in one.also if name in merged])
         alike = [name for name in there if name in before and one.ids & before[name].ids]
@@ -87,9 +88,11 @@ def enrolled(kept: Sequence[Member], came: Sequence[Member], by_hand: bool = Fal
         ids[one.learner] = learner
         doubles |= dict.fromkeys((other, learner) for other in alike if other != learner)
         known = there.get(learner)
+        if known is not None and not by_hand:
+            renamed |= dict.fromkeys(_other_name_of(known, one))
         there[learner] = one if known is None else _together(known, _renamed(one, learner))
     doubles |= dict.fromkeys(_namesakes(there, before))
-    notes = tuple(_may_be_one(*two, there) for two in doubles)
+    notes = (*renamed, *(_may_be_one(*two, there) for two in doubles))
     return Enrolment(tuple(there.values()), ids, before, tuple(merged), notes)
 
 
@@ -111,6 +114,12 @@ def _may_be_one(there: str, came: str, members: dict[str, Member]) -> str:
     name = members[came].name or members[there].name
     command = course_command(f"roster add {shlex.quote(there)} --also {shlex.quote(came)}")
     return f"{there} and {came} may be one person ({name}). If they are: {command}"
+
+
+def _other_name_of(known: Member, one: Member) -> Iterable[str]:
+    """What to say where somebody on the roster gets another name."""
+    if known.name and one.name and _words(known.name) != _words(one.name):
+        yield f"{known.learner} was {known.name}, and is {one.name} now: an id of theirs is the same. Are they one person?"
 
 
 def _renamed(member: Member, learner: str) -> Member:

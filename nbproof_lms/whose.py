@@ -210,9 +210,8 @@ def _start(upload: Upload, system: System, parts: Collection[str]) -> str:
 
 
 def _is_nobodys(entry: LmsEntry, lessons: Sequence[str]) -> bool:
-    """One that was hidden is made of a word that is nobody's and a number, and stands for somebody."""
-    is_hidden = entry.hidden or (entry.account.isdecimal() and entry.name.endswith(entry.account))
-    return not is_hidden and is_nobody(entry.name, lessons)
+    """Whoever has a number or a time is somebody, whatever they call themselves."""
+    return entry.only_a_name and not entry.hidden and is_nobody(entry.name, lessons)
 
 
 def _arranged(upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]) -> _Layout:

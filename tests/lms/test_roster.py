@@ -387,3 +387,29 @@ def test_a_roster_holds_no_formula_and_gives_back_what_it_was_given(course: Path
     before = (course / "roster.csv").read_bytes()
     enrol(course, members_of(course))
     assert (course / "roster.csv").read_bytes() == before
+
+
+SAME_CELLS = {
+    "team": ("learner,name,team\nann,Ann A,team1\nben,Ben B,team2\n", "learner,name,team\ncid,Cid C,team2\n"),
+    "year": ("learner,name,year\nann,Ann A,2025\nben,Ben B,2026\n", "learner,name,year\ncid,Cid C,2025\n"),
+    "what she calls herself": ("learner,name\nann,Ann A\ns4711,Bob Roe\n", "learner,name,github\ncid,Cid C,s4711\n"),
+    "an address": ("learner,email\nann,ann@u.edu\nben,ben@u.edu\n", "learner,github\ncid,ben@u.edu\n"),
+}
+"""Two tables, in which what is given to one alone is another in every line."""
+
+
+@pytest.mark.parametrize("case", SAME_CELLS)
+def test_what_is_no_id_makes_no_two_people_one(case: str, course: Path, tmp_path: Path) -> None:
+    first, second = SAME_CELLS[case]
+    before = enrol(course, _read(tmp_path, first).members).members
+    done = enrol(course, _read(tmp_path, second).members)
+    assert (done.added, done.changed, done.members[:2]) == (("cid",), (), before)
+    assert enrol(course, _read(tmp_path, second).members).changed == (), "again changes nothing"
+
+
+def test_whoever_gets_another_name_by_an_equal_id_is_named(course: Path, tmp_path: Path) -> None:
+    head = "First name,Last name,ID number,Email address\n"
+    enrol(course, _read(tmp_path, head + "Bob,Roe,1234,bob@u.edu\nJane,Doe,1235,jane@u.edu\n").members)
+    done = enrol(course, _read(tmp_path, head + 'Eve,Low,1234,eve@u.edu\n"Doe,",Jane,1235,jane@u.edu\n').members)
+    (note,) = done.notes
+    assert note.startswith("1234 was Bob Roe, and is Eve Low now")

@@ -641,3 +641,15 @@ def test_moodles_number_is_another_in_each_lesson(collecting: Collecting, course
     files |= {f"02_other/{_called('Moodle', 'Bob Roe', 8)}": other}
     assert not collecting(files, "hooks26.zip").needs_person
     assert not collecting({_called("Moodle", "Eve Low", 7): other + b" "}, "more.zip", lesson="02_other").needs_person
+
+
+@pytest.mark.parametrize("called", ["Submission", "Eve Notebook", "New Student"])
+@pytest.mark.parametrize("system", ["Moodle", "Brightspace"])
+def test_whoever_has_a_number_is_somebody_whatever_they_call_themselves(
+    system: str, called: str, collecting: Collecting, course: Path
+) -> None:
+    """Hers is all that came, and what lies in her folder says nothing of whose it is, or when it came."""
+    enrol(course, [Member("bob", "Bob Roe"), Member("eve", "Eve Low")])
+    hers = _called(system, called, 11).removesuffix("x.ipynb") + _called(system, "Bob Roe", 7)
+    collecting({hers: HERS}, "hooks26.zip")
+    assert [path.parts[-3] for path in course.glob("submitted/*/*/*.ipynb")] == [called]
