@@ -15,6 +15,7 @@ import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache, partial
 from pathlib import Path
 
 from nbproof.errors import CourseError
@@ -23,7 +24,7 @@ from nbproof.files import replace_file, written_whole
 from nbproof.gradebook.marks import ClassResults, Person
 from nbproof.key import Key
 from nbproof.report.findings import csv_of
-from nbproof_lms.outcome import STANDS, Line, lines_in, uploads_in
+from nbproof_lms.outcome import Line, digest_in, lines_in, uploads_in
 from nbproof_lms.system import LmsEntry, System, systems
 
 __all__ = [
@@ -46,21 +47,29 @@ Address = str
 def addresses(root: Path, system: System) -> dict[Key, Address]:
     """(learner, lesson) -> address in an LMS, of everybody for whom collected/ holds one.
 
-    What came last counts: Canvas numbers every attempt anew. A number that two learners would have is nobody's.
+    What came with the copy in submitted/ counts, the last of it: Canvas numbers every attempt anew. Where that copy came in
+    another way, the address of another copy may be somebody else's. A number that two learners would have is nobody's.
     """
     found: dict[Key, tuple[tuple[bool, int], str, Address]] = {}
+    came, others = set[Key](), set[Key]()
+    held = cache(partial(digest_in, root))
     for line, asked in ((line, upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines):
         # Whoever handed in a picture there, and sent the notebook later, is known there all the same.
         key = Key(line.learner, line.lesson or asked)
+        if line.lesson and line.status != "data file":
+            (came if line.sha256 == held(*key) else others).add(key)
         entry = _entry(line, system)
         start = system.feedback_start(entry) if entry is not None and all(key) else ""
         if entry is None or not start:
             continue
-        when = (line.status in STANDS, entry.number)
+        when = (line.sha256 == held(*key), entry.number)
         if key not in found or found[key][0] <= when:
             found[key] = (when, entry.account, start)
     taken = Counter((lesson, account) for (_, lesson), (_, account, _) in found.items())
-    return {key: start for key, (_, account, start) in found.items() if taken[key[1], account] == 1}
+    unsure = {key for key in came & others if key in found and not found[key][0][0]}
+    return {
+        key: start for key, (_, account, start) in found.items() if taken[key[1], account] == 1 and key not in unsure
+    }
 
 
 def systems_of(root: Path) -> dict[str, set[str]]:

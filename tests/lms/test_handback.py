@@ -266,6 +266,22 @@ def test_who_handed_in_the_wrong_thing_there_and_mailed_the_notebook_is_known_th
     assert {one and one[0] for one in taken} == {"123", "124", "125", "126"}
 
 
+CANVAS_CALLS = "{}_{}_{}_x.ipynb"
+
+
+def test_no_page_goes_to_an_account_whose_copy_was_not_graded(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Eve called herself as Bob is called, and a person has said which copy is his."""
+    others = {CANVAS_CALLS.format("doejane", 8, 101): _by("jane")}
+    _collect(course, {**others, "roebob_55_190_x.ipynb": _by("eve")})
+    _collect(course, {**others, "roebob_55_190_x.ipynb": _by("eve"), "roebob_7_100_x.ipynb": _by("bob")}, "2.zip")
+    (his,) = course.glob("collected/*/**/roebob_7_100_x.ipynb")
+    collect(course, [his], lesson=LESSON, learner="roebob")
+    _grade(course)
+    assert _back(course, "canvas") == 1
+    assert f"! not in a zip: {LESSON} of roebob" in capsys.readouterr().out
+    assert list(_contents(course / "handback" / f"canvas-{LESSON}-1.zip")) == [f"doejane_8_101_{LESSON}_feedback.html"]
+
+
 def test_a_number_that_two_learners_would_have_is_nobodys(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = next(graded.glob("collected/*/list.json"))
     told = json.loads(path.read_text())
