@@ -113,6 +113,10 @@ class Roster:
                 found[plain(number)].add(member.learner)
         return dict(found)
 
+    def has_number(self, learner: str) -> bool:
+        """Whether it holds the number that an LMS has of a learner."""
+        return any(one.isdecimal() for member in self.members if member.learner == learner for one in member.numbers)
+
     def who(self, name: str, number: str = "", system: str = "") -> frozenset[str]:
         """The learners that a name, and the LMS's number with it, may mean. Several: it is not clear. None: nobody."""
         by_number = self._numbers.get(number, set())

@@ -280,6 +280,10 @@ class _Names:
         self._lessons: dict[Parts, set[str]] = defaultdict(set)
         for place in upload.places:
             self._lessons[place.parts[:depth]] |= {place.lesson} - {""}
+        # The numbers on the roster are those of this system if they fit in one place.
+        self._numbered = self._lasting and any(
+            self._by_number(entry) & {self._found[head].learner} for head, entry in layout.entries.items()
+        )
         self._people: dict[tuple[str, Parts], set[str]] = defaultdict(set)
         self._bearers: dict[tuple[str, Parts], set[str]] = defaultdict(set)
         for head, entry in layout.entries.items():
@@ -289,6 +293,11 @@ class _Names:
         for account in upload.accounts:
             if account.system == self._system:
                 self._know(account.number, account.learner, [account.scope])
+
+    def _by_number(self, entry: LmsEntry) -> frozenset[str]:
+        """Whose the roster says the number is."""
+        roster = self._upload.roster
+        return roster.who("", entry.account, self._system) if roster is not None else frozenset()
 
     def _know(self, who: str, learner: str, scopes: Iterable[Parts]) -> None:
         """A number, or a name where there is none, is this learner's within each of these."""
@@ -357,8 +366,10 @@ class _Names:
         Who is somebody else says the LMS's number, everywhere or in one download; without one the name, as it is written.
         """
         roster, number = self._upload.roster, entry.account
-        if roster is not None and roster.who("", number, self._system):
+        if self._by_number(entry):
             return ""
+        if self._numbered and roster is not None and roster.has_number(learner):
+            return f"the roster has another number of {learner!r} than {self._system}'s {number}"
         scopes = self._scopes(head, entry)
         people = set[str]().union(*(self._people[learner, scope] for scope in scopes))
         if len(people) > 1:

@@ -653,3 +653,20 @@ def test_whoever_has_a_number_is_somebody_whatever_they_call_themselves(
     hers = _called(system, called, 11).removesuffix("x.ipynb") + _called(system, "Bob Roe", 7)
     collecting({hers: HERS}, "hooks26.zip")
     assert [path.parts[-3] for path in course.glob("submitted/*/*/*.ipynb")] == [called]
+
+
+@pytest.mark.parametrize("system", ["Canvas", "Brightspace"])
+def test_a_number_that_is_not_the_rosters_own_is_listed(system: str, collecting: Collecting, course: Path) -> None:
+    """Where it holds that system's numbers, as others of the download show."""
+    enrol(course, [Member("bob", "Bob Roe", also=("7",)), Member("jane", "Jane Doe", also=("8",)), Member("eve")])
+    honest = {_called(system, "Jane Doe", 8): EVES, _called(system, "eve", 5): EVES + b" "}
+    (line,) = collecting({**honest, _called(system, "Bob Roe", 29): HERS}, "hooks26.zip").needs_person
+    assert line.why == f"the roster has another number of 'bob' than {system}'s 29"
+    assert not (course / "submitted" / "bob").exists()
+    assert not collecting({**honest, _called(system, "Bob Roe", 7): BOBS}, "more.zip").needs_person
+
+
+def test_numbers_of_another_system_say_nothing(collecting: Collecting, course: Path) -> None:
+    enrol(course, [Member("bob", "Bob Roe", also=("7",)), Member("jane", "Jane Doe", also=("8",))])
+    files = {_called("Brightspace", "Jane Doe", 18): EVES, _called("Brightspace", "Bob Roe", 17): BOBS}
+    assert not collecting(files, "hooks26.zip").needs_person
