@@ -40,6 +40,8 @@ class LmsEntry:
     """Of two entries of one learner the later has the higher one; 0 if there is none."""
     hidden: bool = False
     """The LMS hides who it is: the name stands for somebody in this one download only."""
+    others: tuple[str, ...] = ()
+    """Numbers in what seems to be the learner's part of the name, of which one may be the number of who handed it in instead."""
     unsure: str = ""
     """Why it is nobody's for all that: a learner may have written what the LMS seems to say."""
 

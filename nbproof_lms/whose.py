@@ -366,6 +366,11 @@ class _Names:
         Who is somebody else says the LMS's number, everywhere or in one download; without one the name, as it is written.
         """
         roster, number = self._upload.roster, entry.account
+        for other in entry.others:
+            known = self._bearers[other, ()] | self._by_number(replace(entry, account=other))
+            # Whoever is new takes nothing of anybody's.
+            if other == number or (known - {learner} and learner in self._upload.people.values()):
+                return f"{self._system}'s number may be {number} or {other}: who wrote the other one?"
         if self._by_number(entry):
             return ""
         if self._numbered and roster is not None and roster.has_number(learner):

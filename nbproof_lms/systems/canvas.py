@@ -17,7 +17,7 @@ from nbproof_lms.system import GradeTable, LmsEntry, System
 
 # Canvas takes out of a name a number between underscores, and only then what is no letter, digit or underscore.
 _FILE = re.compile(
-    r"(?P<name>(?:(?!_\d+_(?:\d+_|text\.)|_LATE_)[^\s-]){0,250}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_"
+    r"(?P<name>(?:(?!_\d+_(?:\d+_|text\.html?\Z)|_LATE_)[^\s-]){0,250}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_"
     r"(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)",
     re.DOTALL | re.ASCII,
 )
@@ -26,7 +26,7 @@ _ANONYMOUS = re.compile(
     re.DOTALL | re.ASCII,
 )
 # So somebody's name may hold another's number after all: then two more follow, as they may in a file's name.
-_TWO_MORE = re.compile(r"(?:^|_)[1-9]\d*_[1-9]\d*_", re.ASCII)
+_TWO_MORE = re.compile(r"(?=(?:^|_)(LATE_)?([1-9]\d*)_[1-9]\d*_)", re.ASCII)
 
 
 class Canvas(System):
@@ -44,13 +44,15 @@ class Canvas(System):
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``doejane_LATE_123_456_work.ipynb``: name, the learner's number, the file's."""
         groups = found.groupdict(default="")
+        account, more = groups.get("account", ""), _TWO_MORE.findall(groups["file"])
         return LmsEntry(
             groups["name"],
             groups["file"],
-            groups.get("account", ""),
+            account,
             late=bool(groups["late"]),
-            number=0 if _TWO_MORE.search(groups["file"]) else int(groups["number"] or 0),
+            number=0 if more else int(groups["number"] or 0),
             hidden=found.re is _ANONYMOUS,
+            others=tuple(number for late, number in more if late or number != account),
         )
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:

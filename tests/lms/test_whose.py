@@ -670,3 +670,30 @@ def test_numbers_of_another_system_say_nothing(collecting: Collecting, course: P
     enrol(course, [Member("bob", "Bob Roe", also=("7",)), Member("jane", "Jane Doe", also=("8",))])
     files = {_called("Brightspace", "Jane Doe", 18): EVES, _called("Brightspace", "Bob Roe", 17): BOBS}
     assert not collecting(files, "hooks26.zip").needs_person
+
+
+@pytest.mark.parametrize("known", ["roster", "before", "beside"])
+@pytest.mark.parametrize("name", ["roebob_7_100__55_190_x.ipynb", "roebob_7_100_x_LATE_55_190_x.ipynb"])
+def test_a_number_in_canvas_that_another_one_has_hands_in_for_nobody(
+    name: str, known: str, collecting: Collecting, course: Path
+) -> None:
+    """Bob has handed in nothing: what Canvas calls her holds his number, and hers after it."""
+    enrol(course, [Member("bob", "Bob Roe", also=("7",)), Member("eve", also=("55",) if known == "roster" else ())])
+    own = {"eve_55_101_x.ipynb": EVES, "jane_8_102_2026_11_20_x.ipynb": BOBS}
+    if known == "before":
+        assert not collecting(own, "first.zip").needs_person
+    (line,) = collecting({name: HERS, **(own if known == "beside" else {})}, "hooks26.zip").needs_person
+    assert line.status == "no learner known" and line.why.startswith("Canvas's number may be 7 or 55")
+    assert not (course / "submitted" / "bob").exists()
+
+
+def test_nor_does_her_own_number_hide_that_she_was_late(collecting: Collecting, course: Path) -> None:
+    name = "eve_55_300__LATE_55_190_x.ipynb"
+    (line,) = collecting({name: HERS, "jane_8_102_x.ipynb": BOBS}, "hooks26.zip").needs_person
+    assert (line.name, line.status) == (name, "no learner known")
+
+
+def test_what_canvas_calls_a_text_within_a_name_leaves_the_others_theirs(collecting: Collecting, course: Path) -> None:
+    lines = collecting({"bob_7_text.html_55_190_x.ipynb": HERS, "jane_8_102_x.ipynb": BOBS}, "hooks26.zip").lines
+    assert [line.learner for line in lines if line.name.startswith("jane")] == ["jane"]
+    assert not (course / "submitted" / "bob").exists()
