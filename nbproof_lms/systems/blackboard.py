@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from nbproof_lms.system import LmsEntry, System, read_time
 
-_ATTEMPT = r"(?:/|[^/]{1,80}?_)(?P<name>[^/]{1,80}?)_attempt_(?P<time>[0-9]{4}(?:-[0-9]{2}){5})"
+_ATTEMPT = r"(?:/|[^/]{1,200}?_)(?P<name>[^/]{1,80}?)_attempt_(?P<time>[0-9]{4}(?:-[0-9]{2}){5})"
 _FILE = re.compile(_ATTEMPT + r"(?:_(?P<file>.+))?", re.DOTALL)
 
 

@@ -444,6 +444,7 @@ BLACKBOARDS = {
     "a user name that ends like another": ("hw", ["bob", "x_bob", "eve"]),
     "two that end alike": ("hw", ["a_smith", "b_smith", "eve"]),
     "a title with underscores": ("02_hooks_of_tensors", ["bob", "eve"]),
+    "a long title": ("Homework 3: " + "tensors and their hooks " * 6 + "of week 11", ["bob", "eve"]),
     "both": ("02_hooks_of_tensors", ["bob", "x_bob", "a_b_bob", "eve"]),
     # Relatives of these.
     "one begins with the whole other": ("hw", ["bob", "bob_x", "bob_x_y"]),
