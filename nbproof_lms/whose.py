@@ -274,6 +274,11 @@ class _Names:
             head, below = place.parts[: layout.depth + 1], place.parts[layout.depth + 1 : -1]
             if place.lesson and below and head not in upload.archives:
                 self._groups[head, place.lesson].add(without_copy_marks(below[0]))
+        inside: dict[Parts, set[str]] = defaultdict(set)
+        for place in upload.places:
+            if place.lesson and len(place.parts) > layout.depth + 1:
+                inside[place.parts[: layout.depth + 1]].add(place.parts[layout.depth + 1])
+        self._downloads = {head: _download_in(upload, names) for head, names in inside.items() if not self._system}
         self._found = {head: self._meant(entry) for head, entry in layout.entries.items()}
         depth, archives = layout.depth + 1, set(upload.archives)
         self._folders = {one.parts[:depth] for one in upload.places if len(one.parts) > depth} - archives
@@ -366,13 +371,8 @@ class _Names:
         Who is somebody else says the LMS's number, everywhere or in one download; without one the name, as it is written.
         """
         roster, number = self._upload.roster, entry.account
-        for other in entry.others:
-            known = self._bearers[other, ()] | self._by_number(replace(entry, account=other))
-            # Whoever is new takes nothing of anybody's.
-            if other == number or (known - {learner} and learner in self._upload.people.values()):
-                return f"{self._system}'s number may be {number} or {other}: who wrote the other one?"
-        if self._by_number(entry):
-            return ""
+        if (why := self._two_numbers(entry, learner)) or self._by_number(entry):
+            return why
         if self._numbered and roster is not None and roster.has_number(learner):
             return f"the roster has another number of {learner!r} than {self._system}'s {number}"
         scopes = self._scopes(head, entry)
@@ -384,6 +384,15 @@ class _Names:
         return (
             f"{self._system}'s {number} was {_listed(others)} before, and is called {learner!r} here" if others else ""
         )
+
+    def _two_numbers(self, entry: LmsEntry, learner: str) -> str:
+        """Whether another number in the name may be that of who handed it in: in words, or empty."""
+        for other in entry.others:
+            known = self._bearers[other, ()] | self._by_number(replace(entry, account=other))
+            # Whoever is new takes nothing of anybody's.
+            if other == entry.account or (known - {learner} and learner in self._upload.people.values()):
+                return f"{self._system}'s number may be {entry.account} or {other}: who wrote the other one?"
+        return ""
 
     def _is_another_name(self, known: str, learner: str, number: str) -> bool:
         """Whether a learner was filed under another name before the roster said it, or while the LMS hid whose it is."""
@@ -397,6 +406,8 @@ class _Names:
         group = self._groups[place.parts[: depth + 1], place.lesson]
         others = {part for part in place.parts[depth + 1 : -1] if upload.who(part)}
         others |= group if len(group) > 1 else set()
+        if told := self._downloads.get(place.parts[: depth + 1]):
+            return f"it seems to hold what {told} hands over: collect {entry.name!r} by itself"
         return f"which is the learner, {entry.name!r} or {min(others)!r}? say so with --names" if others else ""
 
     def _around(self, learner: str) -> str:
@@ -409,6 +420,16 @@ class _Names:
             return ""
         called = around or upload.name
         return f"names within say {learner!r}, what is around them {called!r}: if that is nobody, collect what is in it"
+
+
+def _download_in(upload: Upload, names: Iterable[str]) -> str:
+    """The system as whose download these names in a folder look, with numbers of several people; empty if there is none."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for system, name in product(upload.systems, names):
+        entry = system.read(name, False)
+        if entry is not None and entry.account.isdecimal():
+            found[system.name].add(entry.account)
+    return next((name for name, numbers in found.items() if len(numbers) > 1), "")
 
 
 def _listed(names: Collection[str]) -> str:

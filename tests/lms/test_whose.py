@@ -698,3 +698,17 @@ def test_what_canvas_calls_a_text_within_a_name_leaves_the_others_theirs(collect
     lines = collecting({"bob_7_text.html_55_190_x.ipynb": HERS, "jane_8_102_x.ipynb": BOBS}, "hooks26.zip").lines
     assert [line.learner for line in lines if line.name.startswith("jane")] == ["jane"]
     assert not (course / "submitted" / "bob").exists()
+
+
+@pytest.mark.parametrize("system", THREE_FORMS)
+def test_downloads_beside_each_other_in_one_folder_are_no_learners(
+    system: str, collecting: Collecting, course: Path
+) -> None:
+    """Each may be a section's: whoever packed them is told to collect them one by one."""
+    people = [("Bob Roe", 7), ("Jane Doe", 8), ("Al Po", 9), ("Eve Low", 11)]
+    files = [(_called(system, *one), notebook("01_first", one[0])) for one in people]
+    lines = collecting({"A.zip": zipped(dict(files[:2])), "B.zip": zipped(dict(files[2:]))}, "both").needs_person
+    assert {line.why for line in lines} == {
+        f"it seems to hold what {system} hands over: collect {name!r} by itself" for name in ("A", "B")
+    }
+    assert not (course / "submitted").exists()
