@@ -88,7 +88,7 @@ def enrolled(kept: Sequence[Member], came: Sequence[Member], by_hand: bool = Fal
         ids[one.learner] = learner
         doubles |= dict.fromkeys((other, learner) for other in alike if other != learner)
         known = there.get(learner)
-        if known is not None and not by_hand:
+        if not by_hand:
             renamed |= dict.fromkeys(_other_name_of(known, one))
         there[learner] = one if known is None else _together(known, _renamed(one, learner))
     doubles |= dict.fromkeys(_namesakes(there, before))
@@ -116,9 +116,9 @@ def _may_be_one(there: str, came: str, members: dict[str, Member]) -> str:
     return f"{there} and {came} may be one person ({name}). If they are: {command}"
 
 
-def _other_name_of(known: Member, one: Member) -> Iterable[str]:
+def _other_name_of(known: Member | None, one: Member) -> Iterable[str]:
     """What to say where somebody on the roster gets another name."""
-    if known.name and one.name and _words(known.name) != _words(one.name):
+    if known is not None and known.name and one.name and _words(known.name) != _words(one.name):
         yield f"{known.learner} was {known.name}, and is {one.name} now: an id of theirs is the same. Are they one person?"
 
 

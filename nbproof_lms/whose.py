@@ -269,33 +269,40 @@ class _Names:
         self._called = {plain(entry.name): entry.name for entry in reversed(entries)}
         for name in (*upload.people, *self._called):
             self._alike[bare(name)].add(name)
-        self._groups: dict[tuple[Parts, str], set[str]] = defaultdict(set)
-        for place in upload.places:
-            head, below = place.parts[: layout.depth + 1], place.parts[layout.depth + 1 : -1]
-            if place.lesson and below and head not in upload.archives:
-                self._groups[head, place.lesson].add(without_copy_marks(below[0]))
-        inside: dict[Parts, set[str]] = defaultdict(set)
-        for place in upload.places:
-            if place.lesson and len(place.parts) > layout.depth + 1:
-                inside[place.parts[: layout.depth + 1]].add(place.parts[layout.depth + 1])
-        self._downloads = {head: _download_in(upload, names) for head, names in inside.items() if not self._system}
         self._found = {head: self._meant(entry) for head, entry in layout.entries.items()}
-        depth, archives = layout.depth + 1, set(upload.archives)
-        self._folders = {one.parts[:depth] for one in upload.places if len(one.parts) > depth} - archives
-        self._lessons: dict[Parts, set[str]] = defaultdict(set)
-        for place in upload.places:
-            self._lessons[place.parts[:depth]] |= {place.lesson} - {""}
+        self._note_places(upload.places, layout.depth + 1, set(upload.archives))
         # The numbers on the roster are those of this system if they fit in one place.
         self._numbered = self._lasting and any(
             self._by_number(entry) & {self._found[head].learner} for head, entry in layout.entries.items()
         )
+        self._note_numbers()
+
+    def _note_places(self, places: Sequence[FilePlace], depth: int, archives: set[Parts]) -> None:
+        """What lies in the folders of the layout: lessons, and whatever people have arranged below."""
+        self._groups: dict[tuple[Parts, str], set[str]] = defaultdict(set)
+        self._lessons: dict[Parts, set[str]] = defaultdict(set)
+        inside: dict[Parts, set[str]] = defaultdict(set)
+        for place in filter(lambda one: one.lesson, places):
+            head, below = place.parts[:depth], place.parts[depth:]
+            self._lessons[head].add(place.lesson)
+            if below:
+                inside[head].add(below[0])
+            if below[1:] and head not in archives:
+                self._groups[head, place.lesson].add(without_copy_marks(below[0]))
+        self._folders = {one.parts[:depth] for one in places if len(one.parts) > depth} - archives
+        self._downloads = {
+            head: _download_in(self._upload, names) for head, names in inside.items() if not self._system
+        }
+
+    def _note_numbers(self) -> None:
+        """Whose each number is, and which number each learner has, by this upload and by all that came before."""
         self._people: dict[tuple[str, Parts], set[str]] = defaultdict(set)
         self._bearers: dict[tuple[str, Parts], set[str]] = defaultdict(set)
-        for head, entry in layout.entries.items():
+        for head, entry in self._layout.entries.items():
             if not entry.hidden and (self._system or head in self._folders):
                 who = entry.account or (entry.name if self._system else plain(entry.name))
                 self._know(who, self._found[head].learner, self._scopes(head, entry))
-        for account in upload.accounts:
+        for account in self._upload.accounts:
             if account.system == self._system:
                 self._know(account.number, account.learner, [account.scope])
 
