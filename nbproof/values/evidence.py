@@ -106,7 +106,7 @@ class Snapshot:
         self.bytes = 0
         self.leaves = leaf_types()
 
-    def take(self, value: object, depth: int = 0) -> Evidence:
+    def take(self, value: Any, depth: int = 0) -> Evidence:
         self.items += 1
         if self.items > MAX_ITEMS:
             return Unreadable(f"more than {MAX_ITEMS} values")
@@ -118,31 +118,32 @@ class Snapshot:
             return cast(Evidence, value)
         if kind is int:
             # A number of a thousand digits is not an answer, and writing it out costs minutes.
-            number = cast(int, value)
-            return number if -(2**63) <= number < 2**63 else Unreadable("an int beyond 64 bits")
+            return cast(int, value) if -(2**63) <= value < 2**63 else Unreadable("an int beyond 64 bits")
         if kind is str:
-            text = cast(str, value)
-            return text if len(text) <= _MAX_TEXT else Unreadable("long text", str(len(text)))
+            return cast(str, value) if len(value) <= _MAX_TEXT else Unreadable("long text", str(len(value)))
         if issubclass(kind, (dict, list, tuple)) and self.beyond(value):
             return Unreadable(f"more than {MAX_ITEMS} values")
         for leaf in self.leaves:
             if issubclass(kind, leaf.kinds):
                 return self.take_leaf(leaf, value)
+        return self.take_composed(value, kind, depth)
+
+    def take_composed(self, value: Any, kind: type, depth: int) -> Evidence:
+        """What is no leaf: evidence that was taken already, or a container."""
         if kind is TensorRecord:
-            return self.take_record(cast(TensorRecord, value))
+            return self.take_record(value)
         if kind is Parts:
-            return self.take_parts(cast(Parts, value), depth)
+            return self.take_parts(value, depth)
         if kind is Unreadable:
-            one = cast(Unreadable, value)
-            return Unreadable(str(one.what)[:200], str(one.of)[:200])
+            return Unreadable(str(value.what)[:200], str(value.of)[:200])
         if issubclass(kind, dict):
-            return self.take_pairs(dict.items(cast("dict[object, object]", value)), depth)
+            return self.take_pairs(dict.items(value), depth)
         if issubclass(kind, Mapping):
-            return self.take_pairs(cast("Mapping[object, object]", value).items(), depth)
+            return self.take_pairs(value.items(), depth)
         if issubclass(kind, list):
-            return self.take_items(list.__iter__(cast("list[object]", value)), depth)
+            return self.take_items(list.__iter__(value), depth)
         if issubclass(kind, tuple):
-            return self.take_items(tuple.__iter__(cast("tuple[object, ...]", value)), depth)
+            return self.take_items(tuple.__iter__(value), depth)
         return _of_another_sort(value)
 
     def beyond(self, value: object) -> bool:
