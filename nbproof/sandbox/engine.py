@@ -1,6 +1,6 @@
 """The engine: forks a sealed worker for each submission, asks it for evidence, judges at home.
 
-One zygote, a few threads, each driving one worker at a time; truths are shared by a whole class.
+One fork server, a few threads, each driving one worker at a time; truths are shared by a whole class.
 Nothing in here writes to a gradebook: results are handed to whoever called.
 """
 
@@ -30,13 +30,13 @@ __all__ = ["Engine"]
 _START_SECONDS, _END_SECONDS = 120.0, 5.0
 _ROOM_SECONDS, _AGAIN_SECONDS = 60.0, 0.3
 _MOST_RESTARTS = 3
-"""Of the zygote, without a worker in between."""
+"""Of the fork server, without a worker in between."""
 
 _W = TypeVar("_W", bound=Worker)
 
 
 class Engine:
-    """The zygote and what talks to it. Use it as a context manager."""
+    """The fork server and what talks to it. Use it as a context manager."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Engine:
         self._launched = launched
 
     def __enter__(self) -> Engine:
-        """Start the zygote, if nobody has. It imports while the caller goes on; the first worker waits for it."""
+        """Start the fork server, if nobody has. It imports while the caller goes on; the first worker waits for it."""
         self._launched = self._launched or launch(self.isolation)
         self._control = self._launched.control
         self._ready = False
@@ -90,12 +90,14 @@ class Engine:
                     f"{with_extra('grading')}; then grade again",
                 )
             self._control.settimeout(None)
-            listen = threading.Thread(target=self._listen, args=(self._control,), name="zygote listener", daemon=True)
+            listen = threading.Thread(
+                target=self._listen, args=(self._control,), name="fork server listener", daemon=True
+            )
             listen.start()
             self._ready = True
 
     def _start_again(self) -> None:
-        """If the zygote was ended, by the machine's lack of memory or by a person, start another one; not for ever."""
+        """If the fork server was ended, by the machine's lack of memory or by a person, start another one; not for ever."""
         with self._lock:
             if not self._failure:
                 return
@@ -139,7 +141,7 @@ class Engine:
         ``limits``: those of its lesson; none: those of all.
 
         Waits if the machine has no room for another process just now. Raises EngineFailed if it never has, and
-        if the zygote ends meanwhile; the next call starts another one.
+        if the fork server ends meanwhile; the next call starts another one.
         """
         with self.forked("worker", Worker, files, limits) as worker:
             yield worker
@@ -198,7 +200,7 @@ class Engine:
             },
         }
         with self._lock, contextlib.suppress(OSError):
-            # Where nobody takes it, the zygote has ended: the listener says so.
+            # Where nobody takes it, the fork server has ended: the listener says so.
             socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
         theirs.close()
         worker = kind(ours, ended, limits, scratch if self.isolation is Isolation.REDUCED else None)

@@ -31,7 +31,7 @@ from nbproof.sandbox.kernel import call
 if TYPE_CHECKING:
     from nbproof.sandbox.overseer import Census, Overseer
 
-__all__ = ["ROLES", "Zygote", "main"]
+__all__ = ["ROLES", "ForkServer", "main"]
 
 ROLES = {"worker": "nbproof.sandbox.worker", "judge": "nbproof.marking.judge_server"}
 """What a fork may be: modules with ``serve(channel)``."""
@@ -81,9 +81,9 @@ def main() -> int:
         control.send(json.dumps({"ready": True}).encode())
     except OSError:
         os._exit(0)  # whoever wanted it is gone
-    zygote = Zygote(control, isolation)
-    zygote.loop()
-    zygote.end_all()
+    server = ForkServer(control, isolation)
+    server.loop()
+    server.end_all()
     # Taking an interpreter of this size apart properly costs a second, and has nothing to save.
     os._exit(0)
 
@@ -129,7 +129,7 @@ def _keep(control: socket.socket, isolation: Isolation) -> None:
     os._exit(min(255, abs(os.waitstatus_to_exitcode(status))))
 
 
-class Zygote:
+class ForkServer:
     """The process that forks workers."""
 
     def __init__(self, control: socket.socket, isolation: Isolation) -> None:

@@ -1,6 +1,6 @@
 """The engine's end of the judge's process: it asks, watches what the answer costs, ends the process and starts another.
 
-The process is one more sealed fork of the zygote, made before it hears of any test, so that no worker inherits one.
+The process is one more sealed fork of the fork server, made before it hears of any test, so that no worker inherits one.
 """
 
 from __future__ import annotations

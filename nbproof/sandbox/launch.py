@@ -1,4 +1,4 @@
-"""Start the zygote early: it imports for seconds, and so does whoever starts it. Imports nothing heavy itself."""
+"""Start the fork server early: it imports for seconds, and so does whoever starts it. Imports nothing heavy itself."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def refuse_if_exposed(root: Path) -> None:
 
 @dataclass(frozen=True)
 class Launched:
-    """A zygote on its way: its process, the engine's end of the control socket, a folder for both."""
+    """A fork server on its way: its process, the engine's end of the control socket, a folder for both."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
@@ -57,11 +57,11 @@ class Launched:
     """Lines to forks that write feedback pages. They outlive the engine, and end when these are closed."""
 
     def end(self) -> None:
-        """Hang up, which is the zygote's sign to end, its workers with it; idempotent."""
+        """Hang up, which is the fork server's sign to end, its workers with it; idempotent."""
         with contextlib.suppress(OSError):
             self.control.shutdown(socket.SHUT_RDWR)
         try:
-            # A zygote that still imports hears of nothing; what it forked ends by itself, because the line is cut.
+            # A fork server that still imports hears of nothing; what it forked ends by itself, because the line is cut.
             self.process.wait(1)
         except subprocess.TimeoutExpired:
             self.process.kill()

@@ -16,7 +16,7 @@ from pathlib import Path
 __all__ = ["Fit", "Room", "left_to_user", "own_cgroups", "room_here"]
 
 _OWN_PROCESSES = 40
-"""What coordinator, zygote and judge need beside their workers, threads included; and one for each processor."""
+"""What coordinator, fork server and judge need beside their workers, threads included; and one for each processor."""
 _OWN_MB, _USUAL_MB = 1_000, 400
 """What these need, and what a submission takes that does nothing out of the ordinary."""
 _FEWEST = 8
@@ -49,7 +49,7 @@ class Room:
             return Fit(count, processes)
         left = self.processes - _OWN_PROCESSES - self.cpus
         if workers is None:
-            # One process more for each: the zygote's fork, before it counts.
+            # One process more for each: the fork server's fork, before it counts.
             count = max(1, min(count, left // (processes + 1)))
         return Fit(count, max(_FEWEST, min(processes, left // count - 1)))
 

@@ -1,8 +1,8 @@
 """Isolation on Linux: namespaces, limits, dropped rights, a syscall filter. No root, no Docker, no second program.
 
-Two steps. The zygote calls :func:`confine` once, after its imports: it moves into a file tree that
+Two steps. The fork server calls :func:`confine` once, after its imports: it moves into a file tree that
 holds only the interpreter, its packages and the system's libraries, read-only. Every fork calls
-:func:`seal`: namespaces of its own (user, mount, ipc, network; the zygote gives it its pid
+:func:`seal`: namespaces of its own (user, mount, ipc, network; the fork server gives it its pid
 namespace), a private scratch folder in memory, limits, no capability, a filter on system calls.
 
 Measured on this course's machine (median of 20, forks of an interpreter with a large library): bare fork and

@@ -1,7 +1,7 @@
-"""What the zygote looks at, and decides about, where no namespace bounds what a submission starts and whom it signals.
+"""What the fork server looks at, and decides about, where no namespace bounds what a submission starts and whom it signals.
 
 A limit of the kernel's on processes counts all that a user runs, so that one submission's fork bomb would be its
-neighbours' failure; root without capabilities it does not bind at all. So the zygote counts, and ends who has too many.
+neighbours' failure; root without capabilities it does not bind at all. So the fork server counts, and ends who has too many.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The learner's process stays in the machine's own file tree and among its processes, and, unless root grades, runs as the
 same user as the grader. So what it may open is a list (:mod:`nbproof.sandbox.landlock`), every call that reaches another
-process, a socket or a file's owner and dates is refused (:mod:`nbproof.sandbox.syscalls`), and the zygote counts what it
+process, a socket or a file's owner and dates is refused (:mod:`nbproof.sandbox.syscalls`), and the fork server counts what it
 starts (:mod:`nbproof.sandbox.overseer`). `docs/engine.md` says what holds at which level, and is tested.
 """
 
@@ -82,7 +82,7 @@ def seal_reduced(
     """Lock this forked process up for good, without any namespace; otherwise as :func:`nbproof.sandbox.namespaces.seal`.
 
     ``user``: who it becomes, if root grades. ``hand_over`` gives the descriptor by which signals are decided about to
-    the zygote; it is called before anybody's code runs.
+    the fork server; it is called before anybody's code runs.
     """
     Path("/proc/self/oom_score_adj").write_text("1000")
     # A session and a process group, which nothing that it starts can leave: the filter refuses both calls.
@@ -94,10 +94,10 @@ def seal_reduced(
         os.setresuid(user, user, user)
     _prctl(4, 1)  # PR_SET_DUMPABLE, lost with another user: the engine adds up the memory
     become_subreaper()
-    _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it does not outlive the zygote
+    _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it does not outlive the fork server
     os.chdir(scratch)
     limit(memory, files, disk, seconds)
-    # Counts all that this user runs: a last barrier, far enough off not to be anybody else's. The zygote counts better.
+    # Counts all that this user runs: a last barrier, far enough off not to be anybody else's. The fork server counts better.
     crowd = processes if user is not None else tasks_here() + _OTHERS
     _, most = resource.getrlimit(resource.RLIMIT_NPROC)
     crowd = crowd if most == resource.RLIM_INFINITY else min(crowd, most)

@@ -33,7 +33,7 @@ _TICK = 0.05
 
 @dataclass
 class Ended:
-    """How a worker's process ended, once the zygote has said so."""
+    """How a worker's process ended, once the fork server has said so."""
 
     event: threading.Event = field(default_factory=threading.Event)
     code: int | None = None
@@ -42,7 +42,7 @@ class Ended:
     crowded: bool = False
     """Whether it was ended because the submission started more processes and threads than it may."""
     lost: bool = False
-    """Whether the zygote ended, and the worker with it: nothing that the submission did."""
+    """Whether the fork server ended, and the worker with it: nothing that the submission did."""
 
 
 class Worker:

@@ -113,7 +113,7 @@ def _pids(cluster: Any) -> dict[str, int]:
         return dict(client.run(os.getpid))
 
 
-def _zygotes(pids: dict[str, int]) -> int:
+def _fork_servers(pids: dict[str, int]) -> int:
     import psutil
 
     found = 0
@@ -137,7 +137,7 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(room: Rehearsal, two_wo
         home = _marked(shared_pool(engine), room.root)
         wanted = {job.submission.learner: _told(verdict) for job, verdict in home}
     said: list[str] = []
-    before = _zygotes(_pids(two_workers))
+    before = _fork_servers(_pids(two_workers))
     with connect(two_workers.scheduler_address, None, 30, said.append) as cluster:
         graded = room.grade(seed=7, pool=cluster.pool)
     for learner in CLASS:
@@ -148,9 +148,9 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(room: Rehearsal, two_wo
     assert "not a notebook" in scores["hal"].problem
     assert said[-1] == "marking on 2 Dask workers, 2 submissions at a time"
     until = time.monotonic() + 10
-    while _zygotes(_pids(two_workers)) > before and time.monotonic() < until:
+    while _fork_servers(_pids(two_workers)) > before and time.monotonic() < until:
         time.sleep(0.1)
-    assert _zygotes(_pids(two_workers)) <= before, "the run left engines behind"
+    assert _fork_servers(_pids(two_workers)) <= before, "the run left engines behind"
 
 
 @pytest.mark.nightly

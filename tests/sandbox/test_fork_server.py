@@ -15,20 +15,20 @@ def test_a_worker_that_ends_after_the_engine_hung_up_is_no_trouble(monkeypatch: 
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.close()
     monkeypatch.setattr(fork_server.os, "waitid", Mock(side_effect=ChildProcessError))
-    zygote = fork_server.Zygote.__new__(fork_server.Zygote)
-    zygote.control, zygote.isolation = theirs, Isolation.FULL
-    zygote.names, zygote.ending, zygote.crowded = {41: 7, 42: 8}, {41: -9}, set()
+    server = fork_server.ForkServer.__new__(fork_server.ForkServer)
+    server.control, server.isolation = theirs, Isolation.FULL
+    server.names, server.ending, server.crowded = {41: 7, 42: 8}, {41: -9}, set()
     with theirs:
-        zygote.reap()
-    assert (zygote.names, zygote.ending) == ({42: 8}, {})
+        server.reap()
+    assert (server.names, server.ending) == ({42: 8}, {})
 
 
 def test_an_engine_that_hangs_up_before_it_has_read_all_is_no_trouble() -> None:
     """As after an error while everything was on its way: its end is closed, and what was sent to it stays unread."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    zygote = fork_server.Zygote.__new__(fork_server.Zygote)
-    zygote.control = theirs
+    server = fork_server.ForkServer.__new__(fork_server.ForkServer)
+    server.control = theirs
     with theirs:
         theirs.send(b'{"ready": true}')
         ours.close()
-        assert zygote.asked() == (b"", [])
+        assert server.asked() == (b"", [])

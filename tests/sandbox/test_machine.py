@@ -88,7 +88,7 @@ def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
 
 
 @_levels
-def test_a_zygote_that_is_killed_is_started_again(room: Rehearsal, level: Isolation) -> None:
+def test_a_fork_server_that_is_killed_is_started_again(room: Rehearsal, level: Isolation) -> None:
     slow = "import time\ntime.sleep(1.5)\n" + RIGHT["first"]
     room.hand_in_all({"ada": {**RIGHT, "first": slow}, "bob": {**RIGHT, "first": slow}})
     killed: list[int] = []
