@@ -189,14 +189,12 @@ def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
 
 def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part: str = "") -> None:
     """:func:`check` for a notebook with these variables."""
-    handed = (
-        on_their_own(tasks)
-        if tasks
-        else _made_from(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
-    )
+    handed = tasks or _made_from(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
     if SESSION.listed is not None:
         SESSION.listed.extend((exercise, task) for task in handed)
         return
+    if tasks:
+        handed = on_their_own(tasks)
     namespace = variables if SESSION.variables is None else SESSION.variables
     base = SESSION.seed or int(os.environ.get("COURSE_SEED", "1"))
     with names_given_back(namespace):

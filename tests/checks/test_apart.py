@@ -28,6 +28,7 @@ def answer(x):
 '''
 TEST = '''# Run this cell to check your answer.
 from nbproof.checks.check import Check, check
+print("the text runs")
 
 LIMIT = 1000
 
@@ -80,6 +81,8 @@ def test_a_learners_name_stays_the_learners() -> None:
     assert said == [
         "setup", "answer", "test", "after", "test", "after", "wrong  CheckFailed", "plain", "shadowed", "shadowed",
     ], done.stdout + done.stderr  # fmt: skip
+    # Six cells, each as it stands and once more in a namespace of its own.
+    assert done.stdout.count("the text runs") == 12
 
 
 @pytest.mark.parametrize(
