@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import torch
 from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
 from course.pictures.canvas import INK, ORANGE, PAPER, QUIET, Picture, in_own_style
-from course.pictures.graph import Graph, GraphBox, Route, graph_of
+from course.pictures.graph import Graph, GraphBox, Route, graph_of, uses_behind
 from course.pictures.words import listed, number
 
 __all__ = ["draw_autograd_graph", "in_short", "paint_graph"]
@@ -33,6 +33,7 @@ def draw_autograd_graph(
     names: Mapping[str, torch.Tensor] | None = None,
     title: str | None = None,
     gradients: bool | Mapping[str, torch.Tensor | None] = False,
+    changed: Iterable[torch.Tensor] = (),
 ) -> Picture:
     """Draw the autograd graph behind ``output``: leaves on top, ``output`` at the bottom, gradients run upwards.
 
@@ -45,6 +46,9 @@ def draw_autograd_graph(
     retain it. A mapping from names to gradients, as hooks catch them, fills in other named tensors. Few elements are
     written out, of more the norm. Nothing is computed, so no hook runs.
 
+    ``changed`` are tensors whose gradient a hook exchanges: coloured is what a changed gradient reaches, which is
+    everything behind them.
+
     Raises ValueError where ``output`` has no graph.
     """
     if not output.requires_grad:
@@ -53,25 +57,39 @@ def draw_autograd_graph(
     if gradients is not False:
         caught = {} if gradients is True else gradients
         _write_gradients(graph, {**(names or {}), "output": output}, caught)
+    reached = uses_behind(changed)
+    for route in graph.routes:
+        route.marked = route.boxes[0].node in reached
+    glowing = [box for box in graph.boxes if box.node in reached]
     graph.lay_out()
     left, right = graph.ends
-    handles = [
-        Line2D([], [], linestyle="none", marker=marker, markersize=9, color=colour, label=says)
-        for kind, (marker, colour, says) in _BADGES.items()
-        if any(kind in box.badges for box in graph.boxes)
-    ]
+    handles = _key_of(graph, glowing)
     half = max((right - left) / 2 + 0.35, 2.45 if handles else 0.0, 0.06 * len(title or "") + 0.2)
     foot = 0.1 + (0.1 + 0.25 * len(handles) if handles else 0.05)
     high = foot + graph.tall + 0.15 + (0.3 if title else 0.0)
     alt = f"{title or 'Autograd graph'}. Gradients run from the output to the leaves: {listed(graph.in_words(), 40)}"
+    if glowing:
+        alt += f". A changed gradient comes to {listed([box.label or box.operation for box in glowing], 40)}"
     picture = Picture(2 * half, high, alt)
     axes = picture.sheet(0, 0, 2 * half, high, (left + right) / 2 - half, -foot - graph.height / 2)
-    paint_graph(axes, graph)
+    paint_graph(axes, graph, glowing)
     if handles:
         picture.key(1, 0.15, 0.05, handles)
     if title:
         picture.write(half, high - 0.2, title, ha="center", fontsize=11, weight="bold")
     return picture
+
+
+def _key_of(graph: Graph, glowing: Sequence[GraphBox]) -> list[Any]:
+    """What the badges and the colour mean, as far as the graph has them."""
+    handles: list[Any] = [
+        Line2D([], [], linestyle="none", marker=marker, markersize=9, color=colour, label=says)
+        for kind, (marker, colour, says) in _BADGES.items()
+        if any(kind in box.badges for box in graph.boxes)
+    ]
+    if glowing:
+        handles.append(Patch(facecolor=_GLOW, edgecolor=ORANGE, linewidth=2, label="a changed gradient comes here"))
+    return handles
 
 
 def _write_gradients(
@@ -106,12 +124,13 @@ def in_short(gradient: torch.Tensor | None) -> str:
     return text if flat.numel() == 1 else f"[{text}]"
 
 
-def paint_graph(axes: Any, graph: Graph, glowing: GraphBox | None = None) -> None:
-    """Arrows, boxes and badges, on axes that are measured in inches. ``glowing`` is set off from the others."""
+def paint_graph(axes: Any, graph: Graph, glowing: Iterable[GraphBox] = ()) -> None:
+    """Arrows, boxes and badges, on axes that are measured in inches. ``glowing`` ones are set off from the others."""
+    set_off = set(map(id, glowing))
     for route in graph.routes:
         _paint_edge(axes, graph, route)
     for box in graph.boxes:
-        _paint_box(axes, graph, box, box is glowing)
+        _paint_box(axes, graph, box, id(box) in set_off)
 
 
 def _paint_edge(axes: Any, graph: Graph, route: Route) -> None:

@@ -46,7 +46,7 @@ def draw_legacy_comparison(model: nn.Module, *inputs: torch.Tensor, title: str |
         if side.graph:
             start, floor = (sum(side.graph.ends) - width) / 2, -side.graph.height / 2 - 0.15
             axes = picture.sheet(left, 0, width, high - 1.1, start, floor)
-            paint_graph(axes, side.graph, side.graph.rows[0][0] if side is sides[0] else None)
+            paint_graph(axes, side.graph, side.graph.rows[0][:1] if side is sides[0] else ())
     if graphs:
         edge = [widths[0]] * 2, [0.04 * high, high - 1.3]
         picture.put(Line2D(*edge, color=INK, linewidth=0.8, linestyle=(0, (4, 3))))

@@ -445,13 +445,16 @@ loss = (1 - net.fc(net.flatten(h))).mean()
 without_hooks = torch.autograd.grad(loss, list(net.parameters()), retain_graph=True)
 for tensor in (net.fc.bias, h):
     tensor.register_hook(lambda grad: grad * 100)
-draw_autograd_graph(loss, {**dict(net.named_parameters()), "h": h, "loss": loss})
+names = {**dict(net.named_parameters()), "h": h, "loss": loss}
+draw_autograd_graph(loss, names)
 
 # %%
 loss.backward()
 for (name, parameter), before in zip(net.named_parameters(), without_hooks):
     times = parameter.grad.norm() / before.norm()
     print(f"{name:12} {times:4.0f} times the gradient without hooks")
+draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
+
 # %% [markdown]
 # Nothing is earlier than a leaf, so of `fc` only the bias's own `.grad` has changed. `h` is in the middle: the earlier gradients,
 # those of `conv`, have followed. That of `fc.weight` comes from the output of `fc`, which is later than `h`.

@@ -112,7 +112,8 @@ def graph(gradients: bool = False) -> Picture:
     x.register_post_accumulate_grad_hook(lambda tensor: None)
     output = h * h + h
     output.backward(torch.ones(2))
-    return draw_autograd_graph(output, {"x": x, "h": h}, title="A graph", gradients=gradients)
+    changed = [h] if gradients else []
+    return draw_autograd_graph(output, {"x": x, "h": h}, title="A graph", gradients=gradients, changed=changed)
 
 
 def lstm_graph() -> Picture:

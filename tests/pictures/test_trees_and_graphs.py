@@ -177,6 +177,20 @@ def test_gradients_that_hooks_caught_fill_in_the_rest_and_nothing_is_computed() 
     assert "grad [7, -11]" in texts(picture) and "h (2,), MulBackward0, tensor hook, grad [7, -11]" in picture.alt
 
 
+def test_what_a_changed_gradient_reaches_is_what_a_hook_changes() -> None:
+    net = nn.ModuleDict({"first": nn.Linear(2, 2), "last": nn.Linear(2, 1)})
+    names = dict(net.named_parameters())
+    middle = net["first"](torch.ones(1, 2))
+    loss = net["last"](middle).sum()
+    before = torch.autograd.grad(loss, names.values(), retain_graph=True)
+    middle.register_hook(lambda grad: grad * 100)
+    after = torch.autograd.grad(loss, names.values(), retain_graph=True)
+    follow = {name for name, old, new in zip(names, before, after, strict=True) if not torch.equal(old, new)}
+    told = draw_autograd_graph(loss, names, changed=[middle]).alt.partition("A changed gradient comes to ")[2]
+    assert {name for name in names if name in told} == follow == {"first.weight", "first.bias"}
+    assert "changed" not in draw_autograd_graph(loss, names).alt
+
+
 @pytest.mark.filterwarnings("ignore:Sparse invariant")
 def test_short_gradients_are_written_out_of_long_ones_the_norm() -> None:
     assert in_short(None) == "None" and in_short(torch.tensor(6.0)) == "6"
