@@ -50,7 +50,7 @@ is_a = isinstance
 
 
 def what_runs(model: nn.Module, case: Case, run: Callable[[], object], moment: str = "afterwards") -> int:
-    """A number that follows from what runs during ``run()``: the hooks' kinds, places and order, and each module's mode.
+    """A number that follows from what runs during ``run()``: the hooks' kinds, places and order, and each module's mode and forward.
 
     ``run`` calls the model, and goes backward through it where gradients matter: hooks of the model, of what is in it
     and of its parameters count, those for all modules, and which parameters a gradient reaches. A hook of the probe's
@@ -119,12 +119,20 @@ class _Trace:
     def left_by(self, kind: str, place: str, module: nn.Module) -> Callable[[], None]:
         step = self._case.integer(f"trace of a {kind} hook on {place}", 1, PRIME)
         in_training = self._case.integer(f"trace of training mode on {place}", 1, PRIME)
+        replaced = self._case.integer(f"trace of another forward on {place}", 1, PRIME)
 
         def leave() -> None:
             mode = in_training if module.__dict__["training"] else 0
+            mode += replaced if _has_another_forward(module) else 0
             self.number = (self.number * FACTOR + step + mode) % PRIME
 
         return leave
+
+
+def _has_another_forward(module: nn.Module) -> bool:
+    """Whether the object hides the forward of its class; whoever puts that back there hides nothing."""
+    own = module.__dict__.get("forward")
+    return own is not None and getattr(own, "__func__", own) is not type(module).forward
 
 
 def _nothing(*args: object) -> None:

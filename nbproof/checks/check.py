@@ -44,6 +44,7 @@ from nbproof.handed_out import key_of
 from nbproof.text import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import snapshot
+from nbproof.values.leaf import leaf_types
 from nbproof.values.results import CheckFailed, Finding, ProbeResult, first_wrong
 
 __all__ = [
@@ -106,12 +107,21 @@ def bring(task: Check, namespace: dict[str, Any], case: Case) -> ProbeResult:
     with undisturbed(namespace, task.poison, case) as output:
         try:
             evidence = snapshot(task.probe(nb, case))
+            _leave_nothing_on()
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit, and whatever else a learner's code comes up with
             trouble = trouble_of(error, probe_file=type(task).probe.__code__.co_filename)
             return ProbeResult(trouble=trouble, printed=readable(output.getvalue()))
     return ProbeResult(evidence=evidence, printed=readable(output.getvalue()))
+
+
+def _leave_nothing_on() -> None:
+    """Raises RuntimeError if a mode that changes what a library's functions do is still on: it was off before the probe."""
+    for leaf in leaf_types():
+        mode = leaf.left_on()
+        if mode:
+            raise RuntimeError(f"it has left {mode} on for all code that comes later")
 
 
 def judge_here(task: Check, case: Case, brought: ProbeResult) -> Finding:

@@ -49,6 +49,8 @@ _ROOM = 100_000
 """Bytes that a plain test cell may print, whatever was printed before."""
 _TROUBLE = [str, str, int, str, str, str, str]
 """The types of what :class:`ProbeError` holds."""
+_NOT_DEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
+
 _MARKED = (CellKind.ANSWER, CellKind.TEST)
 
 
@@ -374,6 +376,9 @@ class Execution:
             for reply in exercise.replies.get(name, ()):
                 if reply.trouble is not None and not reply.trouble.wanted:
                     self._note_missing(reply.trouble.name)
+                    # torch makes an error of its own of one in a callback, and quotes it.
+                    for name in _NOT_DEFINED.findall(reply.trouble.message):
+                        self._note_missing(name)
 
     def _note_missing(self, name: object) -> None:
         if isinstance(name, str) and name:

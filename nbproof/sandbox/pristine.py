@@ -19,6 +19,7 @@ from __future__ import annotations
 import operator
 import sys
 import types
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -75,26 +76,33 @@ class Pristine:
 
 
 class Libraries:
-    """What can be called in these modules, and of the classes they define, as it is now; ``name.*``: in all modules below."""
+    """What can be called in these modules, and in classes of the same library there, as it is now; ``name.*``: in all below."""
 
     def __init__(self, *modules: str) -> None:
         self._noted: dict[Any, dict[str, Any]] = {}
         self._looks: dict[Any, _Look] = {}
         for name in list(sys.modules):
             if any(name == one or (one.endswith(".*") and name.startswith(one[:-1])) for one in modules):
-                module = sys.modules[name]
+                module, library = sys.modules[name], name.split(".")[0]
                 self._note(module)
                 for value in self._noted[module].values():
-                    if isinstance(value, type) and value.__module__ == name:
+                    if isinstance(value, type) and value.__module__.split(".")[0] == library:
                         self._note(value)
+        called = [(value, owner) for owner, content in self._noted.items() for value in content.values()]
+        self._owners = {value: owner for value, owner in called if isinstance(value, types.FunctionType)}
+        self._code = list(map(_code_of, self._owners))
+        self._defaults = list(map(_defaults_of, self._owners))
 
     def _note(self, owner: Any) -> None:
         noted = {name: value for name, value in vars(owner).items() if isinstance(value, _CALLED)}
-        self._noted[owner] = {name: value for name, value in noted.items() if name not in _ITS_OWN_DOING}
+        itself = _ITS_OWN_DOING.get(owner.__name__, frozenset())
+        self._noted[owner] = {name: value for name, value in noted.items() if name not in itself}
         self._looks[owner] = _Look(vars(owner))
 
     def restore(self) -> None:
         """Put back what was exchanged, and take away what hides something that a class has from another one."""
+        for function, code, defaults in self._rewritten():
+            function.__code__, function.__defaults__ = code, defaults
         for owner, name in list(self._changes()):
             if name in self._noted[owner]:
                 setattr(owner, name, self._noted[owner][name])
@@ -103,7 +111,16 @@ class Libraries:
 
     def first_change(self) -> str:
         """What was exchanged since, such as ``ReLU.forward``; empty if nothing was."""
-        return next((f"{owner.__name__}.{name}" for owner, name in self._changes()), "")
+        changes = [*self._changes(), *((self._owners[one], one.__name__) for one, _, _ in self._rewritten())]
+        return next((f"{owner.__name__}.{name}" for owner, name in changes), "")
+
+    def _rewritten(self) -> list[tuple[types.FunctionType, types.CodeType, tuple[Any, ...] | None]]:
+        """The functions with other code in them, or other defaults, than they had, and what they had."""
+        same = all(map(operator.is_, map(_code_of, self._owners), self._code))
+        if same and all(map(operator.is_, map(_defaults_of, self._owners), self._defaults)):
+            return []
+        had = zip(self._owners, self._code, self._defaults, strict=True)
+        return [(one, code, given) for one, code, given in had if (one.__code__, one.__defaults__) != (code, given)]
 
     def _changes(self) -> Iterator[tuple[Any, str]]:
         for owner, called in self._noted.items():
@@ -112,13 +129,15 @@ class Libraries:
                 continue
             yield from ((owner, name) for name, value in called.items() if now.get(name) is not value)
             if isinstance(owner, type):
-                inherited = set[str]().union(*map(vars, owner.__mro__[1:]))
-                hiding = (now.keys() & inherited) - set(self._looks[owner].names) - _ITS_OWN_DOING
+                inherited = ChainMap(*map(dict, map(vars, owner.__mro__[1:])))
+                hiding = (now.keys() & inherited.keys()) - set(self._looks[owner].names)
+                # Whoever puts back what was there by another class's right has hidden nothing.
+                hiding = {name for name in hiding if now[name] is not inherited[name]}
                 yield from ((owner, name) for name in sorted(hiding) if hasattr(now[name], "__get__"))
 
 
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
-_ITS_OWN_DOING = frozenset({"__init__", "__setstate__", "Storage"})
+_ITS_OWN_DOING = {"Module": frozenset({"__init__", "__setstate__"}), "torch": frozenset({"Storage"})}
 """What torch exchanges itself: ``torch.compile`` these two of ``nn.Module``, ``set_default_dtype`` that of ``torch``."""
 
 

@@ -158,7 +158,7 @@ class Worker:
         if code == -signal.SIGXCPU:
             return WorkerLost("timeout", "processor time")
         if code is not None and code < 0:
-            name = signal.Signals(-code).name
+            name = _name_of(-code)
             return WorkerLost("memory" if name == "SIGKILL" else "died", f"ended by {name}")
         return WorkerLost("died", f"it ended the Python process with status {code}")
 
@@ -217,3 +217,11 @@ class Worker:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
+
+
+def _name_of(number: int) -> str:
+    """``SIGKILL``; real-time signals but the first and the last have no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -17,8 +17,11 @@ import pytest
 import torch
 from torch import nn
 from torch.nn.modules import module as internals
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from nbproof.checks.case import Case
+from nbproof.checks.check import Check, bring
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, Unanswered, trouble_of, undisturbed
 from nbproof.display.words import ENGLISH
@@ -112,6 +115,31 @@ def test_everything_is_put_back(error: type[BaseException] | None) -> None:
     finally:
         torch.set_default_dtype(torch.float32)
         handle.remove()
+
+
+@pytest.mark.parametrize("kind", [TorchFunctionMode, TorchDispatchMode])
+def test_modes_are_set_aside_and_what_a_probe_leaves_on_is_told(kind: type[Any]) -> None:
+    class Doubles(kind):  # type: ignore[misc]
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {})) * 2 if func is torch.sin else func(*args, **(kwargs or {}))
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {})) * 2 if "sin" in str(func) else func(*args, **(kwargs or {}))
+
+    class Sine(Check):
+        """It has a sine."""
+
+        def probe(self, nb: Notebook, case: Case) -> Any:
+            return nb.function("answer")(torch.ones(2))
+
+    one = torch.ones(2).sin()
+    with Doubles():
+        assert bring(Sine(), {"answer": torch.sin}, CASE).evidence == snapshot(one)
+        assert torch.equal(torch.sin(torch.ones(2)), one * 2)
+    left = bring(Sine(), {"answer": lambda x: Doubles().__enter__() and x}, CASE)
+    assert left.trouble is not None and "left Doubles on" in left.trouble.message
+    assert torch.equal(torch.sin(torch.ones(2)), one)
+    assert bring(Sine(), {"answer": lambda x: torch.set_default_device("cpu")}, CASE).trouble is None
 
 
 def test_hooks_for_saved_tensors_are_set_aside_and_put_back_in_order() -> None:

@@ -59,6 +59,7 @@ MODES: list[Callable[[Any], Any]] = [
     lambda net: net[1][0].eval(),
     lambda net: net[0].eval(),
     lambda net: net[0].bias.requires_grad_(False),
+    lambda net: setattr(net[0], "forward", lambda x: nn.Linear.forward(net[0], x)),
 ]
 
 
@@ -68,6 +69,10 @@ def test_hooks_of_any_kind_at_any_place_and_modes_of_modules_make_numbers_of_the
     assert once.pop("forward with keywords") == once["forward"], "it runs at the same moment"
     found = [number(), *once.values(), *(number(HANGS[kind], HANGS[kind]) for kind in once), *map(number, MODES)]
     assert len(set(found)) == len(found)
+
+
+def test_a_forward_that_was_put_back_leaves_no_trace() -> None:
+    assert number(lambda net: setattr(net[0], "forward", net[0].forward)) == number()
 
 
 @pytest.mark.filterwarnings("ignore:Using a non-full backward hook")

@@ -69,6 +69,11 @@ def graded(engine: Engine, blueprint: Blueprint) -> Graded:
 HELPED = "def first(x):\n    return times(x, 2)"
 HELPER = "def times(x, n):\n    return x * n"
 ON_A_MODULE = "def first(x):\n    return x * getattr(torch, 'factor', 1)"
+IN_A_CALLBACK = """def second(x):
+    future = torch.futures.Future()
+    then = future.then(lambda done: done.value() * shown)
+    future.set_result(x)
+    return then.wait()"""
 HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
     "helper above": ({"first": HELPED}, [("above first", HELPER)]),
     "helper below": ({"first": HELPED}, [("below first", HELPER)]),
@@ -84,6 +89,7 @@ HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
     ),
     "a name that a cell shows": ({"second": "def second(x):\n    return x * shown"}, []),
     "that name, at once": ({"second": "number = shown\ndef second(x):\n    return x * number"}, []),
+    "that name, in a callback, whose errors torch wraps": ({"second": IN_A_CALLBACK}, []),
     "a name of an edited cell": ({"first": "def first(x):\n    return x * (shown - 3)"}, [("instead of shown", "shown = 5")]),
     "through two cells": (
         {"first": "def first(x):\n    return twice(x)"},

@@ -272,15 +272,21 @@ def test_what_a_learner_makes_of_a_leaf_type_is_put_back_before_a_probe(monkeypa
         ours.taken = None  # type: ignore[method-assign, assignment]
 
 
+OTHERS = ((torch.nn.ReLU, "__init__"), (torch.no_grad, "__enter__"))
+
+
 def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
     libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
     x = torch.tensor([-1.0, 2.0])
     before = torch.nn.ReLU()(x)
-    for owner, name in ((torch.nn.ReLU, "forward"), (torch.Tensor, "backward"), (torch, "relu")):
+    for owner, name in ((torch.nn.ReLU, "forward"), (torch.Tensor, "backward"), (torch, "relu"), *OTHERS):
         monkeypatch.setattr(owner, name, lambda *given: x)
         assert libraries.first_change() == f"{owner.__name__}.{name}"
         libraries.restore()
         assert libraries.first_change() == ""
+    monkeypatch.setattr(torch.nn.ReLU.forward, "__code__", (lambda self, x: x).__code__)
+    assert libraries.first_change() == "ReLU.forward"
+    libraries.restore()
     hiding = {torch.nn.ReLU: ("__call__", lambda self, x: x), torch.Tensor: ("sum", partialmethod(lambda self: 3.0))}
     for owner, (name, value) in hiding.items():
         setattr(owner, name, value)
@@ -295,6 +301,8 @@ def test_what_a_learner_adds_to_a_library_stands_and_what_the_library_changes_it
     libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
     monkeypatch.setattr(torch.nn.Module, "children_named", lambda self: dict(self.named_children()), raising=False)
     monkeypatch.setattr(torch.Tensor, "watch", lambda self: self, raising=False)
+    for owner, name in ((torch.nn.Linear, "__call__"), (torch.Tensor, "relu_")):  # who patches puts back what was there
+        monkeypatch.setattr(owner, name, getattr(owner, name))
     torch.set_default_dtype(torch.float64)
     try:
         monkeypatch.setattr(torch.nn.Identity, "__annotations__", {}, raising=False)  # as torch.jit.script does

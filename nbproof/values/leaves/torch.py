@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
 from torch.nn.modules import module as module_internals
+from torch.utils import _python_dispatch
 
 from nbproof.values.evidence import TOO_LARGE, TensorRecord, Unreadable
 from nbproof.values.leaf import ITEM_SIZES, Leaf, Unlike
@@ -124,9 +125,14 @@ class TorchLeaf(Leaf):
             torch.default_generator.manual_seed(seed)
             yield
 
+    def left_on(self) -> str:
+        """The kind of a mode for functions or operators that is on; a default device changes no results here, and is none."""
+        modes = [type(at(place)).__name__ for count, at, _, _ in _STACKS for place in range(count())]
+        return next((name for name in reversed(modes) if name != "DeviceContext"), "")
+
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """The gradient mode, the default dtype, hooks for all modules and hooks for saved tensors."""
+        """The gradient mode, the default dtype, modes, hooks for all modules and hooks for saved tensors."""
         registers = {name: getattr(module_internals, name) for name in _HOOK_REGISTERS}
         contents = {name: dict(register) for name, register in registers.items()}
         backward_kind = module_internals._global_is_full_backward_hook
@@ -134,6 +140,7 @@ class TorchLeaf(Leaf):
         with ExitStack() as aside:
             aside.enter_context(torch.enable_grad())
             aside.enter_context(_no_saved_tensors_hooks())
+            aside.enter_context(_no_modes())
             try:
                 torch.set_default_dtype(torch.float32)
                 for register in registers.values():
@@ -172,6 +179,37 @@ def _no_saved_tensors_hooks() -> Iterator[None]:
         taken_off()
         for pack, unpack in reversed(before):
             autograd._push_saved_tensors_default_hooks(pack, unpack)
+
+
+_STACKS: tuple[tuple[Callable[[], int], Callable[[int], Any], Callable[[], Any], Callable[[Any], None]], ...] = (
+    (
+        torch._C._len_torch_function_stack,
+        torch._C._get_function_stack_at,
+        torch._C._pop_torch_function_stack,
+        torch._C._push_on_torch_function_stack,
+    ),
+    (
+        torch._C._len_torch_dispatch_stack,
+        torch._C._get_dispatch_stack_at,
+        _python_dispatch._pop_mode,
+        _python_dispatch._push_mode,
+    ),
+)
+"""Where torch keeps the modes for functions and those for operators: how many, which one, one off, one on."""
+
+
+@contextmanager
+def _no_modes() -> Iterator[None]:
+    """Set modes aside that somebody has left on, such as a default device, and take those off that are left on meanwhile."""
+    before = [[pop() for _ in range(count())] for count, _, pop, _ in _STACKS]
+    try:
+        yield
+    finally:
+        for (count, _, pop, push), modes in zip(_STACKS, before, strict=True):
+            for _ in range(count()):
+                pop()
+            for mode in reversed(modes):
+                push(mode)
 
 
 LEAF = TorchLeaf()
