@@ -712,3 +712,32 @@ def test_downloads_beside_each_other_in_one_folder_are_no_learners(
         f"it seems to hold what {system} hands over: collect {name!r} by itself" for name in ("A", "B")
     }
     assert not (course / "submitted").exists()
+
+
+NOBODYS_NAMES = {
+    "Gradescope": ("submission_88{}/", "hw", []),
+    "Gradescope, with a roster": ("assignment_44_export/submission_88{}/", "x", ["bob", "eve", "mallory"]),
+    "repositories": ("clones/assignment-1-x{}/", "code/hw", []),
+    "accounts": ("student0{}/", "hw", []),
+    "accounts of the class": ("home/student0{}/", "x", ["student00", "student01", "student02"]),
+    "numbers of the class": ("10{}/", "x", ["100", "101", "102"]),
+    "repositories of the class": ("submitted/assignment-1-x{}/", "hw", [f"assignment-1-x{at}" for at in range(3)]),
+}
+"""Folders of learners, made of words that nobody is called: how they are named, what is in them, and who is on the roster."""
+
+
+@pytest.mark.parametrize("attack", [name for name in FORGED if "mallory/" in "".join(FORGED[name])])
+@pytest.mark.parametrize("case", NOBODYS_NAMES)
+def test_a_learners_folder_of_whatever_name_holds_no_names_of_learners(
+    case: str, attack: str, collecting: Collecting, course: Path
+) -> None:
+    form, called, roster = NOBODYS_NAMES[case]
+    enrol(course, [Member(name) for name in roster])
+    files = {f"{form.format(at)}{called}.ipynb": data for at, data in enumerate((BOBS, EVES))}
+    hers = {form.format(2) + name.removeprefix("mallory/"): data for name, data in FORGED[attack].items()}
+    collecting(files | hers, "all")
+    found = {path: data for path, data in everything(course / "submitted").items() if path.endswith(".ipynb")}
+    if "of the class" in case:
+        for name, data in zip(roster, (BOBS, EVES), strict=False):
+            assert found.pop(f"{name}/01_first/01_first.ipynb") == data
+    assert not [path for path in found if not path.startswith(tuple(roster[2:]) or "-")]
