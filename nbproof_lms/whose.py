@@ -331,13 +331,18 @@ class _Names:
         """Whose each number is, and which number each learner has, by this upload and by all that came before."""
         self._people: dict[tuple[str, Parts], set[str]] = defaultdict(set)
         self._bearers: dict[tuple[str, Parts], set[str]] = defaultdict(set)
-        for head, entry in self._layout.entries.items():
-            if not entry.hidden and (self._system or head in self._folders):
-                who = entry.account or (entry.name if self._system else plain(entry.name))
-                self._know(who, self._found[head].learner, self._scopes(head, entry))
         for account in self._upload.accounts:
             if account.system == self._system:
                 self._know(account.number, account.learner, [account.scope])
+        before = {key: frozenset(learners) for key, learners in self._bearers.items()}
+        for head, entry in self._layout.entries.items():
+            if not entry.hidden and (self._system or head in self._folders):
+                who = entry.account or (entry.name if self._system else plain(entry.name))
+                learner, scopes = self._found[head].learner, self._scopes(head, entry)
+                # Who was somebody else before takes nobody's name: it is listed, and whose name it is keeps it.
+                others = frozenset().union(*(before.get((who, scope), frozenset()) for scope in scopes)) - {learner}
+                if not others or any(self._is_another_name(one, learner, who) for one in others):
+                    self._know(who, learner, scopes)
 
     def _by_number(self, entry: LmsEntry) -> frozenset[str]:
         """Whose the roster says the number is."""

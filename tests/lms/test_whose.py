@@ -615,6 +615,19 @@ def test_nor_does_a_number_that_was_somebodys_hand_in_as_another(
     assert not (course / "submitted" / "bob").exists()
 
 
+@pytest.mark.parametrize("roster", [[], [Member("bob", "Bob Roe"), Member("eve", "Eve Low")]])
+@pytest.mark.parametrize("system", ["Canvas", "Brightspace"])
+def test_nor_does_it_hide_the_one_whose_name_it_takes(
+    system: str, roster: list[Member], collecting: Collecting, course: Path
+) -> None:
+    enrol(course, roster)
+    collecting({_called(system, "Bob Roe", 7): BOBS, _called(system, "Eve Low", 11): EVES}, "first.zip")
+    second = {_called(system, "Bob Roe", 7, 98): BOBS + b" ", _called(system, "Bob Roe", 11, 99): HERS}
+    (line,) = collecting(second, "second.zip").needs_person
+    assert line.name == _called(system, "Bob Roe", 11, 99)
+    assert BOBS + b" " in everything(course / "submitted").values()
+
+
 @pytest.mark.parametrize("system", THREE_FORMS)
 def test_a_number_whose_learner_the_roster_calls_otherwise_now_is_the_same_persons(
     system: str, collecting: Collecting, course: Path
