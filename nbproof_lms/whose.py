@@ -397,6 +397,8 @@ class _Names:
             return Whose(why=entry.unsure or f"to some systems the folder {name!r} is the same as {name.strip()!r}")
         roster = upload.roster
         found: Collection[str] = roster.who(name, entry.account, self._system) if roster is not None else ()
+        if roster is not None and self._layout.system is not None:
+            found = found or next(filter(None, map(roster.who, self._layout.system.also_called(name))), ())
         if not found and entry.hidden:
             return Whose(why=HIDDEN)
         if not found and upload.strict:

@@ -649,6 +649,17 @@ def test_moodles_number_is_one_persons_in_all_groups_of_a_lesson(
     assert {path.name for path in (course / "submitted").iterdir()} == {"jane"}
 
 
+def test_moodles_group_before_a_name_is_no_part_of_it(collecting: Collecting, course: Path) -> None:
+    """A hyphen may be the name's own, and whoever has a number has no other's for all that stands before the name."""
+    people = {"bob": "Bob Roe", "jane": "Jane-Ann Doe", "eve": "Eve Low"}
+    enrol(course, [Member(*one) for one in people.items()])
+    names = ("Group A-Bob Roe", "Group B-2-Jane-Ann Doe", "Eve Low", "Team 1-Eve Low", "Jean-Bob Roe")
+    files = {_called("Moodle", name, at): notebook("01_first", name) for at, name in enumerate(names, 7)}
+    lines = collecting(files, "hooks26.zip").needs_person
+    assert {line.name for line in lines} == {_called("Moodle", "Eve Low", 9), _called("Moodle", "Team 1-Eve Low", 10)}
+    assert sorted(one.name for one in (course / "submitted").iterdir()) == ["Jean-Bob Roe", "bob", "jane"]
+
+
 def test_moodles_number_is_another_in_each_lesson(collecting: Collecting, course: Path) -> None:
     files = {f"01_first/{_called('Moodle', 'Bob Roe', 7)}": BOBS, f"01_first/{_called('Moodle', 'Eve Low', 8)}": EVES}
     other = notebook("02_other", "o")
