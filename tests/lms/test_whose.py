@@ -271,6 +271,15 @@ def test_an_upload_that_is_called_like_a_learner_may_be_that_learners(collecting
     assert everything(course / "submitted") == before
 
 
+@pytest.mark.parametrize("name", ["physics_2025_2026_all.zip", "physics_2025_2026_all"])
+@pytest.mark.parametrize("files", [CLASS, LMS["Canvas"]])
+def test_an_upload_that_is_called_like_a_school_year_is_nobodys(
+    files: dict[str, bytes], name: str, collecting: Collecting, course: Path
+) -> None:
+    assert not collecting(files, name).needs_person
+    assert {one.name for one in (course / "submitted").iterdir()} == {"bob", "eve"}
+
+
 @pytest.mark.parametrize("wrapper", ["", "downloads/", "01_first/archive/", "submissions/01_first/"])
 @pytest.mark.parametrize("system", LMS)
 def test_a_download_in_folders_that_are_nobodys_is_read(
