@@ -54,6 +54,7 @@ NOBODY = (
             attachment attachments attached mail mails email message messages inbox eml mbox msg scan scans screenshot
             screenshots image images picture pictures figures photo print printed export exported pdf doc docx odt rtf
             pages txt html htm md py json csv xls xlsx png jpg jpeg gif svg gz tar tgz rar xz bak tmp temp backup shortcut
+            submitted home homes users accounts incoming outgoing public gradebook export exports clones repositories repos
             group groups gruppe gruppen groupe grupo gruppo team teams section sections
             finale endgültig entwurf neu alt fertig nuevo nueva versión borrador définitif brouillon nouveau nouvelle
             ordner carpeta dossier cartella папка файл новая новый

@@ -130,6 +130,10 @@ class System:
                 return replace(entry, unsure="" if last and last.groups() == first.groups() else why)
         return None
 
+    def also_called(self, name: str) -> Sequence[str]:
+        """What the learner may be called instead whom it writes so, if the class has nobody of that name."""
+        return ()
+
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """What a name says that one of the patterns fits; None if this LMS has not given it after all."""
         return None

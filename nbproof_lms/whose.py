@@ -144,7 +144,7 @@ def _lms_layout(upload: Upload, paths: Sequence[Parts], folders: Collection[Part
         read = _readings(upload, heads, folders)
         if _is_somebodys(upload, read):
             return _download(upload, depth, read, heads, folders, around)
-        others = [head[-1] for head in heads if not is_nobody(head[-1], upload.lessons)]
+        others = [head[-1] for head in heads if upload.who(head[-1]) or not is_nobody(head[-1], upload.lessons)]
         if len(others) > 1 or not set(heads) & set(folders) - set(upload.archives):
             return None
         around = around or "".join(others)
@@ -159,7 +159,8 @@ def _download(
     names = set[Parts]().union(*read.values())
     fit = [system for system in read if read[system].keys() == names]
     strays = {head for head in heads if head not in names and learner_in(head[-1], upload.lessons, head in folders)[0]}
-    if not fit or len(strays) > 1 or not strays <= set(folders) - set(upload.archives):
+    beside = len(strays) < 2 and strays <= set(folders) - set(upload.archives)
+    if not fit or not beside or _nameless(upload, heads, names):
         return None
     all_heads = _heads((place.parts for place in upload.places), depth)
     return _given(upload, depth, _readings(replace(upload, systems=fit), all_heads, folders), around)
@@ -220,13 +221,43 @@ def _arranged(upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]
     depth = _depth_of(upload, paths, is_folder)
     heads = _heads((place.parts for place in upload.places), depth)
     entries, doubts = _as_an_lms(upload, heads, folders)
-    named = {head: learner_in(head[-1], upload.lessons, head in is_folder) for head in heads}
+    named = {head: _named(upload, head[-1], head in is_folder) for head in heads}
     sure = set(upload.people) | _beside(upload, depth, {head: name for head, (name, _) in named.items()})
     for head, (name, with_lesson) in named.items():
         is_sure = head not in entries and (with_lesson or plain(name) in sure)
         if name and (is_sure or head in is_folder or upload.who(name)):
             entries[head] = LmsEntry(name)
-    return _Layout(depth, entries | doubts)
+    return _Layout(depth, _had_by_all(upload, _heads(_works(upload, paths), depth), entries | doubts))
+
+
+def _named(upload: Upload, name: str, is_folder: bool) -> tuple[str, bool]:
+    """The learner that a name holds; what stands for somebody of the class is a name, whatever words it is made of."""
+    stem = name if is_folder else without_copy_marks(name)
+    return (stem, False) if upload.who(stem) else learner_in(name, upload.lessons, is_folder)
+
+
+def _had_by_all(upload: Upload, heads: Sequence[Parts], entries: Mapping[Parts, LmsEntry]) -> Mapping[Parts, LmsEntry]:
+    """The names, which are in doubt where not all folders hold some: whoever made theirs may have written one in it."""
+    names: dict[Parts, set[str]] = defaultdict(set)
+    for head, entry in entries.items():
+        names[head[:-1]].add(plain(entry.name))
+    several = {folder for folder, called in names.items() if len(called) > 1}
+    # A learner's own folder may hold a few; most of them do only where they are sections or weeks.
+    is_sections = len(several) * 2 > len({head[:-1] for head in heads})
+    known = {head for head, entry in entries.items() if upload.who(entry.name)}
+    # Beside names of the class a single word may be none: x.ipynb is called so for no reason.
+    sure = {head for head in entries if head in known or head[:-1] in several} if known else entries
+    nameless = "" if is_sections else _nameless(upload, heads, sure)
+    if not nameless:
+        return entries
+    why = f"whoever made the folder around it may have written the name: in {nameless!r} nothing says whose that is"
+    return {head: replace(entry, unsure=entry.unsure or why) for head, entry in entries.items()}
+
+
+def _nameless(upload: Upload, heads: Iterable[Parts], named: Collection[Parts]) -> str:
+    """A folder in which none of these names stands, so that such folders may be learners' own; empty if there is none."""
+    folders = {head[:-1] for head in heads} - {head[:-1] for head in named}
+    return next((one[-1] for one in sorted(folders) if one and not lesson_named(one[-1], upload.lessons)), "")
 
 
 def _as_an_lms(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> Sequence[dict[Parts, LmsEntry]]:
@@ -251,7 +282,9 @@ def _depth_of(upload: Upload, paths: Sequence[Parts], is_folder: set[Parts]) -> 
     """The first depth at which anything may be called like a learner; with a table of all learners, like one of them."""
     for depth in range(_DEEPEST):
         heads = _heads(paths, depth)
-        may_be = (upload.who(head[-1]) if upload.strict else not is_nobody(head[-1], upload.lessons) for head in heads)
+        may_be = (
+            upload.who(head[-1]) or (not upload.strict and not is_nobody(head[-1], upload.lessons)) for head in heads
+        )
         if not is_folder.issuperset(heads) or any(may_be):
             return depth
     return _DEEPEST
@@ -298,13 +331,18 @@ class _Names:
         """Whose each number is, and which number each learner has, by this upload and by all that came before."""
         self._people: dict[tuple[str, Parts], set[str]] = defaultdict(set)
         self._bearers: dict[tuple[str, Parts], set[str]] = defaultdict(set)
-        for head, entry in self._layout.entries.items():
-            if not entry.hidden and (self._system or head in self._folders):
-                who = entry.account or (entry.name if self._system else plain(entry.name))
-                self._know(who, self._found[head].learner, self._scopes(head, entry))
         for account in self._upload.accounts:
             if account.system == self._system:
                 self._know(account.number, account.learner, [account.scope])
+        before = {key: frozenset(learners) for key, learners in self._bearers.items()}
+        for head, entry in self._layout.entries.items():
+            if not entry.hidden and (self._system or head in self._folders):
+                who = entry.account or (entry.name if self._system else plain(entry.name))
+                learner, scopes = self._found[head].learner, self._scopes(head, entry)
+                # Who was somebody else before takes nobody's name: it is listed, and whose name it is keeps it.
+                others = frozenset().union(*(before.get((who, scope), frozenset()) for scope in scopes)) - {learner}
+                if not others or any(self._is_another_name(one, learner, who) for one in others):
+                    self._know(who, learner, scopes)
 
     def _by_number(self, entry: LmsEntry) -> frozenset[str]:
         """Whose the roster says the number is."""
@@ -359,6 +397,8 @@ class _Names:
             return Whose(why=entry.unsure or f"to some systems the folder {name!r} is the same as {name.strip()!r}")
         roster = upload.roster
         found: Collection[str] = roster.who(name, entry.account, self._system) if roster is not None else ()
+        if roster is not None and self._layout.system is not None:
+            found = found or next(filter(None, map(roster.who, self._layout.system.also_called(name))), ())
         if not found and entry.hidden:
             return Whose(why=HIDDEN)
         if not found and upload.strict:

@@ -9,6 +9,7 @@ feedback file is then called. A later file of the same name replaces the earlier
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from nbproof_lms.csv_table import (
     FIRST,
@@ -54,6 +55,11 @@ class Moodle(System):
         if _BLIND.fullmatch(bare(name)):
             name = f"{name} {found['account']}"
         return LmsEntry(name, found["file"], found["account"])
+
+    def also_called(self, name: str) -> Sequence[str]:
+        """``Group A-Jane Doe``: the group, if one is chosen or hands in together. ``Jean-Paul Roe`` is a name."""
+        ends = [found.start() for found in re.finditer("-", name) if re.search(r"[\s\d]", name[: found.start()])]
+        return [rest for at in ends if " " in (rest := name[at + 1 :].strip())]
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
         """A grading worksheet of one assignment, or an export of the gradebook."""

@@ -271,6 +271,15 @@ def test_an_upload_that_is_called_like_a_learner_may_be_that_learners(collecting
     assert everything(course / "submitted") == before
 
 
+@pytest.mark.parametrize("name", ["physics_2025_2026_all.zip", "physics_2025_2026_all"])
+@pytest.mark.parametrize("files", [CLASS, LMS["Canvas"]])
+def test_an_upload_that_is_called_like_a_school_year_is_nobodys(
+    files: dict[str, bytes], name: str, collecting: Collecting, course: Path
+) -> None:
+    assert not collecting(files, name).needs_person
+    assert {one.name for one in (course / "submitted").iterdir()} == {"bob", "eve"}
+
+
 @pytest.mark.parametrize("wrapper", ["", "downloads/", "01_first/archive/", "submissions/01_first/"])
 @pytest.mark.parametrize("system", LMS)
 def test_a_download_in_folders_that_are_nobodys_is_read(
@@ -615,6 +624,19 @@ def test_nor_does_a_number_that_was_somebodys_hand_in_as_another(
     assert not (course / "submitted" / "bob").exists()
 
 
+@pytest.mark.parametrize("roster", [[], [Member("bob", "Bob Roe"), Member("eve", "Eve Low")]])
+@pytest.mark.parametrize("system", ["Canvas", "Brightspace"])
+def test_nor_does_it_hide_the_one_whose_name_it_takes(
+    system: str, roster: list[Member], collecting: Collecting, course: Path
+) -> None:
+    enrol(course, roster)
+    collecting({_called(system, "Bob Roe", 7): BOBS, _called(system, "Eve Low", 11): EVES}, "first.zip")
+    second = {_called(system, "Bob Roe", 7, 98): BOBS + b" ", _called(system, "Bob Roe", 11, 99): HERS}
+    (line,) = collecting(second, "second.zip").needs_person
+    assert line.name == _called(system, "Bob Roe", 11, 99)
+    assert BOBS + b" " in everything(course / "submitted").values()
+
+
 @pytest.mark.parametrize("system", THREE_FORMS)
 def test_a_number_whose_learner_the_roster_calls_otherwise_now_is_the_same_persons(
     system: str, collecting: Collecting, course: Path
@@ -634,6 +656,17 @@ def test_moodles_number_is_one_persons_in_all_groups_of_a_lesson(
     hers = {"group 2/" + _called("Moodle", name, 11): HERS}
     assert len(collecting({**files, **hers}, "hooks26.zip").needs_person) == 2
     assert {path.name for path in (course / "submitted").iterdir()} == {"jane"}
+
+
+def test_moodles_group_before_a_name_is_no_part_of_it(collecting: Collecting, course: Path) -> None:
+    """A hyphen may be the name's own, and whoever has a number has no other's for all that stands before the name."""
+    people = {"bob": "Bob Roe", "jane": "Jane-Ann Doe", "eve": "Eve Low"}
+    enrol(course, [Member(*one) for one in people.items()])
+    names = ("Group A-Bob Roe", "Group B-2-Jane-Ann Doe", "Eve Low", "Team 1-Eve Low", "Jean-Bob Roe")
+    files = {_called("Moodle", name, at): notebook("01_first", name) for at, name in enumerate(names, 7)}
+    lines = collecting(files, "hooks26.zip").needs_person
+    assert {line.name for line in lines} == {_called("Moodle", "Eve Low", 9), _called("Moodle", "Team 1-Eve Low", 10)}
+    assert sorted(one.name for one in (course / "submitted").iterdir()) == ["Jean-Bob Roe", "bob", "jane"]
 
 
 def test_moodles_number_is_another_in_each_lesson(collecting: Collecting, course: Path) -> None:
@@ -712,3 +745,32 @@ def test_downloads_beside_each_other_in_one_folder_are_no_learners(
         f"it seems to hold what {system} hands over: collect {name!r} by itself" for name in ("A", "B")
     }
     assert not (course / "submitted").exists()
+
+
+NOBODYS_NAMES = {
+    "Gradescope": ("submission_88{}/", "hw", []),
+    "Gradescope, with a roster": ("assignment_44_export/submission_88{}/", "x", ["bob", "eve", "mallory"]),
+    "repositories": ("clones/assignment-1-x{}/", "code/hw", []),
+    "accounts": ("student0{}/", "hw", []),
+    "accounts of the class": ("home/student0{}/", "x", ["student00", "student01", "student02"]),
+    "numbers of the class": ("10{}/", "x", ["100", "101", "102"]),
+    "repositories of the class": ("submitted/assignment-1-x{}/", "hw", [f"assignment-1-x{at}" for at in range(3)]),
+}
+"""Folders of learners, made of words that nobody is called: how they are named, what is in them, and who is on the roster."""
+
+
+@pytest.mark.parametrize("attack", [name for name in FORGED if "mallory/" in "".join(FORGED[name])])
+@pytest.mark.parametrize("case", NOBODYS_NAMES)
+def test_a_learners_folder_of_whatever_name_holds_no_names_of_learners(
+    case: str, attack: str, collecting: Collecting, course: Path
+) -> None:
+    form, called, roster = NOBODYS_NAMES[case]
+    enrol(course, [Member(name) for name in roster])
+    files = {f"{form.format(at)}{called}.ipynb": data for at, data in enumerate((BOBS, EVES))}
+    hers = {form.format(2) + name.removeprefix("mallory/"): data for name, data in FORGED[attack].items()}
+    collecting(files | hers, "all")
+    found = {path: data for path, data in everything(course / "submitted").items() if path.endswith(".ipynb")}
+    if "of the class" in case:
+        for name, data in zip(roster, (BOBS, EVES), strict=False):
+            assert found.pop(f"{name}/01_first/01_first.ipynb") == data
+    assert not [path for path in found if not path.startswith(tuple(roster[2:]) or "-")]
