@@ -107,7 +107,7 @@ WORDS = Language(
         "difficulty hard": "schwer",
         "lesson": "Lektion {number}",
         "row": "{title} ({id}): {state}{tries}, {minutes} Min.",
-        "tries": ", {count} Prüfungen",
+        "tries": ", {count} mal geprüft",
         "chip": "{title}: {state}, {difficulty}, {minutes} Minuten, {points:g} Punkte",
         "go on": "Weiter mit {title} in {lesson} ({difficulty}, {minutes} Minuten).",
         "go on, in text": "weiter mit: {lesson}, {title} ({minutes} Min.)",

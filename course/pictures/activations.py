@@ -30,8 +30,8 @@ class _Layer:
     name: str
     values: list[torch.Tensor]
     zeros: list[float]
-    broken: int
-    """The first step, counted from 1, with NaN or infinity in it; 0 for none."""
+    broken: int | None
+    """The first step, counted from 0, with NaN or infinity in it."""
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -45,7 +45,7 @@ class _Layer:
             return f"{self.name}: nothing recorded"
         low, high = map(number, self.ends)
         last = f" at first, {_share(self.zeros[-1])} at last" if len(self.zeros) > 1 else ""
-        broken = f", NaN or inf from step {self.broken}" if self.broken else ""
+        broken = "" if self.broken is None else f", NaN or inf from step {self.broken}"
         steps = amount(len(self.zeros), "step")
         return f"{self.name}: {steps}, values from {low} to {high}, zeros {_share(self.zeros[0])}{last}{broken}"
 
@@ -79,8 +79,8 @@ def _summed_up(name: str, steps: Iterable[torch.Tensor]) -> _Layer:
     steps = [steps] if isinstance(steps, torch.Tensor) else steps
     if not isinstance(steps, Iterable) or isinstance(steps, (str, Mapping)):
         raise ValueError(f"wanted a list of tensors, one a step, but history[{name!r}] is {told(steps)}")
-    values, zeros, broken = [], [], 0
-    for step, tensor in enumerate(steps, 1):
+    values, zeros, broken = [], [], None
+    for step, tensor in enumerate(steps):
         if not isinstance(tensor, torch.Tensor):
             raise ValueError(f"wanted tensors, but history[{name!r}] holds {told(tensor)}")
         flat = tensor.flatten()
@@ -88,7 +88,7 @@ def _summed_up(name: str, steps: Iterable[torch.Tensor]) -> _Layer:
         flat = real(flat)[:: max(1, len(flat) // _ENOUGH)]
         values.append(flat[flat.isfinite()])
         if len(values[-1]) < len(flat):
-            broken = broken or step
+            broken = step if broken is None else broken
     return _Layer(name, values, zeros, broken)
 
 
@@ -109,24 +109,24 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     low, high = layer.ends
     counts = [torch.histc(one, _BINS, low, high) for one in layer.values]
     share = torch.stack([one / one.sum().clamp(min=1) for one in counts], dim=1).add(1e-4).log10()
-    place = {"origin": "lower", "aspect": "auto", "extent": (0.5, steps + 0.5, low, high)}
+    place = {"origin": "lower", "aspect": "auto", "extent": (-0.5, steps - 0.5, low, high)}
     above.imshow(share.numpy(), cmap="YlGnBu", vmin=-3, vmax=0, interpolation="nearest", **place)
     if low < 0 < high:
         above.axhline(0, color=ORANGE, linewidth=0.9, linestyle=(0, (4, 2)))
     above.set_yticks([low, high], [number(low), number(high)])
     above.set_xticks([])
     small = {"fontsize": 8, "va": "center"}
-    if layer.broken:
+    if layer.broken is not None:
         above.axvline(layer.broken - 0.5, color=RED, linewidth=1.6)
         paper = {"facecolor": PAPER, "edgecolor": RED, "pad": 2}
         style = {**small, "weight": "bold", "color": RED, "bbox": paper}
         above.text(0.04, 0.9, f"NaN or inf from step {layer.broken}", transform=above.transAxes, **style)
-    numbers, last = range(1, steps + 1), layer.zeros[-1]
+    numbers, last = range(steps), layer.zeros[-1]
     below.fill_between(numbers, layer.zeros, color=FAINT, step="mid")
     below.plot(numbers, layer.zeros, color=ORANGE, linewidth=1.6, marker="o", markersize=3 if steps <= 30 else 0)
-    below.set(xlim=(0.5, steps + 0.5), ylim=(-0.05, 1.08))
+    below.set(xlim=(-0.5, steps - 0.5), ylim=(-0.05, 1.08))
     below.set_yticks([0, 1], ["0 %", "100 %"])
-    below.set_xticks([1, steps][:steps], ["step 1", str(steps)][:steps])
+    below.set_xticks([0, steps - 1][:steps], ["step 0", str(steps - 1)][:steps])
     words = {**small, "ha": "right", "color": INK, "transform": below.transAxes}
     below.text(0.98, 0.8 if last < 0.6 else 0.2, f"zeros {_share(last)}", **words)
     for axes in (above, below):

@@ -82,14 +82,14 @@ def draw_autograd_graph(
 
 def _key_of(graph: Graph, glowing: Sequence[GraphBox]) -> list[Any]:
     """What the badges and the colour mean, as far as the graph has them."""
-    handles: list[Any] = [
+    marks: list[Any] = [
         Line2D([], [], linestyle="none", marker=marker, markersize=9, color=colour, label=says)
         for kind, (marker, colour, says) in _BADGES.items()
         if any(kind in box.badges for box in graph.boxes)
     ]
     if glowing:
-        handles.append(Patch(facecolor=_GLOW, edgecolor=ORANGE, linewidth=2, label="a changed gradient comes here"))
-    return handles
+        marks.append(Patch(facecolor=_GLOW, edgecolor=ORANGE, linewidth=2, label="a changed gradient comes here"))
+    return marks
 
 
 def _write_gradients(

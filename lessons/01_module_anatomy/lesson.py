@@ -257,7 +257,7 @@ class Two(nn.Module):
 
 
 print([name for name, _ in Two().named_parameters()])
-print({name: tuple(one.shape) for name, one in nn.Linear(3, 2).named_parameters()})  # out comes first
+print({name: tuple(one.shape) for name, one in nn.Linear(3, 2).named_parameters()})  # (out, in)
 
 # %% [markdown]
 # The registers themselves are made by `super().__init__()`. Without this call, PyTorch stops at the first assignment:
@@ -343,7 +343,7 @@ for name in ("learned", "kept", "remade", "plain"):
 # - **Plain attribute**: a setting that is not a tensor, such as a size or a rate.
 #
 # A common belief is that every tensor inside a layer is a parameter. `BatchNorm` learns two tensors and keeps three buffers.
-# Another is that a *frozen* parameter becomes a buffer. It stays a parameter, which rests.
+# Another is that a *frozen* parameter, one with `requires_grad=False`, becomes a buffer. It stays a parameter.
 
 # %%
 norm = nn.BatchNorm2d(8)
@@ -450,8 +450,8 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 # Write `inventory(model)` for any model. It returns a dict:
 #
 # - `"children"`: a list of the names of the modules that stand directly in it;
-# - `"modules"` and `"leaves"`: a list of the names of all modules in it, and how many of those have no children;
-# - `"parameters"` and `"buffers"`: a dict, name → shape, and a list of names;
+# - `"modules"`: a list of the names of all modules below it; `"leaves"`: how many of those have no children;
+# - `"parameters"`: a dict, name → shape; `"buffers"`: a list of names;
 # - dotted names, in the order of the four methods; each object once, an empty place not at all.
 #
 # ```python

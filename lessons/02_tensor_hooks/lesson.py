@@ -11,7 +11,7 @@
 #
 # A tensor hook is a function of yours that backward calls with a gradient. It looks at it, or hands on another one.
 #
-# - **You will do** this: double, clip and stop gradients, and find out of what two nets die.
+# - **You will do** this: double, clip and stop gradients, and find out why two nets die.
 # - **You will learn** when a hook runs, what it may return, and how far that reaches.
 # - **You need** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
 # - **Time** <!-- time and points -->. Each of the three parts ends where you can pause.
@@ -184,13 +184,14 @@ print("square root of (sum + 1e-12): ", gradient_at_0(lambda d: ((d**2).sum(dim=
 print("torch.linalg.vector_norm:     ", gradient_at_0(lambda d: torch.linalg.vector_norm(d, dim=1)))
 
 # %% [markdown]
-# Clipping is no cure: NaN stays NaN. In part 3 another net dies, and you find out of what.
+# Clipping is no cure: NaN stays NaN. A tiny number under the root keeps its slope finite, and `vector_norm` takes 0 for the slope
+# at 0. In part 3 another net dies, and you find out why.
 #
 # ## The way back
 #
 # This is the graph of the first cell of this lesson. Each box is a step of backward, the `grad_fn` of the tensor that an operation
-# has computed. Forward went from the top to the bottom, **the gradient goes the other way, along the arrows**. The dot is the
-# hook: the gradient of `h` passes it before it enters the box.
+# has computed; `AccumulateGrad` adds to a leaf's `.grad`. Forward went from the top to the bottom, **the gradient goes the other
+# way, along the arrows**. The dot is the hook: the gradient of `h` passes it before it enters the box.
 
 # %%
 from course.pictures.autograd_graph import draw_autograd_graph
@@ -348,7 +349,7 @@ print("h.grad is    ", h.grad.tolist())
 
 # %% [markdown]
 # One trap: `detach()` and `.data` copy nothing. If the gradient reaches a leaf as it is, autograd may use its memory as the
-# leaf's `.grad`, and add later passes to it. Keep the gradient itself, or a clone.
+# leaf's `.grad`, and add later passes to it, unless somebody holds the gradient itself. So keep that, or a clone.
 
 # %%
 def kept_after_two_passes(keep):
@@ -622,7 +623,7 @@ fatal = adapt(steps)
 # medium · 12 min
 #
 # Write `blame(steps, x)`. `steps` is a dict of names and functions: the first is called with `x`, which requires a gradient,
-# each other one with what came before. Run them, then backward from the sum of the result, and leave no hook on `x`. Return the
+# each next one with the result before it. Run them, then backward from the sum of the result, and leave no hook on `x`. Return the
 # name of the step that made the first bad gradient, NaN or infinite: what came back to it was finite, what it sent on was not. If
 # there is none, return `None`.
 #

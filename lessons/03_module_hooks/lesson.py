@@ -96,7 +96,7 @@ print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 # %%
 from course.pictures.replay import replay
 
-replay(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3))
+replay(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3, requires_grad=True))
 
 # %%
 show_source(Add)
@@ -107,7 +107,7 @@ show_source(Add)
 #
 # Collect what `add` works with, from outside: whenever somebody calls `add(x1, x2)`, three tensors come to the end of the
 # list `answer`, namely `x1`, `x2` and the output, in this order. Both hooks only watch. Take what you store from the hooks'
-# arguments: the check gives `add` other forwards, too.
+# arguments, whatever `forward` computes.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))
@@ -244,7 +244,7 @@ largest = [pictures.max().item() for pictures, labels in digit_batches()]
 print({step: value for step, value in enumerate(largest) if value != 1})
 
 # %% [markdown]
-# One batch, whose pixels nobody has divided by 255. Its step threw the weights far away, the optimizer's momentum carried them
+# As in lesson 02, it is one batch whose pixels nobody has divided by 255. Its step threw the weights far away, the optimizer's momentum carried them
 # on, and a few steps later no picture got through the second ReLU any more.
 #
 # ## What a forward hook may return
@@ -291,7 +291,7 @@ print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
 # easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call of `add(x1, x2)` returns 5 more than before.
-# Add the 5 to what `forward` has returned: the check gives `add` other forwards, too.
+# Add the 5 to what `forward` has returned, whatever it computes.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
@@ -323,8 +323,8 @@ check("add_five")
 # A *full backward hook* sees gradients: `grad_output` holds that of each output of the module, `grad_input` that of each
 # positional input. Gradients of the weights are in neither of them.
 #
-# Many believe that a module hook sees one operation inside. For the hooks in the table that is not so. The lesson's second
-# module makes **two** multiplications, and its hook sees what autograd says of both together:
+# The hook sees the module as a whole. The lesson's second module makes **two** multiplications, and its hook sees what autograd
+# says of both together:
 
 # %%
 show_source(Model)
@@ -611,15 +611,46 @@ gradient_sizes(net)
 # %% [markdown]
 # Whatever stands in front of a dead ReLU gets a gradient of exactly 0. Only the last layer gets one. But all that comes in there
 # is zeros, so it can learn its bias and nothing else: how often each digit occurs. That is what guessing means.
+
+# %% [markdown]
+# ### In your own words: Frozen, and still it moves
 #
-# This is the end of the core path. You can collect, change and measure what flows through any module, in both directions, and
-# you leave no hook behind. It is a good place for a break, or for lesson 04.
+# 5 min
+#
+# A colleague wants to freeze the middle one of three linear layers, and leaves the others in training. He registers a
+# full backward hook on it that returns zeros for `grad_input`. "That is the gradient of the layer," he says. After one
+# step of plain SGD the middle layer has changed, and the first one has not.
+#
+# What is `grad_input` the gradient of, and what is it not? Say why the layer's own weight learned as before, why the
+# first layer stands still, and which other hook of the table reaches the weight, and would not help him either.
+#
+# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_grad_input", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# `grad_input` is the gradient of the loss with respect to what went **into** the layer, not with respect to its weight and
+# bias. The layer's own gradients are computed from `grad_output` and the kept input, before the full backward hook runs, so
+# they are as ever. What the hook returns goes on to the earlier layers: zeros, so the first layer has gradient 0. A full
+# backward *pre*-hook that returns zeros for `grad_output` does reach the weight, but the gradient of the input is computed
+# from the same zeros, so it stops the first layer as well. To freeze one layer: `requires_grad_(False)`, or tensor hooks on
+# its parameters.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: `grad_input` belongs to the input and not to the parameters, **and** the parameters' gradients come from
+#   `grad_output` (or: are computed before the hook). Names the pre-hook, with its side effect on the earlier layers.
+# - 1 point: `grad_input` told apart from the parameters' gradient, without the reason or without the pre-hook.
+# - Common wrong explanations, 0 points for that part: `grad_input` holds the weight's gradient at another index (what the
+#   deprecated hook seemed to show); the hook's return value is ignored; the optimizer's weight decay or momentum moved the
+#   weight; the hook came too late because the optimizer had stepped.
+# ### END MARK SCHEME
+# ### END SOLUTION
 
 # %% [markdown]
 # # Further
 #
-# What follows is for those who steer networks with hooks, or write tools for other people's models. You can read each section
-# on its own.
+# The core path ends here. You can collect, change and measure what flows through any module, in both directions, and you leave no
+# hook behind: a good place for a break, or for lesson 04. What follows is for those who steer networks with hooks, or write tools
+# for other people's models. You can read each section on its own.
 #
 # ## What a forward pre-hook may return
 #
@@ -774,7 +805,7 @@ check("backward_pre_or_post")
 from course.pictures.timeline import draw_hook_timeline
 
 
-class Block(nn.Module):
+class Pair(nn.Module):
     def __init__(self):
         super().__init__()
         self.fc = nn.Linear(3, 3)
@@ -784,7 +815,7 @@ class Block(nn.Module):
         return self.act(self.fc(x))
 
 
-draw_hook_timeline(nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True))
+draw_hook_timeline(nn.Sequential(Pair(), Pair()), torch.ones(2, 3, requires_grad=True))
 
 # %% [markdown]
 # Read it like brackets: the outer module opens first and closes last, and backward does the same in the other direction. Now
@@ -793,7 +824,7 @@ draw_hook_timeline(nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_gr
 
 # %%
 draw_hook_timeline(
-    nn.Sequential(Block(), Block()),
+    nn.Sequential(Pair(), Pair()),
     torch.ones(2, 3),
     title="The same, but the input requires no gradient",
 )
@@ -1071,7 +1102,7 @@ def layer_report(model, *inputs):
             row["output"] = tensor.detach().abs().float().mean().item()
             rows.append(row)
             if tensor.requires_grad:
-                # row=row: late binding, once more
+                # row=row: see lesson 02, part 2
                 tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean().item()))
 
     with contextlib.ExitStack() as hooks:
@@ -1094,40 +1125,6 @@ print()
 layer_report(nn.LSTM(3, 4), torch.randn(5, 2, 3))
 print()
 layer_report(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), torch.randn(2, 5, 8))
-
-# %% [markdown]
-# ### In your own words: Frozen, and still it moves
-#
-# 5 min
-#
-# A colleague wants to freeze the middle one of three linear layers, and leaves the others in training. He registers a
-# full backward hook on it that returns zeros for `grad_input`. "That is the gradient of the layer," he says. After one
-# step of plain SGD the middle layer has changed, and the first one has not.
-#
-# What is `grad_input` the gradient of, and what is it not? Say why the layer's own weight learned as before, why the
-# first layer stands still, and which of the hooks of this lesson would not help him either, although it does reach the
-# weight.
-#
-# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_grad_input", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# ### BEGIN SOLUTION
-# `grad_input` is the gradient of the loss with respect to what went **into** the layer, not with respect to its weight and
-# bias. The layer's own gradients are computed from `grad_output` and the kept input, before the full backward hook runs, so
-# they are as ever. What the hook returns goes on to the earlier layers: zeros, so the first layer has gradient 0. A full
-# backward *pre*-hook that returns zeros for `grad_output` does reach the weight, but the gradient of the input is computed
-# from the same zeros, so it stops the first layer as well. To freeze one layer: `requires_grad_(False)`, or tensor hooks on
-# its parameters.
-#
-# ### BEGIN MARK SCHEME
-# - 2 points: `grad_input` belongs to the input and not to the parameters, **and** the parameters' gradients come from
-#   `grad_output` (or: are computed before the hook). Names the pre-hook, with its side effect on the earlier layers.
-# - 1 point: `grad_input` told apart from the parameters' gradient, without the reason or without the pre-hook.
-# - Common wrong explanations, 0 points for that part: `grad_input` holds the weight's gradient at another index (what the
-#   deprecated hook seemed to show); the hook's return value is ignored; the optimizer's weight decay or momentum moved the
-#   weight; the hook came too late because the optimizer had stepped.
-# ### END MARK SCHEME
-# ### END SOLUTION
 
 # %% [markdown]
 # ## Recap

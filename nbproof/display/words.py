@@ -158,7 +158,7 @@ TEXTS: Mapping[str, Any] = {
     "difficulty hard": "hard",
     "lesson": "lesson {number}",
     "row": "{title} ({id}): {state}{tries}, {minutes} min",
-    "tries": ", {count} checks",
+    "tries": ", checked {count} times",
     "chip": "{title}: {state}, {difficulty}, {minutes} minutes, {points:g} points",
     "go on": "Go on with {title} in {lesson} ({difficulty}, {minutes} minutes).",
     "go on, in text": "go on with: {lesson}, {title} ({minutes} min)",

@@ -89,7 +89,7 @@ def test_words_and_picture_say_the_same() -> None:
     solve("b", passed=False)
     words = text_of(overview())
     assert "✓ The <a> (a): solved, 5 min" in words
-    assert "… The <b> (b): tried, 2 checks, 10 min" in words
+    assert "… The <b> (b): tried, checked 2 times, 10 min" in words
     assert "go on with: lesson 01, The <b> (10 min)" in words
 
     class Page(HTMLParser):

@@ -123,7 +123,7 @@ SAYS: dict[str, tuple[Callable[[], Picture], Iterable[str]]] = {
     ),
     "activations": (
         lambda: draw_activation_histograms(history(), title="Training"),
-        ["Training", "1.relu", "NaN or inf from step 9", "never: nothing recorded", "constant: 2 steps"],
+        ["Training", "1.relu", "NaN or inf from step 8", "never: nothing recorded", "constant: 2 steps"],
     ),
     "activations of every kind": (
         lambda: draw_activation_histograms(STEPS),
@@ -246,6 +246,9 @@ def test_each_column_is_the_histogram_of_its_step() -> None:
     assert columns[0, 0] == pytest.approx(torch.tensor(0.7501).log10().item(), abs=1e-4), "three of four values are low"
     assert columns[0, 1] == pytest.approx(-4) and columns[-1, 1] == pytest.approx(0, abs=1e-3)
     assert list(share.lines[0].get_ydata()) == [0.75, 0.0]
+    assert [tick.get_text() for tick in share.get_xticklabels()] == ["step 0", "1"], (
+        "counted as in the exercise beside it"
+    )
     assert "relu: 2 steps, values from 0 to 1, zeros 75% at first, 0% at last" in picture.alt
 
 

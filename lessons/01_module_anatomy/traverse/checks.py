@@ -119,6 +119,7 @@ class FiveEntries(Check):
             "anatomy_not_a_dict": _says(lambda found: not isinstance(found, dict)),
             "anatomy_entry_missing": _says(lambda found: set(found) != set(_FIVE)),
             "anatomy_notebooks_own_model": {"children": ["features", "heads"]},
+            "anatomy_list_for_number": {"leaves": _says(lambda found: isinstance(found, list))},
             "iterator_not_list": _one_of(children=no_list, modules=no_list, buffers=no_list),
             "anatomy_modules_for_names": AnyOf(
                 *({key: no_names} for key in ("children", "modules", "buffers")),
@@ -135,7 +136,6 @@ class FiveEntries(Check):
             "anatomy_another_order": _one_of(
                 children=other_order(children), modules=other_order(modules), buffers=other_order(buffers)
             ),
-            "anatomy_list_for_number": {"leaves": _says(lambda found: isinstance(found, list))},
             "counts_branches": {"leaves": len(modules)},
             "anatomy_containers_for_branches": {"leaves": sum(not isinstance(part, containers) for part in below)},
             "anatomy_leaves_with_parameters": {

@@ -32,7 +32,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% children_for_modules
 # misconception: lists one level only | hint: children_for_modules
-# breaks: a list of the names of all modules in it
+# breaks: a list of the names of all modules below it
 # edits: names_filtered
 -        "modules": [name for name, _ in model.named_modules() if name],
 +        "modules": [name for name, _ in model.named_children()],

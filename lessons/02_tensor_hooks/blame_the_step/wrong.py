@@ -151,7 +151,7 @@ def blame(steps, x):
 
 # %% one_call_for_all
 # misconception: each step is called with x | hint: none
-# breaks: each other one with what came before
+# breaks: each next one with the result before it
 # edits: walks_back
 -        values.append(step(values[-1]))
 +        values.append(step(x))
