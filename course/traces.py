@@ -50,7 +50,7 @@ is_a = isinstance
 
 
 def what_runs(model: nn.Module, case: Case, run: Callable[[], object], moment: str = "afterwards") -> int:
-    """A number that follows from what runs during ``run()``: the hooks' kinds, places and order, and each module's mode and forward.
+    """A number of what runs during ``run()``: the hooks' kinds, places and order, and each module's mode and its forward.
 
     ``run`` calls the model, and goes backward through it where gradients matter: hooks of the model, of what is in it
     and of its parameters count, those for all modules, and which parameters a gradient reaches. A hook of the probe's

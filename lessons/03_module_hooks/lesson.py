@@ -493,41 +493,6 @@ from course import check
 check("unit_grad_sum")
 
 # %% [markdown]
-# ## The first layer: no input needs a gradient
-#
-# The first layer of nearly every network meets **data**, which requires no gradient. What becomes of its hook?
-
-# %%
-first = nn.Linear(3, 2)
-
-
-def tell(module, grad_input, grad_output):
-    print("grad_input: ", grad_input)
-    print("grad_output:", grad_output[0].tolist())
-    print("weight.grad:", module.weight.grad)
-
-
-first.register_full_backward_hook(tell)
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    first(torch.ones(1, 3)).sum().backward()
-for told in caught:  # an old PyTorch, such as 2.6, says nothing
-    print(told.category.__name__ + ":", str(told.message).split(". ")[0])
-
-first.requires_grad_(False)  # frozen; the layer that comes later still learns
-nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
-print("frozen: not a word from the hook")
-
-# %% [markdown]
-# | the module's input | its output | the hook runs | `grad_input` |
-# | --- | --- | --- | --- |
-# | requires a gradient | requires a gradient | when the gradient of the input is there | `(gradient,)` |
-# | requires none | requires a gradient, because of the parameters | as soon as that of the **output** is there, before `weight.grad` | `(None,)` |
-# | requires none | requires none: the parameters are frozen, or there are none | never | - |
-#
-# `None` also stands for an argument that is no tensor, and in `grad_output` for an output that nobody uses.
-
-# %% [markdown]
 # ## Handles: hooks that come off again
 #
 # From lesson 02 you know that a hook stays until its handle removes it, and that a cell which runs twice registers twice. A
@@ -652,6 +617,41 @@ gradient_sizes(net)
 # hook behind: a good place for a break, or for lesson 04. What follows is for those who steer networks with hooks, or write tools
 # for other people's models. You can read each section on its own.
 #
+# ## The first layer: no input needs a gradient
+#
+# The first layer of nearly every network meets **data**, which requires no gradient. What becomes of its hook?
+
+# %%
+first = nn.Linear(3, 2)
+
+
+def tell(module, grad_input, grad_output):
+    print("grad_input: ", grad_input)
+    print("grad_output:", grad_output[0].tolist())
+    print("weight.grad:", module.weight.grad)
+
+
+first.register_full_backward_hook(tell)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    first(torch.ones(1, 3)).sum().backward()
+for told in caught:  # an old PyTorch, such as 2.6, says nothing
+    print(told.category.__name__ + ":", str(told.message).split(". ")[0])
+
+first.requires_grad_(False)  # frozen; the layer that comes later still learns
+nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
+print("frozen: not a word from the hook")
+
+# %% [markdown]
+# | the module's input | its output | the hook runs | `grad_input` |
+# | --- | --- | --- | --- |
+# | requires a gradient | requires a gradient | when the gradient of the input is there | `(gradient,)` |
+# | requires none | requires a gradient, because of the parameters | as soon as that of the **output** is there, before `weight.grad` | `(None,)` |
+# | requires none | requires none: the parameters are frozen, or there are none | never | - |
+#
+# `None` also stands for an argument that is no tensor, and in `grad_output` for an output that nobody uses.
+
+# %% [markdown]
 # ## What a forward pre-hook may return
 #
 # A pre-hook's return value replaces **all** the positional arguments at once. So a module with two inputs needs a tuple of two.
