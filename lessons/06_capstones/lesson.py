@@ -1273,7 +1273,7 @@ for title, (model, pixels) in real_models.items():
     full, layer = saved_in_kib(model, pixels)
     half = "not on this CPU"
     if has_half_precision(model, pixels):
-        half = f"{saved_in_kib(model, pixels, half=True)[0]:6.0f} KiB"
+        half = f"{saved_in_kib(model, pixels, half=True)[0]:.0f} KiB"
     print(f"{title:18} in full {full:4.0f} KiB, most of it in {layer!r}; in half precision {half}")
 # %% [markdown]
 # Of several pairs of hooks for saved tensors only the innermost is asked: inside of `save_on_cpu`, which keeps what is saved in the
