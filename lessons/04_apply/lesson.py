@@ -172,7 +172,7 @@ beside(
 # Does `apply` go the same way? **Write your guess on paper**, as seven class names. Then let `apply` tell you.
 
 # %% [markdown]
-# ### Exercise: the order of apply
+# ### Exercise: The order of apply
 #
 # easy · 5 min
 #
@@ -280,7 +280,7 @@ x = torch.tensor([3.0])
 print("input:", x, "| output:", wrong(x), "| W:", wrong.ab.a.W.data)
 
 # %% [markdown]
-# ### Exercise: every weight is 1
+# ### Exercise: Every weight is 1
 #
 # easy · 6 min
 #
@@ -327,9 +327,8 @@ for layer in (nn.Linear(2, 3), Function_A()):
     print(f"so it is shown as    {layer}")
 
 # %% [markdown]
-# If the class is not yours, `apply` can put a method onto each **object**. That comes with two surprises, both Python's. To a
-# function that is stored on an object nobody passes `self`. And `repr()` and `print()` look for `__repr__` on the **class**, never
-# on the object.
+# If the class is not yours, `apply` can put a method onto each **object**. That comes with two surprises, both Python's. A
+# function that is stored on an object gets no `self`. And `repr()` and `print()` look for `__repr__` on the **class** alone.
 
 # %%
 layer = Function_A("amber")
@@ -348,15 +347,15 @@ print("a __repr__ on the object:\n   ", layer)
 
 # %% [markdown]
 # So the function needs its `self` fixed beforehand. `partial(shout, layer)` is a new function that calls `shout` with `layer` as
-# its first argument. A closure can do the same. What it must not do, read a variable that has moved on, you know from lesson 02;
-# here each call of your function has a `module` of its own.
+# its first argument. A closure can do the same. The late binding of lesson 02 is no danger here: each call of your function has
+# a `module` of its own.
 
 # %%
 shout_of_layer = partial(shout, layer)
 print(shout_of_layer())
 
 # %% [markdown]
-# ### Exercise: names in the repr
+# ### Exercise: Names in the repr
 #
 # medium · 10 min
 #
@@ -416,8 +415,7 @@ check("named_repr")
 # that it can work with.
 #
 # **A `forward` on the object**, `module.forward = ...`, hides the `forward` of the class. The old one does not run. Hooks still
-# do, because PyTorch calls them around whatever `forward` is. As with `extra_repr`, nobody passes `self`: use `partial`, or a
-# closure.
+# do, because PyTorch calls them around whatever `forward` is. As with `extra_repr`, it gets no `self`: use `partial`, or a closure.
 #
 # The cell multiplies by a gain, once in each way. The second input cannot be added to `W`, so it tells who runs the old
 # `forward`.
@@ -451,7 +449,7 @@ rewired.register_forward_hook(lambda module, args, output: print("a hook sees", 
 seen = rewired(two)
 
 # %% [markdown]
-# ### Exercise: every function becomes linear
+# ### Exercise: Every function becomes linear
 #
 # hard · 18 min
 #
@@ -566,7 +564,7 @@ plain = nn.BatchNorm2d(4, affine=False)
 print("a batch norm with affine=False: weight", plain.weight, "| bias", plain.bias)
 
 # %% [markdown]
-# ### Exercise: a start for every type
+# ### Exercise: A start for every type
 #
 # medium · 12 min
 #
@@ -699,13 +697,13 @@ print("lines in the log from the encoder:", calls.count(encoder))
 # next tool would find it and believe that its own work is done.
 
 # %% [markdown]
-# ### Exercise: visited twice, hooked once
+# ### Exercise: Visited twice, hooked once
 #
 # medium · 10 min · further
 #
 # Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included:
-# once on each, in however many places it appears. It returns the list of the handles, and works again on a model that was hooked
-# before. With or without `apply`: as you like.
+# once on each, in however many places it appears. It returns the list of the handles; when these are removed, it works again.
+# With or without `apply`: as you like.
 #
 # ```python
 # act = nn.Tanh()
@@ -787,7 +785,7 @@ print("second:", tuple(second.W.shape), second.W.dtype)
 # that fits, and keeps the parameter's own memory and dtype.
 
 # %% [markdown]
-# ### Exercise: a new start in mid-training
+# ### Exercise: A new start in mid-training
 #
 # medium · 10 min · further
 #
@@ -869,7 +867,7 @@ for what, set_mode in (
     print(f"{what:<18} the running mean of the frozen batch norm has moved: {moved}")
 
 # %% [markdown]
-# In mid-training there is a trap more. `requires_grad_(False)` stops new gradients, but an old one stays in `.grad`, and an
+# In mid-training there is one more trap. `requires_grad_(False)` stops new gradients, but an old one stays in `.grad`, and an
 # optimizer asks for nothing else. `zero_grad()` before the next step is the cure:
 
 # %%
@@ -885,7 +883,7 @@ for what in ("requires_grad_(False)", "requires_grad_(False), zero_grad()"):
     print(f"{what:<34} the weight has moved by {before - layer.weight.item():.3g}")
 
 # %% [markdown]
-# ### Exercise: freeze, and thaw again
+# ### Exercise: Freeze, and thaw again
 #
 # medium · 15 min · further
 #
@@ -1006,7 +1004,7 @@ net[1] = nn.Sequential(net[1], nn.Dropout())
 print("in training mode:", [name for name, module in net.named_modules() if module.training])
 
 # %% [markdown]
-# ### Exercise: another module at every place
+# ### Exercise: Another module at every place
 #
 # hard · 20 min · further
 #
@@ -1083,7 +1081,7 @@ for way in (closing_over, by_argument, by_partial):
     print(f"{way.__name__:<13} the copy has W = 100 and computes 1 * W = {clone(torch.ones(1)).item()}")
 
 # %% [markdown]
-# ### Exercise: linear, for good
+# ### Exercise: Linear, for good
 #
 # hard · 20 min · further
 #
@@ -1170,6 +1168,6 @@ for name, (modules, elements) in census(nn.TransformerDecoderLayer(d_model=16, n
 progress()
 
 # %% [markdown]
-# ### Limits while it is graded
+# ### When this notebook is graded
 #
 # <!-- grading limits -->

@@ -366,9 +366,6 @@ def count_hooks(model):
 
 
 # %% [markdown]
-# Now deal with both troubles at once.
-
-# %% [markdown]
 # ### Exercise: Features that stay true
 #
 # medium · 12 min
@@ -549,8 +546,8 @@ found
 #
 # ## The same with a GPT
 #
-# The models that everybody talks about are made of *blocks*, and these of *heads*, by which a token looks back at earlier ones. Here is one
-# in small. It completes lines such as `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Every head is a module, and a block puts out a dict.
+# Large language models are made of *blocks*, and these of *heads*, by which a *token* looks back at earlier ones. Here is one in small. Its
+# tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a module; a block puts out a dict.
 
 # %%
 show_source(Head, Block)
@@ -597,10 +594,11 @@ for name in heads:
     print(f"copy, {name} patched  {'patch_activation is not written yet' if patched is None else answer(patched)}")
 
 # %% [markdown]
-# One head of the first block has heard the task. With what it says on the other line, all or nearly all of the answer turns around.
+# One head of the first block has heard the task. With what it says on the other line, all or nearly all of the answer turns around. The
+# picture did not show which: it begins at `=`, and that head has listened before, at the digits.
 #
 # Now without a second run. Whoever knows the **direction** in which `reverse` differs from `copy` can add it to what a block puts out, and the
-# net does what nobody has asked for. This is called *steering*: language models become more polite by it, or speak of one bridge only.
+# net does what nobody has asked for. This is called *steering*: it made a language model speak of the Golden Gate Bridge all the time.
 
 # %% [markdown]
 # ### Exercise: Steer a block
@@ -770,7 +768,7 @@ check("untouched_model")
 # ## Outputs that are not tensors
 #
 # An LSTM returns a tuple in a tuple. Attention returns a tuple too, and its second part may be `None`. A hook that calls
-# `output.detach()` fails at all of these, and `output[0]` is no way out: it loses the rest, and of one tensor it takes the first sample.
+# `output.detach()` fails at all of these, and `output[0]` is no way out: it loses the rest, and of a single tensor all but the first sample.
 
 
 # %%
@@ -1166,9 +1164,9 @@ print("hooks left:", count_hooks(net), "  modes:", net.training, net.bn1.trainin
 print("running_mean unchanged:", torch.equal(before, net.layer1[0].bn1.running_mean))
 
 # %% [markdown]
-# Do the tools survive other models? The first five lines should give shapes. The last two ask for what there is not: *the* tensor of an LSTM, which returns
-# three, and *the* call of a layer that runs twice. No check has asked what yours do then. A good tool raises an error that says so; a poor one
-# returns something, or stumbles over an attribute.
+# Do the tools survive other models? The first five lines should give shapes; where one stumbles over a tuple, open it as `every_tensor` does.
+# The last two ask for what there is not: *the* tensor of an LSTM, which returns three, and *the* call of a layer that runs twice. A good
+# tool raises an error that says so; a poor one returns something, or stumbles over an attribute. No check has asked for any of this.
 
 
 # %%
@@ -1223,7 +1221,7 @@ attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer
 #
 # **Next:** lesson 06 builds tools of hooks: Grad-CAM, a search for the first NaN, an optimizer inside the backward pass.
 #
-# ### Limits, if a class is graded
+# ### When this notebook is graded
 #
 # <!-- grading limits -->
 

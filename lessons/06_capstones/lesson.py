@@ -241,9 +241,9 @@ for key, value in report.items():
 # %% [markdown]
 # And on models from work? In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, and a
 # Transformer computes in half precision here (**autocast**). A **checkpoint** runs its part once more in backward, and wants
-# the same operations recorded both times: see `tensor.detach()` in the solution. An output can be a **dataclass**. And where no
-# hook is ever called, as in a model that was compiled and run before, an empty report looks like good news: the solution says
-# aloud that it has heard nothing.
+# the same operations recorded both times: so a hook asks `tensor.detach()`, which records nothing. An output can be a **dataclass**.
+# And where no hook is ever called, as in a model that was compiled and run before, an empty report looks like good news: a good
+# tool says aloud that it has heard nothing.
 
 # %%
 from dataclasses import dataclass
@@ -486,8 +486,8 @@ def heat_on_the_digit(net):
 for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patient}.items():
     print(f"{title:12} {heat_on_the_digit(net):.0%} of the heat on the right digit")
 # %% [markdown]
-# The patient's loss was as low as 0.4, and yet its heat is hardly better than chance: it has never seen a digit that has moved, or
-# that has neighbours. Do the same with your own nets before you believe a picture.
+# The patient's loss was low, and yet its heat is hardly better than chance: it has never seen a digit that has moved, or that has
+# neighbours. Do the same with your own nets before you believe a picture.
 
 # %% [markdown]
 # # Further
@@ -496,18 +496,18 @@ for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patie
 #
 # ## Grad-CAM at work
 #
-# For a net that ends in a mean and one linear layer there is **CAM**, the predecessor, which needs no autograd: the weight of the class,
-# divided by the number of positions. In a ResNet's block one ReLU runs twice, and what it returns at last is what the block returns.
-# Is your tool equal in both?
+# **CAM**, the predecessor, needs no autograd: where a net ends in a mean and one linear layer, it takes the weight that this layer gives
+# the channel, divided by the number of positions. In a ResNet's block one ReLU runs twice, and what it returns at last is what the
+# block returns. Does your tool agree with both?
 
 # %%
-with torch.no_grad():
-    cam = torch.einsum("k,nkhw->nhw", eye.fc.weight[3], eye.features(board)).relu()
-print("equal to CAM:", torch.allclose(heats[3] * heats[3][0].numel(), cam, atol=1e-5))
-
 torch.manual_seed(0)
 resnet = copy.deepcopy(real_models["ResNet-18"][0]).eval().requires_grad_(False)
 photos, targets = torch.rand(2, 3, 64, 64), torch.tensor([1, 7])
+
+with torch.no_grad():
+    cam = torch.einsum("k,nkhw->nhw", eye.fc.weight[3], eye.features(board)).relu()
+print("equal to CAM:", torch.allclose(heats[3] * heats[3][0].numel(), cam, atol=1e-5))
 block = grad_cam(resnet, "layer4.1", photos, targets)
 relu = grad_cam(resnet, "layer4.1.relu", photos, targets)
 print("the block, and its ReLU, which runs twice: equal:", torch.equal(block, relu))
@@ -919,8 +919,8 @@ compared("one Linear layer", nn.Linear(16, 2), lambda model: model(rows).pow(2).
 with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 # %% [markdown]
-# The solution gets through all but one: an Embedding that shares its weight with a Linear layer adds a part to the gradient that no
-# hook on the Linear layer sees. So it raises an error, for a wrong number would be worse. Norms and LSTMs are no Linear layers and
+# A tool can get through all but one: an Embedding that shares its weight with a Linear layer adds a part to the gradient that no
+# hook on the Linear layer sees. There an error is right, for a wrong number would be worse. Norms and LSTMs are no Linear layers and
 # have no entry; neither has an attention's `out_proj`, whose `forward` nobody calls.
 #
 # ### Without hooks: `vmap`
@@ -1248,8 +1248,8 @@ draw_memory(bars, title="Six ways to run a forward")
 # beginning of a net save nothing; frozen layers *later* than one that learns do, for the gradient has to go through them. A
 # validation without `no_grad` pays the full price.
 #
-# On models from work, in full and in half precision: under autocast copies of the weights are saved as well. Not every CPU has half
-# precision for an LSTM: if yours has not, the line says so.
+# On models from work, in full and in half precision: under autocast copies of the weights are saved as well, and with pictures as
+# few and small as these they outweigh all else. Not every CPU has half precision for an LSTM: if yours has not, the line says so.
 
 # %%
 def saved_in_kib(model, pixels, half=False):
@@ -1273,8 +1273,8 @@ for title, (model, pixels) in real_models.items():
     full, layer = saved_in_kib(model, pixels)
     half = "not on this CPU"
     if has_half_precision(model, pixels):
-        half = f"{saved_in_kib(model, pixels, half=True)[0]:11.0f} KiB"
-    print(f"{title:18} {full:7.0f} KiB, {half}   most of it in {layer!r}")
+        half = f"{saved_in_kib(model, pixels, half=True)[0]:.0f} KiB"
+    print(f"{title:18} in full {full:4.0f} KiB, most of it in {layer!r}; in half precision {half}")
 # %% [markdown]
 # Of several pairs of hooks for saved tensors only the innermost is asked: inside of `save_on_cpu`, which keeps what is saved in the
 # machine's main memory, your own pair is not. And if a layer fails and the model itself catches the error, an ordinary forward hook
@@ -1326,6 +1326,6 @@ print("the bytes of exp belong to '':", memory.by_layer)
 progress()
 
 # %% [markdown]
-# ## How this notebook is graded
+# ### When this notebook is graded
 #
 # <!-- grading limits -->

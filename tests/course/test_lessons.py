@@ -77,6 +77,13 @@ def test_learners_are_told_the_grading_limits(lesson: Lesson) -> None:
     assert GradingLimits(config=course_config(ROOT)).sentence() in release
 
 
+def test_titles_begin_alike_and_nobody_is_sent_to_an_answer_that_he_does_not_have(lesson: Lesson) -> None:
+    """Bundles hold no right answers: a text that says "see the solution" leads nowhere."""
+    release = (ROOT / "release" / lesson.slug / f"{lesson.slug}.ipynb").read_text(encoding="utf-8")
+    assert re.findall(r"### Exercise: [a-z].*", release) == []
+    assert re.findall(r"(?i).*\bthe solution\b.*", release) == []
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(sys.platform != "linux", reason="how much memory a try takes at most, Linux alone tells")
