@@ -245,19 +245,3 @@ def saved_bytes(model, x):
         output = model(x)
     held.clear()
     return output, sum(sizes.values())
-
-# %% number_first
-# misconception: the number first | hint: saved_bytes_two_results
-def saved_bytes(model, x):
-    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    sizes = {}
-
-    def pack(tensor):
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in own:
-            sizes[storage.data_ptr()] = storage.nbytes()
-        return tensor.detach()
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-        output = model(x)
-    return sum(sizes.values()), output

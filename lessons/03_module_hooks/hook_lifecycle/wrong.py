@@ -279,12 +279,3 @@ def hooked(modules, hook):
     for module in modules:
         with module.register_forward_hook(hook):
             yield
-
-# %% yields_twice
-# misconception: yields each handle | hint: hooked_yields_again
-@contextlib.contextmanager
-def hooked(modules, hook):
-    with contextlib.ExitStack() as stack:
-        handles = [stack.enter_context(module.register_forward_hook(hook)) for module in modules]
-        for module in modules:
-            yield module
