@@ -1,3 +1,5 @@
+from itertools import product
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -40,10 +42,11 @@ class AllLayersRegistered(_OfTheNet):
         layers = [sorted((list(one.shape) for one in part.parameters(recurse=False)), key=len, reverse=True) for part in net.modules()]
         return {"parameters of each layer": sorted(layer for layer in layers if layer), "output": net(case.tensor("x", 3, 64))}
 
-    def computed(self, case, activation=F.relu):
+    def computed(self, case, behind=(F.relu, F.relu, torch.clone)):
+        """What a net puts out, with these functions behind its three layers."""
         first, bias, second, _, head, last = (_values(case, shape) for shape in _SHAPES)
-        x = activation(F.linear(case.tensor("x", 3, 64), first, bias))
-        return Close(F.linear(activation(F.linear(x, second, bias)), head, last), 1e-4, 1e-4)
+        x = behind[0](F.linear(case.tensor("x", 3, 64), first, bias))
+        return Close(behind[2](F.linear(behind[1](F.linear(x, second, bias)), head, last)), 1e-4, 1e-4)
 
     def truth(self, case):
         return {"parameters of each layer": sorted(_LAYERS), "output": self.computed(case)}
@@ -51,14 +54,16 @@ class AllLayersRegistered(_OfTheNet):
     def mistakes(self, case):
         first, second, head = _LAYERS
         more = Matches(lambda found: None if len(found) > len(_LAYERS) else "not more", "more layers")
-        as_many = Matches(lambda found: None if sum(map(len, found)) == len(_SHAPES) else "not as many", "as many parameters")
+        weights = Matches(lambda found: None if any(sum(map(len, part)) > 3 for part in found) else "one each", "several in one")
+        ways = product((F.relu, torch.clone), repeat=3)
+        others = [self.computed(case, behind) for behind in ways if behind != (F.relu, F.relu, torch.clone)]
         some = [sorted(layers) for layers in ([second, head], [first, second], [first, head])]
         return {
             "python_list": {"parameters of each layer": [head]},
             "anatomy_layers_left_out": {"parameters of each layer": AnyOf(*some)},
             "anatomy_registered_not_used": {"parameters of each layer": more},
-            "anatomy_parameters_for_layers": {"parameters of each layer": as_many},
-            "anatomy_activation_lost": {"output": self.computed(case, lambda x: x)},
+            "anatomy_parameters_for_layers": {"parameters of each layer": weights},
+            "anatomy_activation_lost": {"output": AnyOf(*others)},
             "returns_nothing": {"output": None},
         }
 

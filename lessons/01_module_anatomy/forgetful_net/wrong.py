@@ -5,15 +5,6 @@
 -        self.hidden = nn.ModuleList([nn.Linear(64, 128), nn.Linear(128, 128)])
 +        self.hidden = (nn.Linear(64, 128), nn.Linear(128, 128))
 
-# %% dict
-# misconception: a dict in the place of the list | hint: python_list
-# edits: module_list
--        self.hidden = nn.ModuleList([nn.Linear(64, 128), nn.Linear(128, 128)])
-+        self.hidden = {"first": nn.Linear(64, 128), "second": nn.Linear(128, 128)}
-@@
--        for layer in self.hidden:
-+        for layer in self.hidden.values():
-
 # %% local_list
 # misconception: the container is a local variable | hint: python_list
 # edits: sequential_as_list
@@ -69,6 +60,18 @@ class RepairedNet(nn.Module):
     def forward(self, x):
         return self.head(self.hidden(x))
 
+# %% relu_once
+# misconception: one ReLU behind the whole Sequential | hint: anatomy_activation_lost
+# edits: sequential_without_relu
+-        return self.head(self.hidden(x))
++        return self.head(F.relu(self.hidden(x)))
+
+# %% relu_behind_the_head
+# misconception: the head is in the list, and gets a ReLU as well | hint: anatomy_activation_lost
+# edits: module_list
+-        return self.head(x)
++        return F.relu(self.head(x))
+
 # %% calls_the_list
 # misconception: calls the ModuleList itself | hint: container_without_forward
 # edits: module_list
@@ -101,3 +104,9 @@ class RepairedNet(nn.Module):
 -            self.add_module(f"hidden{i}", layer)
 +            self.register_parameter(f"weight{i}", layer.weight)
 +            self.register_parameter(f"bias{i}", layer.bias)
+
+# %% weights_registered
+# misconception: registers the weights, and forgets the biases | hint: anatomy_parameters_for_layers
+# edits: sequential_as_list
+-        self.hidden = nn.Sequential(*self.hidden)
++        self.weights = nn.ParameterList([layer.weight for layer in self.hidden])

@@ -37,18 +37,17 @@ def inventory(model: nn.Module) -> dict[str, object]:
 -        "modules": [name for name, _ in model.named_modules() if name],
 +        "modules": [name for name, _ in model.named_children()],
 
+# %% two_levels
+# misconception: lists two levels, as many as TinyNet has | hint: children_for_modules
+# edits: names_filtered
+-        "modules": [name for name, _ in model.named_modules() if name],
++        "modules": [name for name, _ in model.named_modules() if name and name.count(".") < 2],
+
 # %% class_names
 # misconception: names of classes | hint: anatomy_modules_for_names
 # edits: names_filtered
 -        "modules": [name for name, _ in model.named_modules() if name],
 +        "modules": [type(m).__name__ for m in model.modules()],
-
-# %% dict_of_buffers
-# misconception: a dict of buffers | hint: iterator_not_list
-# breaks: a list of names
-# edits: names_filtered
--        "buffers": [name for name, _ in model.named_buffers()],
-+        "buffers": dict(model.named_buffers()),
 
 # %% frozen_left_out
 # misconception: lists only parameters that need a gradient | hint: frozen_left_out

@@ -137,14 +137,14 @@ def watch_around(tensor, change):
     after = [tensor.grad]
     return before, after
 
-# %% returns_handles
-# misconception: returns the handles | hint: in_place_watch_two_lists
+# %% with_around_the_change
+# misconception: the first hook stands in a with around the change | hint: in_place_watch_copy
 def watch_around(tensor, change):
     before, after = [], []
-    first = tensor.register_hook(before.append)
-    change(tensor)
-    second = tensor.register_hook(after.append)
-    return first, second
+    with tensor.register_hook(before.append):
+        change(tensor)
+    tensor.register_hook(after.append)
+    return before, after
 
 # %% returns_nothing
 # misconception: returns nothing | hint: in_place_watch_two_lists

@@ -113,11 +113,12 @@ def watch_gradient(tensor):
     tensor.register_hook(seen.append)
     return list(seen)
 
-# %% returns_handle
-# misconception: returns the handle | hint: returns_no_list
-def watch_gradient(tensor):
-    seen = []
-    return tensor.register_hook(seen.append)
+# %% runs_backward
+# misconception: runs a backward pass of its own | hint: asks_too_early
+# edits: returns_a_copy
+-    return list(seen)
++    tensor.sum().backward(retain_graph=True)
++    return seen
 
 # %% too_early
 # misconception: reads .grad at once, without a hook | hint: asks_too_early

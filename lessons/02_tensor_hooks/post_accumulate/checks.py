@@ -77,8 +77,8 @@ class AddsUpOnePass(Check):
         }
 
     errors = {
-        r"AttributeError: 'NoneType' object": "reads_grad_early",
-        r"TypeError: .*NoneType": "reads_grad_early",
+        r"(AttributeError: 'NoneType' object|TypeError: .*NoneType)": "reads_grad_early",
+        r"RuntimeError: (expected m1 and m2|mat1 and mat2)": "float32_sums_model_changed",
         r"RuntimeError: (hook .* has changed the (type|size) of value|.*hooks should return None)": "float32_sums_returned",
     }
 

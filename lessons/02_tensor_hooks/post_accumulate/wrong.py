@@ -162,20 +162,6 @@ def accumulate_in_float32(model):
 -            sums[name] = torch.zeros_like(p, dtype=torch.float32)
 +            p.register_post_accumulate_grad_hook(partial(hook, name))
 
-# %% tensor_hook
-# misconception: a tensor hook adds, and .grad fills up as well | hint: float32_sums_keeps_grad
-def accumulate_in_float32(model):
-    sums = {}
-
-    def hook(total, grad):
-        total.add_(grad)
-
-    for name, p in model.named_parameters():
-        if p.requires_grad:
-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
-            p.register_hook(partial(hook, sums[name]))
-    return sums
-
 # %% tensor_hook_sets_none
 # misconception: a tensor hook that empties .grad before it is written | hint: float32_sums_keeps_grad
 # edits: argument_is_grad
@@ -196,6 +182,12 @@ def accumulate_in_float32(model):
             sums[name] = torch.zeros_like(p, dtype=torch.float32)
             p.register_post_accumulate_grad_hook(hook)
     return sums
+
+# %% model_in_float32
+# misconception: turns the model itself into float32 | hint: float32_sums_model_changed
+# edits: empties_all
++    model.float()
+     sums = {}
 
 # %% zeroes
 # misconception: zeroes .grad instead of dropping it | hint: float32_sums_zero_is_not_none

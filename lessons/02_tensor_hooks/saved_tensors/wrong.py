@@ -211,12 +211,6 @@ def saved_bytes(model, x):
 -    with torch.autograd.graph.saved_tensors_hooks(pack):
 +    with torch.no_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
 
-# %% unpack_returns_nothing
-# misconception: unpack prints | hint: saved_bytes_unpack
-# edits: pack_only
--    with torch.autograd.graph.saved_tensors_hooks(pack):
-+    with torch.autograd.graph.saved_tensors_hooks(pack, print):
-
 # %% without_x
 # misconception: the input is no saved tensor | hint: saved_bytes_without_x
 # edits: counts_parameters
@@ -226,6 +220,12 @@ def saved_bytes(model, x):
 -        storages[storage.data_ptr()] = storage.nbytes()
 +        if storage.data_ptr() not in known:
 +            storages[storage.data_ptr()] = storage.nbytes()
+
+# %% without_buffers
+# misconception: buffers are left out like parameters | hint: saved_bytes_without_x
+# edits: without_x
+-    known = {tensor.untyped_storage().data_ptr() for tensor in [x, *model.parameters()]}
++    known = {tensor.untyped_storage().data_ptr() for tensor in [*model.buffers(), *model.parameters()]}
 
 # %% clones
 # misconception: a clone has no graph, so nothing leaks | hint: saved_bytes_copies
@@ -245,19 +245,3 @@ def saved_bytes(model, x):
         output = model(x)
     held.clear()
     return output, sum(sizes.values())
-
-# %% number_first
-# misconception: the number first | hint: saved_bytes_two_results
-def saved_bytes(model, x):
-    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    sizes = {}
-
-    def pack(tensor):
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in own:
-            sizes[storage.data_ptr()] = storage.nbytes()
-        return tensor.detach()
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-        output = model(x)
-    return sum(sizes.values()), output

@@ -11,7 +11,6 @@ class CatchesTheGradient(Check):
     """After a backward pass, `answer` holds the gradient of `model.W`; `model.W.grad` is untouched."""
 
     poison = ("x1", "x2", "x", "output", "loss", "grad", "W", "w")
-    errors = {r"TypeError: .*'(NoneType|Tensor)' object is not callable": "tensor_hook_called_at_once"}
 
     def probe(self, nb, case):
         nb.list("answer").clear()

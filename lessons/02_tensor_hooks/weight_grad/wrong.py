@@ -1,5 +1,5 @@
 # %% called_at_once
-# misconception: hands over what the hook returns | hint: tensor_hook_called_at_once
+# misconception: hands over what the hook returns | hint: called_at_once
 # edits: returns_the_gradient
 -    return grad
 @@

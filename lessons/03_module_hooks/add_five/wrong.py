@@ -147,11 +147,11 @@ add.register_forward_hook(hook)
 -    output += 5
 +    return output + torch.full_like(args[0], 5)
 
-# %% training
-# misconception: not in eval mode | hint: only_in_training
+# %% registers_the_result
+# misconception: calls the hook, and registers what it returns | hint: called_at_once
 # edits: in_place
--    output += 5
-+    return output + 5 * module.training
+-add.register_forward_hook(hook)
++add.register_forward_hook(hook(add, (), torch.zeros(1)))
 
 # %% only_with_gradients
 # misconception: adds nothing under no_grad | hint: only_in_training

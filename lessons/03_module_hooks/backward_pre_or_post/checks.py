@@ -178,7 +178,8 @@ class SeveralInputs(Check):
             "stop_first_entry_only": AnyOf(
                 {"stop_in_front: b.grad, two tensors": free["b.grad, two tensors"]},
                 {"stop_from_here: W.grad, two tensors": other_than(torch.zeros(3))},
-            )
+            ),
+            "grad_not_there_yet": {"stop_from_here: W.grad, data in the first layer": free["W.grad, two tensors"]},
         }
 
 

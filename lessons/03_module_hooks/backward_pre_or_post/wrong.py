@@ -247,14 +247,14 @@ def stop_from_here(module):
 +    def hook(module, grad_input, grad_output):
 +        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
 
-# %% tuple_times_zero
-# misconception: multiplies the tuple by 0, which empties it | hint: full_hook_return
-def stop_in_front(module):
-    return module.register_full_backward_hook(lambda module, grad_input, grad_output: grad_input * 0)
-
-
-def stop_from_here(module):
-    return module.register_full_backward_pre_hook(lambda module, grad_output: grad_output * 0)
+# %% zeroes_all_grads
+# misconception: a full backward hook that also sets every .grad to zeros | hint: grad_not_there_yet
+# edits: both_after
+ def stop_from_here(module):
+     def hook(module, grad_input, grad_output):
++        for parameter in module.parameters():
++            parameter.grad = torch.zeros_like(parameter)
+         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
 
 # %% two_hooks_one_handle
 # misconception: registers both kinds and returns one handle | hint: handle_of_another

@@ -96,7 +96,7 @@ class FirstToDie(Stack):
         right = names[first]
 
         def another_layer(got):
-            return None if isinstance(got, list) and isinstance(got[0], str) and got[0] not in names else "a ReLU"
+            return None if isinstance(got, list) and isinstance(got[0], str) and got[0] not in names and got[1] != step else "a ReLU"
 
         return {
             "died_not_trained": {"runs of train": 0},
@@ -105,7 +105,7 @@ class FirstToDie(Stack):
             "died_not_all_zeros": {field: AnyOf(*([name, now] for name in names for now in range(3)))},
             "died_any_layer": {field: Matches(another_layer, "another layer")},
             "died_counts_calls": {field: AnyOf([right, step + 1], [right, step * 3 + first], [right, step * 3 + first + 1], *([right, step * k] for k in (2, 3)))},
-            "loop_variable": {field: AnyOf(*([name, step] for name in names if name != right))},
+            "loop_variable": {field: AnyOf(*([name, step] for name in (*names, "head") if name != right))},
             "died_wrong_pair": {field: AnyOf([step, right], right, step)},
             "returns_nothing": {field: None},
         }

@@ -87,7 +87,6 @@ def first_to_die(net, train):
                     died.append((name, steps[module]))
 
             handles.append(module.register_forward_hook(hook))
-    name = [name for name, module in net.named_modules() if isinstance(module, nn.ReLU)][-1]
     train(net)
     for handle in handles:
         handle.remove()

@@ -20,6 +20,7 @@ class InputsThenOutput(Check):
 
     poison = ("x1", "x2", "output")
     blame = {"output": "watcher_changes_output"}
+    errors = {r"RecursionError": "recomputes_output"}
 
     def probe(self, nb, case):
         nb.list("answer").clear()

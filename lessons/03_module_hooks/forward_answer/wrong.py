@@ -138,6 +138,12 @@ add.register_forward_hook(hook)
 -    answer.insert(0, output)
 +    answer.append(args[0] + args[1])
 
+# %% calls_the_module_again
+# misconception: calls the module in its own hook, which calls the hook again | hint: recomputes_output
+# edits: output_first
+-    answer.insert(0, output)
++    answer.append(module(*args))
+
 # %% two_arguments
 # misconception: a forward hook of two arguments | hint: hook_arguments
 # edits: lambda_returns_a_tuple
@@ -177,26 +183,16 @@ add.register_forward_hook(hook)
 +    answer.clear()
 +    answer.extend(args)
 
-# %% training_only
-# misconception: not in eval mode | hint: only_in_training
+# %% no_grad_skips
+# misconception: nothing for outputs that require no gradient | hint: only_in_training
 # edits: appends_the_tuple
 -    answer.append(args)
-+    if module.training:
++    if torch.is_grad_enabled():
 +        answer.extend(args)
 @@
 -    answer.append(output)
-+    if module.training:
++    if torch.is_grad_enabled():
 +        answer.append(output)
-
-# %% no_grad_skips
-# misconception: nothing for outputs that require no gradient | hint: only_in_training
-# edits: training_only
- def pre_hook(module, args):
--    if module.training:
-+    if torch.is_grad_enabled():
-@@
--    if module.training:
-+    if torch.is_grad_enabled():
 
 # %% both_hooks_store_inputs
 # misconception: the forward hook gets the inputs as well, and stores them again | hint: inputs_stored_twice

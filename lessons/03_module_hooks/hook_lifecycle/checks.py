@@ -117,7 +117,7 @@ class AfterAnError(Check):
         for kind in (ZeroDivisionError, StopButton):
             modules, came_out = three_modules(case), "nothing"
             try:
-                with nb.function("hooked")(modules, lambda module, args, output: None):
+                with nb.function("hooked")([*modules, modules[0]], lambda module, args, output: None):  # one twice
                     raise kind(self.says(case, kind))
             except kind as caught:
                 came_out = str(caught)
@@ -145,6 +145,7 @@ class AfterAnError(Check):
         swallowed = [{f"what came out of the block{where}": "nothing"} for where in ("", ", KeyboardInterrupt")]
         return {
             "hooked_swallows_error": AnyOf(*swallowed),
+            "hooked_last_handle": {"hooks after": [1, 0, 0]},
             "hooked_no_finally": {"hooks after": other_than([0, 0, 0])},
             "hooked_some_errors_only": {"hooks after": [0, 0, 0], "hooks after, KeyboardInterrupt": other_than([0, 0, 0])},
         }

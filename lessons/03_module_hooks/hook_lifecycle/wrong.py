@@ -112,13 +112,6 @@ def hooked(modules, hook):
         while open_handles:
             open_handles.pop().remove()
 
-# %% hook_for_all_modules
-# misconception: a hook for all modules | hint: hooked_too_many
-@contextlib.contextmanager
-def hooked(modules, hook):
-    with torch.nn.modules.module.register_module_forward_hook(hook):
-        yield
-
 # %% last_handle
 # misconception: one name for all handles | hint: hooked_last_handle
 @contextlib.contextmanager
@@ -129,6 +122,15 @@ def hooked(modules, hook):
         yield
     finally:
         handle.remove()
+
+# %% handle_by_module
+# misconception: a dict of handles has one place for a module that is listed twice | hint: hooked_last_handle
+# edits: handles_in_a_list
+-    handles = [module.register_forward_hook(hook) for module in modules]
++    handles = {module: module.register_forward_hook(hook) for module in modules}
+@@
+-        for handle in handles:
++        for handle in handles.values():
 
 # %% never_removes
 # misconception: never removes | hint: hooked_stays
@@ -277,12 +279,3 @@ def hooked(modules, hook):
     for module in modules:
         with module.register_forward_hook(hook):
             yield
-
-# %% yields_twice
-# misconception: yields each handle | hint: hooked_yields_again
-@contextlib.contextmanager
-def hooked(modules, hook):
-    with contextlib.ExitStack() as stack:
-        handles = [stack.enter_context(module.register_forward_hook(hook)) for module in modules]
-        for module in modules:
-            yield module
