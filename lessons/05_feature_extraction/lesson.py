@@ -125,8 +125,7 @@ for how, everything in (("up to a pixel off", moved), ("all in the middle", stra
 
 # %% [markdown]
 # The net has never seen a 4, a 7 or a 9, and yet its inner numbers sort them much better than pixels do, as soon as the pictures are a little
-# off their place. (If every digit sits exactly in the middle, pixels do well, too.) Such inner outputs are called **features**. The net
-# computes them at each call and throws them away.
+# off their place. Such inner outputs are called **features**. The net computes them at each call and throws them away.
 #
 # ## The children are not the model
 #
@@ -541,8 +540,7 @@ else:
 found
 
 # %% [markdown]
-# All the other maps still carry the 8, and yet the net says 3. In the picture, the maps that did it are the first columns: you have found
-# what the net goes by.
+# All the other maps still carry the 8, and yet the net says 3. The first columns of the picture are what it goes by.
 #
 # ## The same with a GPT
 #
@@ -595,7 +593,7 @@ for name in heads:
 
 # %% [markdown]
 # One head of the first block has heard the task. With what it says on the other line, all or nearly all of the answer turns around. The
-# picture did not show which: it begins at `=`, and that head has listened before, at the digits.
+# picture did not show which: it begins at `=`, and that head has listened before.
 #
 # Now without a second run. Whoever knows the **direction** in which `reverse` differs from `copy` can add it to what a block puts out, and the
 # net does what nobody has asked for. This is called *steering*: it made a language model speak of the Golden Gate Bridge all the time.
