@@ -115,7 +115,7 @@ def test_every_module_in_it_can_be_imported(unpacked: Path) -> None:
     modules = [
         ".".join(path.relative_to(unpacked).with_suffix("").parts).removesuffix(".__init__")
         for path in [*(unpacked / "course").rglob("*.py"), *(unpacked / "nbproof").rglob("*.py")]
-        if path.name != "__main__.py"
+        if path.name != "__main__.py" and "handed_out" not in path.parts  # texts of checks, which no module is
     ]
     assert len(modules) > 40
     script = f"import importlib\nfor name in {sorted(modules)!r}: importlib.import_module(name)"

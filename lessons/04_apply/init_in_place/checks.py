@@ -93,7 +93,13 @@ class NewValues(InPlaceCheck):
             "new_values_ignored": {"values": such_that(one_number)},
             "one_number_for_tensor": {"values": such_that(lambda got: all(len(one) == 1 for one in filled(got)))},
             "not_only_weight_and_bias": {"values": weights},
-            "new_values_for_some": {"values": AnyOf(top, only(lambda name: "." not in name or name.startswith("out")))},
+            "new_values_for_some": {
+                "values": AnyOf(
+                    top,
+                    only(lambda name: "." not in name or name.startswith("out")),
+                    only(lambda name: name.startswith("out")),
+                )
+            },
         }
 
 

@@ -86,7 +86,7 @@ def mistaken(model, x):
             sum(one.numel() for one in model.parameters()),
             sum(one.numel() for m in layers for one in m.parameters()),
         ],
-        "feat_input_size": [total(on_input)],
+        "feat_input_size": [total(on_input), total(lambda m, i, o: numel(i) * taps(m))],
         "feat_groups": [total(lambda m, i, o: numel(o) * taps(m, groups=False))],
         "feat_square": [total(lambda m, i, o: numel(o) * taps(m, sides=sides)) for sides in ((0, 0), (1, 1))],
         "feat_tokens": [total(one_vector)],

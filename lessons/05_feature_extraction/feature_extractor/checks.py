@@ -89,6 +89,7 @@ class NestedNames(Check):
         with torch.no_grad():
             wanted, output = features_of(model, layers, x), model(x)
             middle = getattr(model, body)[0](wanted[stem])
+            namesake = getattr(getattr(model, body)[1], stem)(middle)
             inputs = {head: wanted[stem] + wanted[second], block: wanted[stem], stem: x, second: middle}
             direct = {name: model.get_submodule(name)(x) for name in layers}
         in_order = [wanted[name] for name in (stem, block, second, head)]
@@ -112,7 +113,10 @@ class NestedNames(Check):
             "by_position": {"features": close(dict(zip(layers, in_order)))},
             "loop_variable": flaw(lambda got: same(got, layers[-1], wanted[head])),
             "shared_state": flaw(lambda got: set(layers) < set(got) and set(got) - {name for name, _ in model.named_modules()}),
-            "name_in_name": flaw(lambda got: set(layers) < set(got) and all(any(one in name for one in layers) for name in got)),
+            "name_in_name": flaw(
+                lambda got: same(got, stem, namesake)
+                or (set(layers) < set(got) and all(any(one in name for one in layers) for name in got))
+            ),
             "all_layers": flaw(lambda got: set(layers) < set(got)),
             "class_or_name": flaw(lambda got: set(got) <= kinds),
             "dotted_name": flaw(lambda got: set(got) == ends),
