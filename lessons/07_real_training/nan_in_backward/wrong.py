@@ -35,7 +35,7 @@
 +    for where, made in log[::-1]:
 
 # %% first_way_only
-# misconception: follows the first of the next functions only | hint: nan_last
+# misconception: follows the first of the next functions only | hint: nan_first_way
 # edits: sum_is_finite
 -        waiting.extend(following for following, index in node.next_functions if following is not None)
 +        waiting.extend(following for following, index in node.next_functions[:1] if following is not None)
