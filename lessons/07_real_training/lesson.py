@@ -720,31 +720,28 @@ with warnings.catch_warnings():
 # ## Two replicas, two gradients
 #
 # In *data-parallel* training several processes, the replicas, hold the same model. Each computes gradients of its own part of the
-# batch, and `DistributedDataParallel` replaces them by their average. Two processes on your machine can do that (on Linux and macOS,
-# for they are forked). `in_replicas` runs a function in both, and returns what they return:
+# batch, and `DistributedDataParallel` replaces them by their average. Two processes on your machine can do that. `in_replicas`
+# runs a function in both, which are new ones the first time and take some seconds, and returns what they return:
 
 # %%
-import multiprocessing
 import tempfile
-from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
 
+from joblib import Parallel, delayed
 from torch.nn.parallel import DistributedDataParallel
 
 
 def one_replica(work, rank, meeting):
-    torch.distributed.init_process_group(
-        "gloo", init_method=f"file://{meeting}", rank=rank, world_size=2, timeout=timedelta(seconds=20)
-    )
+    store = torch.distributed.FileStore(meeting, 2)
+    torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=2, timeout=timedelta(seconds=60))
     found = work(rank)
     torch.distributed.destroy_process_group()
     return found
 
 
 def in_replicas(work):
-    fork = multiprocessing.get_context("fork")
-    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(2, mp_context=fork) as processes:
-        return list(processes.map(one_replica, [work] * 2, range(2), [f"{folder}/meeting"] * 2))
+    with tempfile.TemporaryDirectory() as folder:
+        return Parallel(2)(delayed(one_replica)(work, rank, f"{folder}/meeting") for rank in range(2))
 
 
 def watched(rank):
