@@ -92,7 +92,7 @@ class HuntCheck(Check):
             return isinstance(got, list) and len(got) == 2 and all(isinstance(one, str) for one in got)
 
         return {
-            "returns_nothing": {field: None},
+            "nan_nothing_found": {field: None},
             "nan_pair": {field: AnyOf([module, operation], operation, module)},
             "nan_object": {field: such_that(lambda got: not text(got))},
             "nan_no_module": {field: [operation, ""]},
