@@ -88,7 +88,10 @@ class OneAStep(RecorderCheck):
 
     def mistakes(self, case):
         right = self.entries(case, 0, 1, 2)
-        sums = lambda values: [20 * value for value in values]
+
+        def sums(values):
+            return [20 * value for value in values]
+
         means = {name: [] for name in right}
         for step in range(3):
             x = self.x(case, step)
@@ -134,7 +137,9 @@ class AnyOrder(RecorderCheck):
         return {"history": self.of_all(self.entries(case, 0, 1, 2, 2, 3), list)}
 
     def mistakes(self, case):
-        rounded = lambda entry: round(entry, 4) if isinstance(entry, float) else entry
+        def rounded(entry):
+            return round(entry, 4) if isinstance(entry, float) else entry
+
         right = {rounded(one) for entries in self.entries(case, 0, 1, 2, 3).values() for one in entries}
         return {
             "record_twice": {"history": self.numbers(lambda got: len(got) > 5)},
