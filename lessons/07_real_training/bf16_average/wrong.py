@@ -27,6 +27,12 @@
 -    return future.then(lambda future: future.value().type(buffer.dtype).div(wire.size))
 +    return future.then(lambda future: future.value().div(wire.size))
 
+# %% float32_always
+# misconception: brings gradients of any dtype back as float32 | hint: comm_dtype
+# edits: two_bytes_each
+-    return future.then(lambda future: future.value().type(buffer.dtype).div(wire.size))
++    return future.then(lambda future: future.value().float().div(wire.size))
+
 # %% sum_for_average
 # misconception: the sum, not the average | hint: comm_sum
 # breaks: Return a future of the average over the `wire.size` replicas

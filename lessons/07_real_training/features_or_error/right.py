@@ -22,13 +22,13 @@ def features(model, layers, x):
 
 # %% cloned_and_detached
 def features(model, layers, x):
-    names = {module: name for name, module in model.named_modules()}
+    names = {model.get_submodule(name): name for name in layers}
     found = dict.fromkeys(layers)
 
     def hook(module, args, output):
         found[names[module]] = output.detach().clone()
 
-    handles = [dict(model.named_modules())[name].register_forward_hook(hook) for name in layers]
+    handles = [module.register_forward_hook(hook) for module in names]
     try:
         with torch.no_grad():
             model(x)

@@ -122,11 +122,9 @@
 
 # %% last_handle
 # misconception: one name for all handles | hint: speaks_hooks_stay
-# edits: walks_over_the_model
--    handles = []
-@@
--            handles.append(module.register_forward_hook(keep))
-+            handle = module.register_forward_hook(keep)
+# edits: closures_and_finally
+-            handles.append(model.get_submodule(name).register_forward_hook(hook_for(name)))
++            handle = model.get_submodule(name).register_forward_hook(hook_for(name))
 @@
 -        for handle in handles:
 -            handle.remove()
@@ -153,6 +151,34 @@
 +            handles.append(model.get_submodule(name).register_forward_hook(hook_for(name)))
 +            model(x)
 
+# %% once_more_if_silent
+# misconception: has it compiled again, and calls it a second time | hint: speaks_runs_often
+# edits: objects
+-        model(x)
++        model(x)
++        if not all(ear.heard for ear in ears):
++            torch._dynamo.reset()
++            model(x)
+
+# %% asks_the_original
+# misconception: goes round the compiled model, to the one that it was made of | hint: speaks_of_another
+# edits: objects
+-    with ExitStack() as stack:
++    model = getattr(model, "_orig_mod", model)
++    with ExitStack() as stack:
+
+# %% names_of_named_modules
+# misconception: finds no layer of a compiled model, whose names begin with `_orig_mod`, and misses none | hint: speaks_of_another
+# edits: walks_over_the_model
+-    try:
+-        return {name: found[name] for name in layers}
+-    except KeyError:
+-        silent = ", ".join(name for name in layers if name not in found)
+-        raise RuntimeError("not heard: " + silent) from None
++    if len(found) < len(handles):
++        raise RuntimeError("not heard: " + ", ".join(set(layers) - set(found)))
++    return found
+
 # %% inputs
 # misconception: a pre-hook, which gets what goes in | hint: input_or_output
 # edits: cloned_and_detached
@@ -161,8 +187,8 @@
 +    def hook(module, args):
 +        found[names[module]] = args
 @@
--    handles = [dict(model.named_modules())[name].register_forward_hook(hook) for name in layers]
-+    handles = [dict(model.named_modules())[name].register_forward_pre_hook(hook) for name in layers]
+-    handles = [module.register_forward_hook(hook) for module in names]
++    handles = [module.register_forward_pre_hook(hook) for module in names]
 
 # %% every_layer
 # misconception: keeps the output of each linear layer | hint: all_layers

@@ -50,6 +50,14 @@
 +            low = x @ self.A.T
 +        return torch.add(self.linear(x), low @ self.B.T)
 
+# %% layer_without_gradients
+# misconception: freezes the layer by no_grad as well, which cuts off all that comes before it | hint: lora_cut_off
+# edits: two_products
+-        return torch.add(self.linear(x), low @ self.B.T)
++        with torch.no_grad():
++            fixed = self.linear(x)
++        return torch.add(fixed, low @ self.B.T)
+
 # %% plain_tensors
 # misconception: A and B are tensors, which no optimizer finds | hint: lora_not_parameters
 # breaks: with two parameters of its own
@@ -140,6 +148,12 @@
 -        new = nn.Linear(inside, out, bias=self.base.bias is not None, dtype=self.base.weight.dtype)
 +        new = nn.Linear(inside, out, bias=False, dtype=self.base.weight.dtype)
 @@
+-        if new.bias is not None:
+-            new.bias.copy_(self.base.bias)
+
+# %% bias_of_its_own
+# misconception: the merged layer keeps the random bias that it was made with | hint: lora_bias_lost
+# edits: functional
 -        if new.bias is not None:
 -            new.bias.copy_(self.base.bias)
 

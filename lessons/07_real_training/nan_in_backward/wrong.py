@@ -35,13 +35,13 @@
 +    for where, made in log[::-1]:
 
 # %% first_way_only
-# misconception: follows the first of the next functions only | hint: nan_last
+# misconception: follows the first of the next functions only | hint: nan_first_way
 # edits: sum_is_finite
 -        waiting.extend(following for following, index in node.next_functions if following is not None)
 +        waiting.extend(following for following, index in node.next_functions[:1] if following is not None)
 
 # %% last_node_only
-# misconception: hooks the last operation alone | hint: returns_nothing
+# misconception: hooks the last operation alone | hint: nan_nothing_found
 # edits: sum_is_finite
 -        waiting.extend(following for following, index in node.next_functions if following is not None)
 
@@ -141,13 +141,13 @@
 +        operation, module = node.name(), names.get(node, "").split(".")[0]
 
 # %% no_backward
-# misconception: registers hooks, and never goes backward | hint: returns_nothing
+# misconception: registers hooks, and never goes backward | hint: nan_nothing_found
 # breaks: goes backward from there
 # edits: got_finite_and_made_not
 -    loss.backward()
 
 # %% forward_values
-# misconception: looks at what comes out in forward, where all is finite | hint: returns_nothing
+# misconception: looks at what comes out in forward, where all is finite | hint: nan_nothing_found
 def nan_in_backward(model, x, loss_of):
     bad = []
 

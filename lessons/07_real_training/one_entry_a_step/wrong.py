@@ -119,6 +119,12 @@ def recorder(model, layers):
 -                history[name].append(output.detach().square().mean().item())
 +                history[name].append(output.detach().square().sum().item())
 
+# %% norms
+# misconception: the norm of the output | hint: record_not_mean
+# edits: flag_while_forward
+-                history[name].append(output.detach().square().mean().item())
++                history[name].append(output.detach().norm().item())
+
 # %% root_of_the_mean
 # misconception: takes the root as well | hint: record_root
 # edits: flag_while_forward
