@@ -11,7 +11,7 @@ from nbproof.display.words import words
 from nbproof.errors import CourseError
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
-from nbproof.values.results import Outcome
+from nbproof.values.results import Outcome, Status
 
 __all__ = [
     "CellMark",
@@ -160,9 +160,10 @@ class Mark:
 
     @property
     def missing(self) -> dict[str, str]:
-        """What the notebook should hold, does not, and nobody has marked: exercise -> why there is no answer."""
+        """What has no marks, and nobody has looked at: exercise -> why there is no answer, or none that can be marked."""
         known = {*self.verdict.newer, *self.settled}
-        return {name: why for name, why in self.verdict.lost.items() if name not in known}
+        waits = {one.id: words().outcome(one) for one in self.verdict.exercises if one.status is Status.UNCERTAIN}
+        return {name: why for name, why in {**waits, **self.verdict.lost}.items() if name not in known}
 
     def agrees_with(self, verdict: Verdict) -> bool:
         """Whether every score of the verdict has arrived. nbgrader commits a new submission before its scores."""

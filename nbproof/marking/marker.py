@@ -5,6 +5,8 @@ A sound, small notebook is read at home, anything else in a sealed fork that not
 
 from __future__ import annotations
 
+import re
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -31,6 +33,8 @@ from nbproof.values.results import first_wrong
 __all__ = ["SECONDS", "Marker", "mark", "read_answers"]
 
 
+_VERSION = re.compile(rb'"version": *"3\.(\d{1,3})\b')
+
 SECONDS = 30.0
 """For one submission. A damaged one takes some tenths of a second."""
 
@@ -49,7 +53,14 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mappi
         answers=rebuilt.answers | {name: text for name, (_, text) in found.items()},
         lost=rebuilt.lost | {name: why for name, (why, _) in found.items()},
         newer=tuple(name for name in rebuilt.newer if name not in found),
+        python=_newer_python(data),
     )
+
+
+def _newer_python(data: bytes) -> str:
+    """``3.14``, if a notebook says that it is of this Python, and it is newer than the one which grades; else empty."""
+    minor = max((int(one) for one in _VERSION.findall(data)), default=0)
+    return f"3.{minor}" if minor > sys.version_info.minor else ""
 
 
 def _in_notebook(engine: Engine, blueprint: Blueprint, data: bytes) -> Answers:

@@ -32,6 +32,8 @@ class Answers:
     """The learner's own cells, in their order: what is code and no part of an answer."""
     newer: tuple[str, ...] = ()
     """Of what is lost, what was added to the lesson after the notebook had been handed out."""
+    python: str = ""
+    """The Python that it was written with, such as ``3.14``, if that is newer than the one which grades."""
 
     def is_untouched(self, lesson: _Lesson, exercise: str) -> bool:
         """Whether the TODO cell is as handed out: by itself that earns nothing (the author contract proves it)."""
@@ -55,7 +57,8 @@ class Answers:
         if words["answers"].keys() != names or not isinstance(newer, list) or not isinstance(damage, str):
             raise ValueError("what was not asked for")
         own = read_back(handout, told.get("own"))
-        return cls(**words, damage=damage, own=own, newer=tuple(name for name in sorted(names) if name in newer))
+        newer = tuple(name for name in sorted(names) if name in newer)
+        return cls(words["answers"], words["recovered"], words["lost"], damage, own, newer)
 
 
 def _words(given: object) -> dict[str, str]:

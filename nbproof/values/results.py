@@ -154,6 +154,7 @@ class Cause(StrEnum):
     ERROR = "error"
     EARLY = "early"
     LOST = "lost"
+    NEWER_PYTHON = "newer Python"
 
 
 @dataclass(frozen=True)

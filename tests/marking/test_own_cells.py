@@ -292,3 +292,18 @@ def test_ids_decide_which_cells_are_own(blueprint: Blueprint) -> None:
     data = _handed_in(blueprint, RIGHT, [("instead of shown", "shown = 9"), ("below test_first", "mine = 1")])
     found = own_cells(blueprint.handout, plain_cells(data) or [])
     assert [(one.source, one.place) for one in found] == [("shown = 9", 2), ("mine = 1", None)]
+
+
+@pytest.mark.parametrize(("version", "status"), [("3.99.1", "uncertain"), ("3.8.10", "error")])
+def test_what_only_a_newer_python_reads_waits_for_a_person(
+    engine: Engine, blueprint: Blueprint, version: str, status: str
+) -> None:
+    answers = {**RIGHT, "first": "def first(x):\n    return x * 2 of a later kind"}
+    notebook = nbformat.reads(_handed_in(blueprint, answers, []), as_version=4)
+    notebook.metadata["language_info"] = {"name": "python", "version": version}
+    found = read_answers(engine, blueprint, nbformat.writes(notebook).encode(), {})
+    verdict = Bench(engine, blueprint).verdict(found)
+    first = next(one for one in verdict.exercises if one.id == "first")
+    assert (first.status, first.score) == (status, 0)
+    assert ("Python 3.99" in ENGLISH.outcome(first)) == (status == "uncertain")
+    assert verdict.score == ALL - sum(first.most.values())
