@@ -23,6 +23,7 @@ from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.own_code import harmless, own_line, printed_in, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
+from nbproof.marking.titles import is_made_up
 from nbproof.values.results import Cause, Finding, Outcome, Status
 
 __all__ = ["Addressee", "Card", "cards_of", "drawn"]
@@ -99,7 +100,8 @@ class Card:
     faults: tuple[Finding, ...] = ()
 
     def __init__(self, learner: Addressee, name: str, title: str, cells: Sequence[str], max_score: float) -> None:
-        self.learner, self.id, self.title, self.max_score = learner, name, title or name.replace("_", " "), max_score
+        self.learner, self.id, self.max_score = learner, "" if is_made_up(name) else name, max_score
+        self.title = learner.verdict.titles.get(name) or title or name.replace("_", " ")
         self.comment = learner.comment([name, *(cell for cell in cells if cell != name)])
         self.again = learner.again(cells)
         self.note = learner.note(name)
