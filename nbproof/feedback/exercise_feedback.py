@@ -20,13 +20,14 @@ from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.feedback.handed_back import Earlier
-from nbproof.feedback.own_code import harmless, own_line, printed_in, shortened, visible
+from nbproof.feedback.made import Made, made_in
+from nbproof.feedback.own_code import harmless, own_line, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
 from nbproof.marking.titles import is_made_up
 from nbproof.values.results import Cause, Finding, Outcome, Status
 
-__all__ = ["Addressee", "Card", "cards_of", "drawn"]
+__all__ = ["Addressee", "Card", "ExerciseCard", "cards_of", "drawn"]
 
 _WAITS, _BY_HAND = "Waits for your instructor", "Marked by your instructor"
 _ADVICE = {
@@ -58,6 +59,10 @@ class Addressee:
         # Secrets before marks are put into the text, which would make another line of it.
         own = "\n".join(self.verdict.answers.values())
         return visible(self.secrets.taken_out(shortened(text, most), own))
+
+    def made(self, run: CellRun) -> tuple[Made, ...]:
+        """What their cell made, fit to be shown."""
+        return made_in(run.outputs, lambda text: self.clean(text, 1_500))
 
     def marks_of(self, names: Sequence[str]) -> tuple[CellMark | None, ...]:
         """What the gradebook holds of these cells; None where it holds nothing."""
@@ -94,10 +99,11 @@ class Card:
     """One exercise, or one written answer: what the template asks for."""
 
     code = True
-    sentence = line = advice = remark = printed = ""
+    sentence = line = advice = remark = ""
     way_in: Hint | None = None
     checks: tuple[tuple[bool, str], ...] = ()
     faults: tuple[Finding, ...] = ()
+    made: tuple[Made, ...] = ()
 
     def __init__(self, learner: Addressee, name: str, title: str, cells: Sequence[str], max_score: float) -> None:
         self.learner, self.id, self.max_score = learner, "" if is_made_up(name) else name, max_score
@@ -119,6 +125,11 @@ class Card:
         return "partly" if self.score > 0 else "wrong"
 
     @property
+    def shows(self) -> bool:
+        """Whether its cell made something to be looked at."""
+        return any(one.picture or one.rows for one in self.made)
+
+    @property
     def lines(self) -> int:
         """Lines of the answer."""
         return self.answer.strip("\n").count("\n") + 1
@@ -136,7 +147,7 @@ class ExerciseCard(Card):
         self.remark = _remark(self.marks)
         run = learner.verdict.runs.get(outcome.id, CellRun())
         if status is not Status.PASSED:
-            self.printed = learner.clean(printed_in(run.outputs), 1_500)
+            self.made = learner.made(run)
             self.advice = _ADVICE.get(status, "")
         if status is Status.NOT_ANSWERED:
             self.sentence, self.answer = "Nothing was written into this TODO cell.", ""
@@ -201,12 +212,13 @@ class ExerciseCard(Card):
 class WrittenCard(Card):
     """One answer that a person marks."""
 
-    code = False
-
     def __init__(self, learner: Addressee, one: WrittenAnswer) -> None:
         super().__init__(learner, one.id, one.title, [one.id], one.max_score)
         (mark,) = self.marks
         self.answered, self.score = one.answered, mark.score if mark else 0.0
+        self.code = one.code
+        run = learner.verdict.runs.get(one.id, CellRun())
+        self.made, self.line = learner.made(run), learner.clean(own_line(run.outputs), 300)
         self.waits = one.answered and not self.by_hand and (mark is None or mark.waits)
         if self.waits:
             self.sentence = "A person reads this answer. Its points come with their marks."

@@ -50,6 +50,8 @@ class WrittenAnswer:
     title: str
     max_score: float
     answered: bool
+    code: bool = False
+    """Whether it is code, that a person marks."""
 
 
 @dataclass(frozen=True)
