@@ -90,9 +90,11 @@ class Addressee:
 
 
 def cards_of(learner: Addressee) -> list[Card]:
-    """A card for each exercise in the lesson's order, then one for each written answer."""
-    tested: list[Card] = [ExerciseCard(learner, one) for one in learner.verdict.exercises]
-    return tested + [WrittenCard(learner, one) for one in learner.verdict.written]
+    """A card for each exercise and each answer that a person marks, in the notebook's order."""
+    verdict, places = learner.verdict, {name: at for at, name in enumerate(learner.verdict.titles)}
+    cards: list[tuple[str, Card]] = [(one.id, ExerciseCard(learner, one)) for one in verdict.exercises]
+    cards += [(one.id, WrittenCard(learner, one)) for one in verdict.written]
+    return [card for _, card in sorted(cards, key=lambda one: places.get(one[0], 0))]
 
 
 class Card:
@@ -217,13 +219,17 @@ class WrittenCard(Card):
         (mark,) = self.marks
         self.answered, self.score = one.answered, mark.score if mark else 0.0
         self.code = one.code
-        run = learner.verdict.runs.get(one.id, CellRun())
-        self.made, self.line = learner.made(run), learner.clean(own_line(run.outputs), 300)
         self.waits = one.answered and not self.by_hand and (mark is None or mark.waits)
-        if self.waits:
-            self.sentence = "A person reads this answer. Its points come with their marks."
-        elif not one.answered:
+        read = "A person reads this answer. Its points come with their marks." if self.waits else ""
+        run = learner.verdict.runs.get(one.id, CellRun())
+        if not one.answered:
             self.sentence, self.answer = "Nothing was written here.", ""
+        elif run.error:
+            self.sentence, self.advice = learner.clean(words().text("because of error", detail=run.error)), read
+            self.line = learner.clean(own_line(run.outputs), 300)
+        else:
+            self.sentence = read
+        self.made = learner.made(run) if one.answered else ()
 
     @property
     def kind(self) -> str:

@@ -6,6 +6,7 @@ only its words are taken.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -58,6 +59,7 @@ def made_in(outputs: Sequence[Mapping[str, Any]], clean: Callable[[str], str]) -
 
 
 _KINDS = ("image/png", "image/jpeg")
+_PACKED = re.compile(r"[A-Za-z0-9+/]+=*")
 
 
 def _data_of(output: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -68,7 +70,7 @@ def _data_of(output: Mapping[str, Any]) -> Mapping[str, Any]:
 def _address(data: Mapping[str, Any]) -> str:
     kind = next((kind for kind in _KINDS if kind in data), "")
     packed = "".join(str(data[kind]).split()) if kind else ""
-    return f"data:{kind};base64,{packed}" if 0 < len(packed) <= _LARGEST else ""
+    return f"data:{kind};base64,{packed}" if len(packed) <= _LARGEST and _PACKED.fullmatch(packed) else ""
 
 
 def _rows(data: Mapping[str, Any], clean: Callable[[str], str]) -> tuple[tuple[str, ...], ...]:

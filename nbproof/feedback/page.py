@@ -65,7 +65,8 @@ def _typed(text: str) -> str:
 def _prose(text: str) -> Markup:
     """Escaped text in which `backticks` mark code."""
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(code_parts(text))
+        Markup("<code>{}</code>").format(part) if at % 2 and part else escape(part)
+        for at, part in enumerate(code_parts(text))
     )
 
 

@@ -64,4 +64,5 @@ def _plain(heading: str) -> str:
     for markup, text in _MARKUP:
         heading = markup.sub(text, heading)
     told = " ".join(html.unescape(heading).split())
-    return _KIND.sub("", told)[:_LONGEST]
+    rest = _KIND.sub("", told)
+    return (told if rest == told else rest[:1].upper() + rest[1:])[:_LONGEST]

@@ -108,7 +108,8 @@ def _missing(blueprint: Blueprint, said: str) -> list[str]:
     """Modules that a sealed process has not found, and where they lie: a failed import in a setup cell shows only later,
     as a name that is not defined."""
     named = re.findall(r"No module named '(\w+)", said)
-    own = {Path(name).parts[0].removesuffix(".py") for name in blueprint.files}
+    # A lesson may put a folder of its own on the path that Python imports from.
+    own = {part.removesuffix(".py") for name in blueprint.files for part in (Path(name).parts[0], Path(name).name)}
     wanted = [name for name in dict.fromkeys((*named, *_imported(blueprint))) if name not in own]
     return [told for name in wanted if (told := _why(name, name in named))]
 

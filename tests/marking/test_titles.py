@@ -29,6 +29,7 @@ def task(name: str, source: str) -> dict[str, Any]:
         ("# One\n\ntext\n\n## Two ##\n", ["One", "Two"]),
         ("### Exercise: Catch the `grad`\n", ["Catch the `grad`"]),
         ("### In your own words: Why?\n", ["Why?"]),
+        ("## Exercise: images", ["Images"]),
         ("## **Part A** (2 points)", ["Part A (2 points)"]),
         ('# <a id="x"></a>[Loops](#loops) &amp; *lists*', ["Loops & lists"]),
         ("<h2 style='color:red'>Plots</h2>", ["Plots"]),
