@@ -31,7 +31,7 @@ from nbproof.run.plan import Job
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.shown import visible_folders
-from nbproof.values.results import Outcome
+from nbproof.values.results import Cause, Outcome
 
 __all__ = [
     "REFERENCE",
@@ -79,8 +79,10 @@ def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
 
 def _is_untold(outcome: Outcome) -> bool:
     """Whether the answer only says that there is none."""
+    if outcome.reason is not None:
+        return outcome.reason.cause is Cause.ERROR and outcome.reason.detail.startswith("NotImplementedError")
     troubles = [fault.trouble for fault in outcome.faults if fault.trouble is not None]
-    return outcome.reason is None and any(trouble.kind == "NotImplementedError" for trouble in troubles[:1])
+    return any(trouble.kind == "NotImplementedError" for trouble in troubles[:1])
 
 
 def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: Verdict) -> str:

@@ -125,7 +125,14 @@ def test_a_module_in_a_folder_of_the_lesson_is_not_said_to_be_missing(room: Rehe
     assert "of_the_lesson" not in caught.value.fact
 
 
-@pytest.mark.parametrize("text", ["def third(x):\n    raise NotImplementedError", "pass  # TODO: your code"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def third(x):\n    raise NotImplementedError",
+        "pass  # TODO: your code",
+        "# def third(x)\nraise NotImplementedError()",
+    ],
+)
 def test_an_exercise_without_a_reference_answer_is_not_asked_for(room: Rehearsal, text: str) -> None:
     room.hand_in("ada", RIGHT)
     with room.edited() as cells:
