@@ -1,6 +1,7 @@
 """Somebody's nbgrader notebook, adopted as a lesson: the same exercises, held by plain asserts.
 
 Asserts run beside the learner's code and can be forged there, as a run says; so only those families are asked that forge nothing.
+At full isolation /dev/shm is the submission's own (docs/engine.md), which two of their attacks take for the machine's.
 """
 
 from __future__ import annotations
