@@ -20,12 +20,14 @@ from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.feedback.handed_back import Earlier
-from nbproof.feedback.own_code import harmless, own_line, printed_in, shortened, visible
+from nbproof.feedback.made import Made, made_in
+from nbproof.feedback.own_code import harmless, own_line, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
+from nbproof.marking.titles import is_made_up
 from nbproof.values.results import Cause, Finding, Outcome, Status
 
-__all__ = ["Addressee", "Card", "cards_of", "drawn"]
+__all__ = ["Addressee", "Card", "ExerciseCard", "cards_of", "drawn"]
 
 _WAITS, _BY_HAND = "Waits for your instructor", "Marked by your instructor"
 _ADVICE = {
@@ -58,6 +60,10 @@ class Addressee:
         own = "\n".join(self.verdict.answers.values())
         return visible(self.secrets.taken_out(shortened(text, most), own))
 
+    def made(self, run: CellRun) -> tuple[Made, ...]:
+        """What their cell made, fit to be shown."""
+        return made_in(run.outputs, lambda text: self.clean(text, 1_500))
+
     def marks_of(self, names: Sequence[str]) -> tuple[CellMark | None, ...]:
         """What the gradebook holds of these cells; None where it holds nothing."""
         return tuple(self.marks.cells.get(name) if self.marks else None for name in names)
@@ -84,22 +90,26 @@ class Addressee:
 
 
 def cards_of(learner: Addressee) -> list[Card]:
-    """A card for each exercise in the lesson's order, then one for each written answer."""
-    tested: list[Card] = [ExerciseCard(learner, one) for one in learner.verdict.exercises]
-    return tested + [WrittenCard(learner, one) for one in learner.verdict.written]
+    """A card for each exercise and each answer that a person marks, in the notebook's order."""
+    verdict, places = learner.verdict, {name: at for at, name in enumerate(learner.verdict.titles)}
+    cards: list[tuple[str, Card]] = [(one.id, ExerciseCard(learner, one)) for one in verdict.exercises]
+    cards += [(one.id, WrittenCard(learner, one)) for one in verdict.written]
+    return [card for _, card in sorted(cards, key=lambda one: places.get(one[0], 0))]
 
 
 class Card:
     """One exercise, or one written answer: what the template asks for."""
 
     code = True
-    sentence = line = advice = remark = printed = ""
+    sentence = line = advice = remark = ""
     way_in: Hint | None = None
     checks: tuple[tuple[bool, str], ...] = ()
     faults: tuple[Finding, ...] = ()
+    made: tuple[Made, ...] = ()
 
     def __init__(self, learner: Addressee, name: str, title: str, cells: Sequence[str], max_score: float) -> None:
-        self.learner, self.id, self.title, self.max_score = learner, name, title or name.replace("_", " "), max_score
+        self.learner, self.id, self.max_score = learner, "" if is_made_up(name) else name, max_score
+        self.title = learner.verdict.titles.get(name) or title or name.replace("_", " ")
         self.comment = learner.comment([name, *(cell for cell in cells if cell != name)])
         self.again = learner.again(cells)
         self.note = learner.note(name)
@@ -115,6 +125,11 @@ class Card:
         if self.score >= self.max_score:
             return "passed"
         return "partly" if self.score > 0 else "wrong"
+
+    @property
+    def shows(self) -> bool:
+        """Whether its cell made something to be looked at."""
+        return any(one.picture or one.rows for one in self.made)
 
     @property
     def lines(self) -> int:
@@ -134,7 +149,7 @@ class ExerciseCard(Card):
         self.remark = _remark(self.marks)
         run = learner.verdict.runs.get(outcome.id, CellRun())
         if status is not Status.PASSED:
-            self.printed = learner.clean(printed_in(run.outputs), 1_500)
+            self.made = learner.made(run)
             self.advice = _ADVICE.get(status, "")
         if status is Status.NOT_ANSWERED:
             self.sentence, self.answer = "Nothing was written into this TODO cell.", ""
@@ -199,17 +214,22 @@ class ExerciseCard(Card):
 class WrittenCard(Card):
     """One answer that a person marks."""
 
-    code = False
-
     def __init__(self, learner: Addressee, one: WrittenAnswer) -> None:
         super().__init__(learner, one.id, one.title, [one.id], one.max_score)
         (mark,) = self.marks
         self.answered, self.score = one.answered, mark.score if mark else 0.0
+        self.code = one.code
         self.waits = one.answered and not self.by_hand and (mark is None or mark.waits)
-        if self.waits:
-            self.sentence = "A person reads this answer. Its points come with their marks."
-        elif not one.answered:
+        read = "A person reads this answer. Its points come with their marks." if self.waits else ""
+        run = learner.verdict.runs.get(one.id, CellRun())
+        if not one.answered:
             self.sentence, self.answer = "Nothing was written here.", ""
+        elif run.error:
+            self.sentence, self.advice = learner.clean(words().text("because of error", detail=run.error)), read
+            self.line = learner.clean(own_line(run.outputs), 300)
+        else:
+            self.sentence = read
+        self.made = learner.made(run) if one.answered else ()
 
     @property
     def kind(self) -> str:

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 from nbproof.course_file import the_course
 
-__all__ = ["coloured", "harmless", "own_line", "printed_in", "shortened", "visible", "without_paths"]
+__all__ = ["coloured", "harmless", "own_line", "shortened", "visible", "without_paths"]
 
 
 _LONGEST_LINE = 400
@@ -137,16 +137,3 @@ def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
         text = arrow[1].strip() if arrow else below.strip().partition("\n")[0].strip()
         found = f"line {number} of your cell: {text}" if text else f"line {number} of your cell"
     return found
-
-
-def printed_in(outputs: tuple[Mapping[str, Any], ...]) -> str:
-    """What a cell printed and displayed, as text: its pictures are in the learner's own notebook."""
-    parts: list[str] = []
-    for output in outputs:
-        if output.get("output_type") == "stream":
-            parts.append(str(output.get("text", "")))
-        elif output.get("output_type") in ("display_data", "execute_result"):
-            data = output.get("data") or {}
-            picture = any(kind in data for kind in ("image/png", "image/jpeg"))
-            parts.append("[a picture]\n" if picture else f"{data.get('text/plain', '')}\n")
-    return "".join(parts)

@@ -17,7 +17,7 @@ from nbproof.course_file import the_course
 from nbproof.display.outline import exercise_named, outline, title_of
 from nbproof.display.words import words
 from nbproof.errors import UsageError
-from nbproof.feedback.exercise_feedback import Addressee, cards_of, drawn
+from nbproof.feedback.exercise_feedback import Addressee, ExerciseCard, cards_of, drawn
 from nbproof.feedback.own_code import coloured, harmless
 from nbproof.gradebook.marks import Mark
 from nbproof.handed_out import hint_files
@@ -65,7 +65,8 @@ def _typed(text: str) -> str:
 def _prose(text: str) -> Markup:
     """Escaped text in which `backticks` mark code."""
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(code_parts(text))
+        Markup("<code>{}</code>").format(part) if at % 2 and part else escape(part)
+        for at, part in enumerate(code_parts(text))
     )
 
 
@@ -122,7 +123,7 @@ def _secrets(root: str, lesson: str) -> Secrets:
 def feedback_page(learner: Addressee, digest: str, graded: float | None = None) -> str:
     """The page of one submission. ``graded``: when, in seconds since 1970."""
     verdict, marks, cards = learner.verdict, learner.marks, cards_of(learner)
-    tested = [card for card in cards if card.code]
+    tested = [card for card in cards if isinstance(card, ExerciseCard)]
     right = [card for card in cards if card.score >= card.max_score]
     penalty = marks.penalty if marks else 0.0
     return _render(

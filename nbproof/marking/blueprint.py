@@ -28,6 +28,7 @@ from nbproof.checks.visible import whole
 from nbproof.errors import CourseError
 from nbproof.marking.manual_answers import Question, questions_in
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
+from nbproof.marking.titles import titles_in
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.released import Handout
@@ -111,6 +112,11 @@ class Blueprint:
         found = {name: None for kind, name in self.order if kind is CellKind.ANSWER}
         own = [(self.tests[name].exercise, None) for kind, name in self.order if kind is CellKind.TEST]
         return tuple({**found, **dict(own)})
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """What exercises and questions are called where people read."""
+        return titles_in(self.notebook.cells, {*(test.exercise for test in self.tests.values()), *self.written})
 
     @cached_property
     def plain(self) -> dict[str, PlainTest]:

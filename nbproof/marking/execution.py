@@ -45,6 +45,9 @@ _MOST_KEPT = 128 << 20
 """Bytes of evidence that are kept of one submission until it is judged. Answers to all exercises of a lesson bring one."""
 _GRACE = 2.0
 """Seconds that a cell which was interrupted has to end."""
+_PATIENCE = 4
+"""How much longer the instructor's setup may take than other cells before it is interrupted: what it imports takes its time on
+a busy machine, and without it every answer is wrong."""
 _ROOM = 100_000
 """Bytes that a plain test cell may print, whatever was printed before."""
 _TROUBLE = [str, str, int, str, str, str, str]
@@ -341,7 +344,7 @@ class Execution:
         now = time.monotonic()
         worker.deadline = min(now + seconds, self._until)
         if self._interrupts:
-            worker.interrupt_at = min(now + self.limits.exercise_seconds, self._until)
+            worker.interrupt_at = min(now + max(seconds, self.limits.exercise_seconds), self._until)
             worker.deadline = worker.interrupt_at + _GRACE
 
     def _execute(self, worker: Worker, source: str, number: int = 1, **more: int) -> dict[str, Any]:
@@ -423,6 +426,8 @@ class Execution:
     def _aside(self, worker: Worker, kind: CellKind, name: str) -> None:
         """Run a cell that nobody marks; all but the instructor's setup within the time that is left for all of them."""
         if kind is CellKind.SETUP:
+            if self._interrupts:
+                self._allow(worker, _PATIENCE * self.limits.exercise_seconds)
             self._execute(worker, self.texts[kind, name])
             return
         if self._own_seconds <= 0:

@@ -56,7 +56,9 @@ def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
 def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:
     """For each question, whether there is something to mark among the answers."""
     return tuple(
-        WrittenAnswer(name, one.title, one.points, not is_blank(one, answers.get(name, one.stub)))
+        WrittenAnswer(
+            name, one.title, one.points, not is_blank(one, answers.get(name, one.stub)), one.kind is CellKind.MANUAL
+        )
         for name, one in questions.items()
     )
 

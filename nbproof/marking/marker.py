@@ -122,6 +122,7 @@ def mark(
         damage=rebuilt.damage,
         newer=rebuilt.newer,
         own=run.own,
+        titles=blueprint.titles,
     )
 
 

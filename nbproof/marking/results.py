@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -49,6 +50,8 @@ class WrittenAnswer:
     title: str
     max_score: float
     answered: bool
+    code: bool = False
+    """Whether it is code, that a person marks."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ class Verdict:
     """The learner's own cells that ran."""
     newer: tuple[str, ...] = ()
     """Of what is lost, what was added to the lesson after the notebook had been handed out."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """Exercise, or written answer -> what it is called where people read."""
 
     @classmethod
     def refused(cls, learner: str, lesson: str, seed: int, problem: str, *, grader_failed: bool = False) -> Verdict:

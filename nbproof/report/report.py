@@ -20,10 +20,11 @@ from nbproof.files import replace_file
 from nbproof.front_end import prose
 from nbproof.gradebook.marks import ClassResults
 from nbproof.marking.results import STATUSES
+from nbproof.marking.titles import is_made_up
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.findings import tables, under_codes, write_files
 from nbproof.report.lateness import how_late
-from nbproof.report.statistics import title_of_exercise
+from nbproof.report.statistics import titles_of
 
 __all__ = ["folder_of", "html_of", "make_report"]
 
@@ -71,12 +72,15 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
     surroundings.filters["short"] = _short
     surroundings.filters["prose"] = lambda text: _markup(prose(text))
     surroundings.globals["how_late"] = how_late
-    surroundings.globals["title_of_exercise"] = title_of_exercise
+    surroundings.tests["made_up"] = is_made_up
+    titles = {lesson.slug: titles_of(results, lesson.slug) for lesson in results.lessons}
     script = (_PAGES / "report.js").read_text(encoding="utf-8")
     shares = [mark.share for mark in results.marks.values() if mark.max_score and not mark.problem]
     return surroundings.get_template("report.html.j2").render(
         **{"faults": (), "needs_help": None, **made},
         results=results,
+        titles=titles,
+        title_of={name: title for one in titles.values() for name, title in one.items()},
         course=course,
         generated=generated,
         module=module_name(),

@@ -15,7 +15,7 @@ from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark
 from nbproof.marking.results import FAULTS, STATUSES, UNCERTAIN
 from nbproof.values.results import Outcome, Status
 
-__all__ = ["exercise_rows", "fault_rows", "lesson_row", "misconception_rows", "title_of_exercise"]
+__all__ = ["exercise_rows", "fault_rows", "lesson_row", "misconception_rows", "titles_of"]
 
 Row = dict[str, Any]
 
@@ -49,16 +49,17 @@ def exercise_rows(results: ClassResults, lesson: ClassLesson) -> list[Row]:
     for mark in results.of_lesson(lesson.slug):
         for outcome in mark.verdict.exercises:
             by_name[outcome.id].append(outcome)
-    return [_exercise_row(lesson.slug, outcomes) for outcomes in by_name.values()]
+    titles = titles_of(results, lesson.slug)
+    return [_exercise_row(lesson.slug, titles[name], outcomes) for name, outcomes in by_name.items()]
 
 
-def _exercise_row(lesson: str, outcomes: list[Outcome]) -> Row:
+def _exercise_row(lesson: str, title: str, outcomes: list[Outcome]) -> Row:
     statuses = Counter(one.status for one in outcomes)
     seconds = [one.seconds for one in outcomes if one.status is not Status.NOT_ANSWERED] or [0.0]
     return {
         "lesson": lesson,
         "exercise": outcomes[0].id,
-        "title": title_of_exercise(outcomes[0].id),
+        "title": title,
         "points": max(one.max_score for one in outcomes),
         "learners": len(outcomes),
         "pass_rate": statuses[Status.PASSED] / len(outcomes),
@@ -69,10 +70,14 @@ def _exercise_row(lesson: str, outcomes: list[Outcome]) -> Row:
     }
 
 
-def title_of_exercise(name: str) -> str:
-    """Its title; its id if the course does not know it."""
-    outlined = exercise_named(name)
-    return outlined.title if outlined else name
+def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
+    """Of each exercise of a lesson: its title; its id if nobody knows it."""
+    found: dict[str, str] = {}
+    for mark in results.of_lesson(lesson):
+        for one in mark.verdict.exercises:
+            outlined = exercise_named(one.id)
+            found[one.id] = mark.verdict.titles.get(one.id) or (outlined.title if outlined else one.id)
+    return found
 
 
 _VARIES = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"|[-+]?\d++(?:[.,]\d++)*+(?:e[-+]?\d++)?|\[[\[\]\d,.e\s+-]*+")

@@ -27,6 +27,7 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import ExportedCell, plain_cells, salvaged
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
+from nbproof.sandbox.launch import refuse_if_exposed
 
 __all__ = ["check_notebook", "lesson_of"]
 
@@ -40,9 +41,12 @@ def check_notebook(
     isolation: Isolation | None = None,
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> Verdict:
-    """The verdict on ``file``. Raises UsageError if it is no notebook of this course, NoIsolation if this is not Linux."""
+    """The verdict on ``file``. Raises UsageError if it is no notebook of this course, NoIsolation as grading a class does."""
     if sys.platform != "linux":
         isolation_or_refuse()
+    isolation = isolation or isolation_or_refuse().level
+    if isolation is not Isolation.NONE:
+        refuse_if_exposed(root)
     config = course_config(root)
     limits = GradingLimits.read(config)
     blueprints = {name: read_blueprint(places(root).source(name), config, name) for name in lessons}

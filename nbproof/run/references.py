@@ -31,7 +31,7 @@ from nbproof.run.plan import Job
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.shown import visible_folders
-from nbproof.values.results import Outcome
+from nbproof.values.results import Cause, Outcome
 
 __all__ = [
     "REFERENCE",
@@ -79,8 +79,10 @@ def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
 
 def _is_untold(outcome: Outcome) -> bool:
     """Whether the answer only says that there is none."""
+    if outcome.reason is not None:
+        return outcome.reason.cause is Cause.ERROR and outcome.reason.detail.startswith("NotImplementedError")
     troubles = [fault.trouble for fault in outcome.faults if fault.trouble is not None]
-    return outcome.reason is None and any(trouble.kind == "NotImplementedError" for trouble in troubles[:1])
+    return any(trouble.kind == "NotImplementedError" for trouble in troubles[:1])
 
 
 def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: Verdict) -> str:
@@ -108,7 +110,8 @@ def _missing(blueprint: Blueprint, said: str) -> list[str]:
     """Modules that a sealed process has not found, and where they lie: a failed import in a setup cell shows only later,
     as a name that is not defined."""
     named = re.findall(r"No module named '(\w+)", said)
-    own = {Path(name).parts[0].removesuffix(".py") for name in blueprint.files}
+    # A lesson may put a folder of its own on the path that Python imports from.
+    own = {part.removesuffix(".py") for name in blueprint.files for part in (Path(name).parts[0], Path(name).name)}
     wanted = [name for name in dict.fromkeys((*named, *_imported(blueprint))) if name not in own]
     return [told for name in wanted if (told := _why(name, name in named))]
 

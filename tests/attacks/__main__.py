@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from nbproof.sandbox.isolation import isolation_or_refuse
-from tests.attacks.arsenal import PLACES, Attack, ranged
+from tests.attacks.adopted import FAMILIES
+from tests.attacks.arsenal import LESSON, PLACES, Attack, ranged
 from tests.attacks.arsenal_all import ARSENAL
 from tests.attacks.assault import ORDINARY, assault, remove, start_as_ordinary, temporary_folder
 from tests.attacks.judging import faults, faults_of_the_run, status_of
@@ -35,6 +36,11 @@ def main() -> int:
     parser.add_argument(
         "--isolation", choices=("full", "reduced"), help="at this level (default: the best that is there)"
     )
+    parser.add_argument(
+        "--adopted",
+        action="store_true",
+        help=f"on a lesson made of an nbgrader notebook, with plain asserts: {', '.join(FAMILIES)}",
+    )
     parser.add_argument("--ordinary", action="store_true", help="grade as an ordinary user; needs root")
     arguments = parser.parse_args()
     known = ranged(ARSENAL, arguments.place) if arguments.place else list(ARSENAL)
@@ -46,9 +52,15 @@ def main() -> int:
         for attack in known
         if (not arguments.only or attack.name in arguments.only)
         and (not arguments.family or attack.family in arguments.family)
+        and (not arguments.adopted or (attack.family in FAMILIES and attack.lesson == LESSON))
     ]
     print(isolation_or_refuse(wanted=arguments.isolation), flush=True)
-    how = {"level": arguments.isolation or "", "through": arguments.through, "whole": True}
+    how = {
+        "level": arguments.isolation or "",
+        "through": arguments.through,
+        "whole": True,
+        "adopted": arguments.adopted,
+    }
     if arguments.ordinary:
         how |= {"start": start_as_ordinary, "uid": ORDINARY}
     return _print(attacks, how)

@@ -205,6 +205,7 @@ def hidden_lines(root: Path, lesson: str) -> tuple[str, ...]:
     ]
     shown = "".join(map(bare, known))
     lines = {line.strip() for test in blueprint.tests.values() for line in test.probe.source.splitlines()}
+    lines |= {line for plain in blueprint.plain.values() for line in plain.secrets}
     return tuple(sorted(line for line in lines if len(line) > 25 and bare(line) not in shown))
 
 

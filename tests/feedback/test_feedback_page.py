@@ -300,6 +300,34 @@ def test_written_answers(
     assert ("Well put." in words(card)) == bool(marks.comments)
 
 
+def test_pages_of_other_peoples_notebooks(looked_at: Look) -> None:
+    """Called by headings, in the notebook's order; a cell's own error first, then what it made."""
+    plot, squares = "cell-d0be99db1c88ce43", "cell-1c88ce43d0be99db"
+    picture = {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo="}, "metadata": {}}
+    tree = looked_at(
+        page(
+            exercise(squares, "passed"),
+            titles={plot: "Plot `y`", squares: "Part B"},
+            written=(WrittenAnswer(plot, plot, 2.0, True, code=True),),
+            answers={plot: "y = 1 / 0", squares: "x"},
+            runs={plot: CellRun((picture,), "ZeroDivisionError: division by zero")},
+        )
+    )
+    first, second = tree.select(".card")
+    assert words(first).startswith(
+        "Plot y Waits for your instructor ? of 2 Your cell ended with an error: ZeroDivisionError"
+    )
+    assert "A person reads this answer." in words(first)
+    assert first.select_one("h2 code") and first.select_one("pre.code") and first.select_one("details[open] img")
+    assert words(second).startswith("Part B Passed")
+    assert "cell-" not in words(tree)
+
+
+def test_a_lesson_without_points_has_no_score(looked_at: Look) -> None:
+    free = replace(exercise(status="passed"), points={"test_weight_grad": 0.0}, most={"test_weight_grad": 0.0})
+    assert "of 0" not in words(looked_at(page(free)).header)
+
+
 def test_what_was_marked_again_says_so_and_nothing_else_does(looked_at: Look) -> None:
     marks = Mark(NOTHING_GIVEN.verdict, 4.0, {"test_weight_grad": mark("test_weight_grad", 2.0)})
     again = Earlier("x", before={"test_weight_grad": 0.0}, after={"test_weight_grad": 2.0}, day="2026-11-24")

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 
 Cells = Mapping[str, tuple[str, str]]
-"""grade_id -> (kind, text); kinds: answer, test, manual, written, show."""
+"""grade_id -> (kind, text); kinds: answer, test, manual, written, setup, show."""
 
 SQUARES: Cells = {
     "squares": (
@@ -40,9 +40,15 @@ def notebook(cells: Cells) -> nbformat.NotebookNode:
     )
     for name, (kind, text) in cells.items():
         solution, grade = kind in ("answer", "manual", "written"), kind in ("test", "manual", "written")
+        locked = kind in ("test", "setup")
         grading = {
-            "grade_id": name, "grade": grade, "solution": solution, "locked": kind == "test", "schema_version": 3, "task": False,
-        }  # fmt: skip
+            "grade_id": name,
+            "grade": grade,
+            "solution": solution,
+            "locked": locked,
+            "schema_version": 3,
+            "task": False,
+        }
         grading |= {"points": 2} if grade else {}
         metadata = {"nbgrader": grading} if kind != "show" else {}
         new = nbformat.v4.new_markdown_cell if kind == "written" else nbformat.v4.new_code_cell

@@ -204,3 +204,11 @@ def test_a_course_inside_its_own_environment_is_refused() -> None:
         launch.refuse_if_exposed(Path(sys.prefix) / "share")
     assert "learners' code can read" in refusal.value.fact
     launch.refuse_if_exposed(ROOT)
+
+
+def test_what_python_imports_from_is_asked_as_for_a_class(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = room.hand_in("me", RIGHT)
+    monkeypatch.setattr(sys, "path", [str(room.root / "source" / LESSON), *sys.path])
+    with pytest.raises(NoIsolation) as refusal:
+        check_notebook(room.root, file, [LESSON], seed=5)
+    assert refusal.value.fact.startswith("Python imports from ")

@@ -209,6 +209,16 @@ def test_what_a_cell_defined_before_it_ran_too_long_stands(tmp_path: Path, pool:
     assert earned == {"test_squares": 2, "test_more": 0, "test_last": 2}
 
 
+def test_a_read_only_cell_of_the_instructors_may_take_longer(tmp_path: Path, pool: PoolMaker) -> None:
+    """What it imports takes its time on a busy machine, and without it every answer would be wrong."""
+    cells = {"setup": ("setup", "import time\ntime.sleep(2.5)\nready = 1"), **SQUARES}
+    cells |= {"test_ready": ("test", "assert ready")}
+    earned = marked(
+        tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 1\n", squares="squares = lambda n: [0, 1, 4][:n]"
+    )
+    assert earned == {"test_squares": 2, "test_ready": 2}
+
+
 def test_who_holds_on_when_interrupted_is_ended(tmp_path: Path, pool: PoolMaker) -> None:
     loop = "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
     cells = {**SQUARES, "cubes": ("answer", "cubes = 3"), "test_cubes": ("test", "assert cubes == 3")}

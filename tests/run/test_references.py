@@ -113,7 +113,26 @@ def test_a_package_that_the_sealed_process_does_not_see_is_named_with_its_folder
         room.grade()
 
 
-@pytest.mark.parametrize("text", ["def third(x):\n    raise NotImplementedError", "pass  # TODO: your code"])
+def test_a_module_in_a_folder_of_the_lesson_is_not_said_to_be_missing(room: Rehearsal) -> None:
+    code = room.root / "source" / LESSON / "code"
+    code.mkdir()
+    (code / "of_the_lesson.py").write_text("TWICE = 3\n")
+    room.hand_in("ada", RIGHT)
+    _change(room, "import torch\n", "import torch, sys\nsys.path.append('code')\nfrom of_the_lesson import TWICE\n")
+    _change(room, "return x * 2\n", "return x * TWICE\n")
+    with pytest.raises(ReferencesFail) as caught:
+        room.grade()
+    assert "of_the_lesson" not in caught.value.fact
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def third(x):\n    raise NotImplementedError",
+        "pass  # TODO: your code",
+        "# def third(x)\nraise NotImplementedError()",
+    ],
+)
 def test_an_exercise_without_a_reference_answer_is_not_asked_for(room: Rehearsal, text: str) -> None:
     room.hand_in("ada", RIGHT)
     with room.edited() as cells:
