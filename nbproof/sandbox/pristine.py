@@ -20,12 +20,36 @@ import operator
 import sys
 import types
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 __all__ = ["Libraries", "Pristine"]
 
 _ENGINE = ("nbproof.sandbox", "nbproof.marking", "nbproof.recover")
+
+
+class _Insides:
+    """The code of functions, and their defaults, as they are now."""
+
+    def __init__(self, values: Iterable[object]) -> None:
+        self.functions = list(dict.fromkeys(one for one in values if isinstance(one, types.FunctionType)))
+        self._code = list(map(_code_of, self.functions))
+        self._defaults = list(map(_defaults_of, self.functions))
+
+    def changed(self) -> list[tuple[types.FunctionType, types.CodeType, tuple[Any, ...] | None]]:
+        """The functions with other insides, and what they had. Nothing is looked at one by one where nothing was touched."""
+        same = all(map(operator.is_, map(_code_of, self.functions), self._code))
+        if same and all(map(operator.is_, map(_defaults_of, self.functions), self._defaults)):
+            return []
+        had = zip(self.functions, self._code, self._defaults, strict=True)
+        return [
+            (one, code, given) for one, code, given in had if one.__code__ is not code or one.__defaults__ is not given
+        ]
+
+    def restore(self) -> None:
+        """Put back what was changed."""
+        for function, code, defaults in self.changed():
+            function.__code__, function.__defaults__ = code, defaults
 
 
 class Pristine:
@@ -35,19 +59,11 @@ class Pristine:
         inside = [name for name in sys.modules if name.split(".")[0] in packages]
         self._modules = {name: sys.modules[name] for name in inside if not name.startswith(_ENGINE)}
         self._contents = {name: dict(vars(module)) for name, module in self._modules.items()}
-        classes = {
-            value
-            for name, content in self._contents.items()
-            for value in content.values()
-            if isinstance(value, type) and value.__module__ == name
-        }
+        classes = {one for name, content in self._contents.items() for one in _classes_of(name, content)}
         self._classes = {one: {key: value for key, value in vars(one).items() if key not in _OWN} for one in classes}
         self._looks = {one: _Look(vars(one)) for one in (*self._modules.values(), *classes)}
-        functions = [value for content in self._contents.values() for value in content.values()]
-        functions += [value for content in self._classes.values() for value in content.values()]
-        self._functions = list(dict.fromkeys(one for one in functions if isinstance(one, types.FunctionType)))
-        self._code = list(map(_code_of, self._functions))
-        self._defaults = list(map(_defaults_of, self._functions))
+        contents = (*self._contents.values(), *self._classes.values())
+        self._insides = _Insides(value for content in contents for value in content.values())
 
     def restore(self) -> None:
         """Put back whatever was changed, added or removed since. It comes before each probe: nothing is looked at one by one."""
@@ -64,15 +80,12 @@ class Pristine:
             if not _holds(now, content):
                 for key, value in content.items():
                     type.__setattr__(one, key, value)
-        self._restore_functions()
+        self._insides.restore()
 
-    def _restore_functions(self) -> None:
-        if not all(map(operator.is_, map(_code_of, self._functions), self._code)):
-            for function, code in zip(self._functions, self._code, strict=True):
-                function.__code__ = code
-        if not all(map(operator.is_, map(_defaults_of, self._functions), self._defaults)):
-            for function, defaults in zip(self._functions, self._defaults, strict=True):
-                function.__defaults__ = defaults
+
+def _classes_of(name: str, content: Mapping[str, Any]) -> Iterator[type]:
+    """The classes that a module of this name defines itself."""
+    return (value for value in content.values() if isinstance(value, type) and value.__module__ == name)
 
 
 class Libraries:
@@ -88,10 +101,7 @@ class Libraries:
                 for value in self._noted[module].values():
                     if isinstance(value, type) and value.__module__.split(".")[0] == library:
                         self._note(value)
-        called = [(value, owner) for owner, content in self._noted.items() for value in content.values()]
-        self._owners = {value: owner for value, owner in called if isinstance(value, types.FunctionType)}
-        self._code = list(map(_code_of, self._owners))
-        self._defaults = list(map(_defaults_of, self._owners))
+        self._insides = _Insides(value for content in self._noted.values() for value in content.values())
 
     def _note(self, owner: Any) -> None:
         noted = {name: value for name, value in vars(owner).items() if isinstance(value, _CALLED)}
@@ -101,8 +111,7 @@ class Libraries:
 
     def restore(self) -> None:
         """Put back what was exchanged, and take away what hides something that a class has from another one."""
-        for function, code, defaults in self._rewritten():
-            function.__code__, function.__defaults__ = code, defaults
+        self._insides.restore()
         for owner, name in list(self._changes()):
             if name in self._noted[owner]:
                 setattr(owner, name, self._noted[owner][name])
@@ -111,16 +120,8 @@ class Libraries:
 
     def first_change(self) -> str:
         """What was exchanged since, such as ``ReLU.forward``; empty if nothing was."""
-        changes = [*self._changes(), *((self._owners[one], one.__name__) for one, _, _ in self._rewritten())]
-        return next((f"{owner.__name__}.{name}" for owner, name in changes), "")
-
-    def _rewritten(self) -> list[tuple[types.FunctionType, types.CodeType, tuple[Any, ...] | None]]:
-        """The functions with other code in them, or other defaults, than they had, and what they had."""
-        same = all(map(operator.is_, map(_code_of, self._owners), self._code))
-        if same and all(map(operator.is_, map(_defaults_of, self._owners), self._defaults)):
-            return []
-        had = zip(self._owners, self._code, self._defaults, strict=True)
-        return [(one, code, given) for one, code, given in had if (one.__code__, one.__defaults__) != (code, given)]
+        rewritten = (function.__qualname__ for function, _, _ in self._insides.changed())
+        return next((f"{owner.__name__}.{name}" for owner, name in self._changes()), next(rewritten, ""))
 
     def _changes(self) -> Iterator[tuple[Any, str]]:
         for owner, called in self._noted.items():
