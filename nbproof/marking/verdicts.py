@@ -170,7 +170,8 @@ class Verdicts:
             return Status.OUT_OF_MEMORY, Reason(Cause.MEMORY, limit=self.limits.memory_mb)
         if progress.interrupted:
             return Status.TIMEOUT, Reason(Cause.EXERCISE_TIME, limit=self.limits.exercise_seconds)
-        if progress.error.startswith("SyntaxError") and self.rebuilt.python:
+        # What Python 3.12 allows in f-strings is the one new thing that learners write without knowing that it is new.
+        if progress.error.startswith("SyntaxError: f-string") and self.rebuilt.python:
             return Status.UNCERTAIN, Reason(Cause.NEWER_PYTHON, self.rebuilt.python)
         if progress.error:
             return Status.ERROR, Reason(Cause.ERROR, progress.error)

@@ -110,6 +110,8 @@ class Outputs:
         spans = ["colspan", "rowspan"]
         cleaner = SanitizeHTML(tags=_TAGS.split(), attributes={"td": spans, "th": spans}, strip=True)
         try:
-            return readable(str(cleaner.sanitize_html_tags(text)))
+            cleaned = readable(str(cleaner.sanitize_html_tags(text)))
         except RecursionError:
             return ""
+        # What stands between two dollar signs is no formula: it could be a link.
+        return f'<div class="tex2jax_ignore mathjax_ignore">{cleaned}</div>' if cleaned.strip() else ""

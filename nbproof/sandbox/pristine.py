@@ -21,6 +21,7 @@ import sys
 import types
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 __all__ = ["Libraries", "Pristine"]
@@ -35,21 +36,26 @@ class _Insides:
         self.functions = list(dict.fromkeys(one for one in values if isinstance(one, types.FunctionType)))
         self._code = list(map(_code_of, self.functions))
         self._defaults = list(map(_defaults_of, self.functions))
+        takes_keywords = (one for one in self.functions if one.__code__.co_kwonlyargcount)
+        # A dict, which can be changed in place.
+        self._keywords = {one: dict(one.__kwdefaults__ or {}) for one in takes_keywords}
 
-    def changed(self) -> list[tuple[types.FunctionType, types.CodeType, tuple[Any, ...] | None]]:
-        """The functions with other insides, and what they had. Nothing is looked at one by one where nothing was touched."""
+    def changed(self) -> list[types.FunctionType]:
+        """The functions with other insides. They are looked at one by one only where something was touched."""
+        touched = [one for one, keywords in self._keywords.items() if (one.__kwdefaults__ or {}) != keywords]
         same = all(map(operator.is_, map(_code_of, self.functions), self._code))
         if same and all(map(operator.is_, map(_defaults_of, self.functions), self._defaults)):
-            return []
+            return touched
         had = zip(self.functions, self._code, self._defaults, strict=True)
-        return [
-            (one, code, given) for one, code, given in had if one.__code__ is not code or one.__defaults__ is not given
-        ]
+        return touched + [one for one, code, given in had if (one.__code__, one.__defaults__) != (code, given)]
 
     def restore(self) -> None:
         """Put back what was changed."""
-        for function, code, defaults in self.changed():
-            function.__code__, function.__defaults__ = code, defaults
+        changed = set(self.changed())
+        for function, code, defaults in zip(self.functions, self._code, self._defaults, strict=True) if changed else ():
+            if function in changed:
+                function.__code__, function.__defaults__ = code, defaults
+                function.__kwdefaults__ = dict(self._keywords.get(function, {})) or None
 
 
 class Pristine:
@@ -94,6 +100,7 @@ class Libraries:
     def __init__(self, *modules: str) -> None:
         self._noted: dict[Any, dict[str, Any]] = {}
         self._looks: dict[Any, _Look] = {}
+        self._heads: dict[type, dict[str, Any]] = {}
         for name in list(sys.modules):
             if any(name == one or (one.endswith(".*") and name.startswith(one[:-1])) for one in modules):
                 module, library = sys.modules[name], name.split(".")[0]
@@ -105,41 +112,57 @@ class Libraries:
 
     def _note(self, owner: Any) -> None:
         noted = {name: value for name, value in vars(owner).items() if isinstance(value, _CALLED)}
-        itself = _ITS_OWN_DOING.get(owner.__name__, frozenset())
-        self._noted[owner] = {name: value for name, value in noted.items() if name not in itself}
+        self._noted[owner] = {
+            name: value for name, value in noted.items() if (owner.__name__, name) != ("torch", "Storage")
+        }
         self._looks[owner] = _Look(vars(owner))
+        if isinstance(owner, type):
+            self._heads[owner] = {"__name__": owner.__name__, "__bases__": owner.__bases__}
 
     def restore(self) -> None:
         """Put back what was exchanged, and take away what hides something that a class has from another one."""
         self._insides.restore()
         for owner, name in list(self._changes()):
-            if name in self._noted[owner]:
-                setattr(owner, name, self._noted[owner][name])
+            had = {**self._noted[owner], **self._heads.get(owner, {})}
+            if name in had:
+                setattr(owner, name, had[name])
             else:
                 delattr(owner, name)
 
     def first_change(self) -> str:
         """What was exchanged since, such as ``ReLU.forward``; empty if nothing was."""
-        rewritten = (function.__qualname__ for function, _, _ in self._insides.changed())
-        return next((f"{owner.__name__}.{name}" for owner, name in self._changes()), next(rewritten, ""))
+        changed = (f"{owner.__name__}.{name}" for owner, name in self._changes())
+        return next(chain(changed, (function.__qualname__ for function in self._insides.changed())), "")
 
     def _changes(self) -> Iterator[tuple[Any, str]]:
+        for owner, head in self._heads.items():
+            yield from ((owner, name) for name, value in head.items() if getattr(owner, name) != value)
         for owner, called in self._noted.items():
             now = vars(owner)
             if self._looks[owner].is_of(now):
                 continue
-            yield from ((owner, name) for name, value in called.items() if now.get(name) is not value)
+            for name, value in called.items():
+                if now.get(name) is not value and not _is_its_own_doing(owner, now.get(name)):
+                    yield owner, name
             if isinstance(owner, type):
-                inherited = ChainMap(*map(dict, map(vars, owner.__mro__[1:])))
-                hiding = (now.keys() & inherited.keys()) - set(self._looks[owner].names)
-                # Whoever puts back what was there by another class's right has hidden nothing.
-                hiding = {name for name in hiding if now[name] is not inherited[name]}
-                yield from ((owner, name) for name in sorted(hiding) if hasattr(now[name], "__get__"))
+                yield from ((owner, name) for name in self._hiding(owner))
+
+    def _hiding(self, owner: type) -> list[str]:
+        """What was added to a class, and hides what it has from another one. Who puts back what was there hides nothing."""
+        now, inherited = vars(owner), ChainMap(*map(dict, map(vars, owner.__mro__[1:])))
+        added = (now.keys() & inherited.keys()) - set(self._looks[owner].names)
+        new = {name: now[name] for name in sorted(added) if now[name] is not inherited[name]}
+        return [name for name, value in new.items() if callable(value) or hasattr(value, "__get__")]
 
 
-_CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
-_ITS_OWN_DOING = {"Module": frozenset({"__init__", "__setstate__"}), "torch": frozenset({"Storage"})}
-"""What torch exchanges itself: ``torch.compile`` these two of ``nn.Module``, ``set_default_dtype`` that of ``torch``."""
+_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, staticmethod, classmethod, property)
+
+
+def _is_its_own_doing(owner: Any, value: object) -> bool:
+    """Whether torch itself has exchanged a method of ``nn.Module``, as ``torch.compile`` does: by a function of its own."""
+    globals_of = getattr(value, "__globals__", None)
+    its_own = (vars(module) for name, module in list(sys.modules.items()) if name.split(".")[0] == "torch")
+    return owner.__name__ == "Module" and any(globals_of is one for one in its_own)
 
 
 class _Look:

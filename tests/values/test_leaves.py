@@ -10,6 +10,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import types
 from collections.abc import Callable, Iterator
 from functools import partialmethod
 from pathlib import Path
@@ -85,6 +86,7 @@ def test_a_course_of_plain_python_is_built_proven_and_graded_without_torch_and_n
 
 BROUGHT_AND_JUDGED = """
 import sys
+import types
 import numpy as np
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, judge
@@ -272,7 +274,40 @@ def test_what_a_learner_makes_of_a_leaf_type_is_put_back_before_a_probe(monkeypa
         ours.taken = None  # type: ignore[method-assign, assignment]
 
 
-OTHERS = ((torch.nn.ReLU, "__init__"), (torch.no_grad, "__enter__"))
+OTHERS = ((torch.nn.ReLU, "__init__"), (torch.no_grad, "__enter__"), (torch.nn.Module, "__init__"))
+
+
+class _Mine(torch.nn.Module):
+    """Stands in for what a class of torch's inherits from."""
+
+
+def test_what_a_learner_makes_of_a_librarys_classes_and_defaults_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
+    keywords = torch.nn.Module.register_forward_pre_hook.__kwdefaults__
+    monkeypatch.setattr(torch.nn.Module.register_forward_pre_hook, "__kwdefaults__", {**keywords, "with_kwargs": True})
+    assert libraries.first_change() == "Module.register_forward_pre_hook"
+    libraries.restore()
+    torch.nn.Module.register_forward_pre_hook.__kwdefaults__["with_kwargs"] = True
+    assert libraries.first_change() == "Module.register_forward_pre_hook"
+    libraries.restore()
+    assert torch.nn.Module.register_forward_pre_hook.__kwdefaults__ == keywords
+    for owner, name, value in (
+        (torch.nn.ReLU, "__bases__", (_Mine,)),
+        (torch.nn.ReLU, "__name__", "Tanh"),
+        (torch.nn.ReLU, "_call_impl", _Called()),
+        (torch.nn.modules.activation, "F", types.SimpleNamespace(relu=torch.tanh)),
+        (torch.autograd.Function, "apply", classmethod(lambda *given: None)),
+    ):
+        had = getattr(owner, name)
+        setattr(owner, name, value)
+        assert libraries.first_change().endswith(f".{name}")
+        libraries.restore()
+        assert (libraries.first_change(), getattr(owner, name)) == ("", had)
+
+
+class _Called:
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return x
 
 
 def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
