@@ -830,6 +830,8 @@ draw_hook_timeline(
 )
 
 # %% [markdown]
+# `Sequential`, `0` and `0.fc` meet the data itself: their hooks run as soon as the gradient of their output is there.
+#
 # ## The deprecated hook
 #
 # Old tutorials register backward hooks with `register_backward_hook`, without *full*. It still exists, and takes the same
