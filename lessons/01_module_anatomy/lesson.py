@@ -525,7 +525,7 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 #
 # Write `swap_relu(model)`. It puts an `nn.Tanh` at every place, at any depth, where an `nn.ReLU` stands, and returns the model.
 #
-# - A ReLU, or a whole block, that stands at two places is replaced at both.
+# - A ReLU that stands at two places is replaced at both, also if it stands there as part of a block.
 # - Each Tanh is in the mode of its ReLU: training or eval.
 # - Everything else stays as it was.
 #
@@ -600,9 +600,9 @@ def watch_output(module, inputs, output):
 
 layer = nn.Linear(3, 2)
 handle = layer.register_forward_hook(watch_output)
-layer(torch.ones(4, 3))
+y = layer(torch.ones(4, 3))
 handle.remove()
-layer(torch.ones(4, 3))  # and nobody watches
+y = layer(torch.ones(4, 3))  # and nobody watches
 
 # %% [markdown]
 # ### In your own words: The layers that nobody missed
@@ -639,7 +639,7 @@ layer(torch.ones(4, 3))  # and nobody watches
 # %% [markdown]
 # # Further
 #
-# The core path ends here: read *What to remember* at the end, and go on with lesson 02. Who has another half hour finds here how
+# The core path ends here: read *What to remember* at the end, and go on with lesson 02. If you have another half hour, see here how
 # a module describes itself, how a parameter joins a running training, and what somebody forgot to register.
 #
 # ## What print says about a module

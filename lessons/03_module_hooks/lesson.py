@@ -244,8 +244,8 @@ largest = [pictures.max().item() for pictures, labels in digit_batches()]
 print({step: value for step, value in enumerate(largest) if value != 1})
 
 # %% [markdown]
-# As in lesson 02, it is one batch whose pixels nobody has divided by 255. Its step threw the weights far away, the optimizer's momentum carried them
-# on, and a few steps later no picture got through the second ReLU any more.
+# As in lesson 02, it is one batch whose pixels nobody has divided by 255. Its step threw the weights far away, the optimizer's
+# momentum carried them on, and a few steps later no picture got through the second ReLU any more.
 #
 # ## What a forward hook may return
 #
@@ -830,6 +830,8 @@ draw_hook_timeline(
 )
 
 # %% [markdown]
+# `Sequential`, `0` and `0.fc` meet the data itself: their hooks run as soon as the gradient of their output is there.
+#
 # ## The deprecated hook
 #
 # Old tutorials register backward hooks with `register_backward_hook`, without *full*. It still exists, and takes the same
@@ -1016,8 +1018,8 @@ check("in_place_safe")
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
 # They return nothing; what they get they change in place. In a `state_dict` the names of the module's own tensors start with
-# `prefix`, the module's place in the model. These two are nearly all that you need: `strict` is `True` even where the caller
-# loads with `strict=False`.
+# `prefix`, the module's place in the model. You seldom need more than these two. Do not rely on `strict`: it is `True` even where
+# the caller loads with `strict=False`.
 #
 # Say your class has got a buffer `scale` that old checkpoints know nothing of. A pre-hook of loading adds it:
 

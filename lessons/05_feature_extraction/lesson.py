@@ -10,8 +10,8 @@
 # # Look inside a model that nobody lets you edit
 #
 # - **You will do** this: get numbers out of a finished net that it never returns, and sort digits with them that it has never seen.
-#   Write a `VerboseNet` and a `FeatureExt` for any model. Put a few feature maps of a 3 into an 8, and see the net change its mind.
-#   Watch the heads of a small GPT, find the one that knows what to do, and steer it: asked to copy, it reverses.
+#   Put a few feature maps of a 3 into an 8, and see the net change its mind. Watch the heads of a small GPT, find the one that knows
+#   what to do, and steer it: asked to copy, it reverses.
 # - **You will learn** to watch a model from outside, what spoils the outputs that you keep, and how to leave no trace.
 # - **You need** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
 # - **Time** <!-- time and points -->.
@@ -169,8 +169,7 @@ except RuntimeError as error:
 show_source(type(net)._forward_impl)
 
 # %% [markdown]
-# Other models hide more: a skip connection, a second use of a layer, an `if`. So let the model run itself, and listen. Call it as `model(x)`:
-# `model.forward(x)` goes past the hooks that hang on the model itself.
+# Other models hide more: a skip connection, a second use of a layer, an `if`. So let the model run itself, and listen.
 #
 # ### Give each hook its name
 #
@@ -180,7 +179,7 @@ show_source(type(net)._forward_impl)
 # %% [markdown]
 # ### Exercise: A net that tells
 #
-# easy · 10 min
+# easy · 8 min
 #
 # Write `VerboseNet(model)`, a module that wraps any model.
 #
@@ -247,7 +246,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "... compare who
 # %% [markdown]
 # ### Exercise: Feature extractor
 #
-# medium · 12 min
+# medium · 10 min
 #
 # Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` is a list of dotted names.
 #
@@ -309,7 +308,7 @@ for name, value in found.items():
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# An early layer knows little more than pixels. The last one has thrown away what does not help with its own seven digits. The layers between
+# An early layer knows about as much as the pixels. The last one has thrown away what does not help with its own seven digits. The layers between
 # them know about strokes in general: people who reuse a trained net take a late layer's features, but seldom the last one's.
 #
 # ## A feature can change after your hook has ended
@@ -501,8 +500,8 @@ captions = [chances(digit_net(one)) for one in (three, eight)]
 draw_digits(torch.cat([three, eight]), captions, title="What the net makes of a 3 and of an 8")
 
 # %% [markdown]
-# First, whole layers. How far does a patch bring the answer back, from that for the 8 (0) to that for the 3 (1)? Where everything goes
-# through the layer, all the way. Inside the block it need not: the skip connection carries the 8 around the patch.
+# First, whole layers. How far does each patch bring the answer back, from that for the 8 (0) to that for the 3 (1)? Guess at which
+# layers it falls short of 1.
 
 # %%
 with torch.no_grad():
@@ -516,8 +515,8 @@ with torch.no_grad():
         print(f"{layer:12} {back:5.2f} {'█' * round(40 * max(back, 0))}")
 
 # %% [markdown]
-# Then single channels. The output of `block` has sixteen feature maps. Order them by how much each one, patched alone, helps the 3.
-# How many does it take to turn the 8 into a 3? Guess first.
+# Inside the block the skip connection carries the 8 around the patch. Then single channels. The output of `block` has sixteen
+# feature maps. Order them by how much each one, patched alone, helps the 3. How many does it take to turn the 8 into a 3? Guess first.
 
 
 # %%
@@ -536,7 +535,7 @@ else:
     for many in (0, 1, 2, 3, 4, 6, 16):
         print(f"{many:2} of 16 feature maps from the 3 -> {chances(patched_with(order[:many]))}")
     sorted_maps = {digit: value[:, order] for digit, value in maps.items()}
-    found = draw_feature_maps(sorted_maps, one_scale=True, title="The eight most telling maps of `block`, the most telling first")
+    found = draw_feature_maps(sorted_maps, one_scale=True, title="The eight most telling maps of block, the most telling first")
 found
 
 # %% [markdown]
@@ -592,8 +591,7 @@ for name in heads:
     print(f"copy, {name} patched  {'patch_activation is not written yet' if patched is None else answer(patched)}")
 
 # %% [markdown]
-# One head of the first block has heard the task. With what it says on the other line, all or nearly all of the answer turns around. The
-# picture did not show which: it begins at `=`, and that head has listened before.
+# One head of the first block has heard the task. With what it says on the other line, all or nearly all of the answer turns around.
 #
 # Now without a second run. Whoever knows the **direction** in which `reverse` differs from `copy` can add it to what a block puts out, and the
 # net does what nobody has asked for. This is called *steering*: it made a language model speak of the Golden Gate Bridge all the time.
@@ -601,7 +599,7 @@ for name in heads:
 # %% [markdown]
 # ### Exercise: Steer a block
 #
-# easy · 8 min
+# easy · 5 min
 #
 # Write `steer(block, direction)`. From now on the block's output has `direction` added to what stands under `"hidden"`; everything else in the dict stays.
 #
@@ -653,12 +651,6 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
     handle.remove()
 
 # %% [markdown]
-# # Further
-#
-# What follows deals with models that are less tidy, and with tools beside hooks. Its parts do not build on each other; the last one puts
-# your tools together.
-
-# %% [markdown]
 # ### In your own words: No negative values anywhere
 #
 # 5 min
@@ -671,7 +663,7 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 # What does `detach()` cut, and what does it not? Say what her histograms really show, which single change makes them true, and
 # how she could have noticed before the blog post.
 #
-# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+# Where this notebook is handed in, a person reads your answer; no check does.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -689,6 +681,12 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 #   one; `no_grad` would have helped; an in-place operation raises an error if somebody holds the tensor.
 # ### END MARK SCHEME
 # ### END SOLUTION
+
+# %% [markdown]
+# # Further
+#
+# What follows deals with models that are less tidy, and with tools beside hooks. Its parts do not build on each other; the last one puts
+# your tools together.
 
 # %% [markdown]
 # ## Looking must not change the model
