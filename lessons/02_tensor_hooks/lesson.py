@@ -532,8 +532,8 @@ print("none any more: ", layer.weight.grad.tolist())
 # One huge gradient can ruin a model. *Clipping* limits it:
 #
 # - **By value:** each element is clamped to a range. A hook on each parameter can do that.
-# - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor. A tensor hook knows only its
-#   own tensor, so this runs after backward: `nn.utils.clip_grad_norm_`.
+# - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their direction.
+#   A tensor hook knows only its own tensor, so this runs after backward: `nn.utils.clip_grad_norm_`.
 #
 # **Hooks fail late.** This one is misspelt, and only backward finds out:
 
@@ -715,7 +715,8 @@ _ = adapt(cured)
 # %% [markdown]
 # # Further
 #
-# The core path ends here. Each section from here on can be read by itself.
+# The core path ends here. Each section from here on can be read by itself, and all of them are too much for one sitting: pause
+# before 'Once `.grad` is written', and before 'What autograd saves for backward'.
 #
 # ## One branch only
 #
@@ -801,42 +802,6 @@ print("requires_grad_(False), .grad is None:", moved(frozen, sgd, clear=True))
 # %% [markdown]
 # Zeros are a gradient like any other: in the second line weight decay moves the weights. And an old `.grad` still moves a frozen
 # parameter, as in the third. To freeze for good, freeze it *and* set `.grad` to None.
-
-# %% [markdown]
-# ## Hooks against `clip_grad_norm_`
-#
-# Can a hook on each parameter, which scales its own gradient down to norm 1, replace `clip_grad_norm_`?
-
-# %%
-torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
-batch, target = torch.randn(16, 4), 10 * torch.randn(16, 1)
-
-
-def all_gradients(net):
-    ((net(batch) - target) ** 2).mean().backward()
-    return torch.cat([parameter.grad.flatten() for parameter in net.parameters()])
-
-
-raw = all_gradients(copy.deepcopy(net))
-
-by_norm = copy.deepcopy(net)
-all_gradients(by_norm)
-nn.utils.clip_grad_norm_(by_norm.parameters(), max_norm=1.0)
-
-by_hooks = copy.deepcopy(net)  # each tensor scaled down to norm 1 on its own
-for parameter in by_hooks.parameters():
-    parameter.register_hook(lambda grad: grad / max(1.0, grad.norm().item()))
-all_gradients(by_hooks)
-
-print(f"not clipped          total norm {raw.norm():.2f}")
-for name, clipped_net in {"clip_grad_norm_": by_norm, "one hook per tensor": by_hooks}.items():
-    clipped = torch.cat([parameter.grad.flatten() for parameter in clipped_net.parameters()])
-    cosine = F.cosine_similarity(clipped, raw, dim=0).item()
-    print(f"{name:20} total norm {clipped.norm():.2f}   cosine to the true gradient {cosine:.3f}")
-# %% [markdown]
-# `clip_grad_norm_` keeps the direction (cosine 1) and brings the *total* norm to 1. Four hooks, one for each of the four
-# parameters, let through up to √4 = 2, and they turn the direction.
 #
 # ## A hook that waits for several gradients
 #
@@ -865,11 +830,6 @@ with torch.autograd.graph.register_multi_grad_hook(
 ):
     (a * b + b * c).sum().backward()
 
-print("a pass that begins at a tensor of the list")
-e = a * 2
-with torch.autograd.graph.register_multi_grad_hook([a, e], tell_all):
-    e.backward(torch.ones(2))
-
 d.requires_grad_(False)
 try:
     torch.autograd.graph.register_multi_grad_hook([a, d], tell_all)
@@ -878,8 +838,7 @@ except (AssertionError, RuntimeError) as error:
 
 # %% [markdown]
 # Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**; do not look into `.grad`, where
-# some have arrived and some have not. Backward must not begin at a tensor of the list: then the function runs once too often. And
-# a frozen tensor in the list raises an error.
+# some have arrived and some have not. And a frozen tensor in the list raises an error.
 #
 # ### Exercise: Watch the total norm
 #

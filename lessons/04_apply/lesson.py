@@ -867,22 +867,9 @@ for what, set_mode in (
     print(f"{what:<18} the running mean of the frozen batch norm has moved: {moved}")
 
 # %% [markdown]
-# In mid-training there is one more trap. `requires_grad_(False)` stops new gradients, but an old one stays in `.grad`, and an
-# optimizer asks for nothing else. `zero_grad()` before the next step is the cure:
-
-# %%
-for what in ("requires_grad_(False)", "requires_grad_(False), zero_grad()"):
-    layer = nn.Linear(1, 1)
-    optimizer = torch.optim.SGD(layer.parameters(), lr=0.5)
-    layer(torch.ones(1, 1)).backward()  # training is under way
-    layer.requires_grad_(False)  # and now the layer is frozen
-    if "zero" in what:
-        optimizer.zero_grad()
-    before = layer.weight.item()
-    optimizer.step()
-    print(f"{what:<34} the weight has moved by {before - layer.weight.item():.3g}")
-
-# %% [markdown]
+# In mid-training there is one more trap: an old `.grad` still moves a frozen parameter (lesson 02, 'Zeros are not the same as no
+# gradient'). `zero_grad()` before the next step is the cure.
+#
 # ### Exercise: Freeze, and thaw again
 #
 # medium · 15 min · further

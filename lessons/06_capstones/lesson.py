@@ -24,7 +24,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from course import hint, progress, solution
-from course.patient import Reader, SoundUnitLength, UnitLength, scans_of_digits, tensors_in, train
+from course.patient import Reader, SoundUnitLength, UnitLength, is_written, scans_of_digits, tensors_in, train
 from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import Parameter
 
@@ -132,9 +132,10 @@ check("gradient_flow_debugger")
 # %%
 from course.sources import show_source
 
-with gradient_flow_debugger(patient) as report:
-    F.cross_entropy(patient(x), y).backward()
-print("bad output:  ", report["bad_output"], "\nbad gradient:", report["bad_gradient"])
+if is_written(gradient_flow_debugger, patient):
+    with gradient_flow_debugger(patient) as report:
+        F.cross_entropy(patient(x), y).backward()
+    print("bad output:  ", report["bad_output"], "\nbad gradient:", report["bad_gradient"])
 show_source(UnitLength, Reader)
 
 # %% [markdown]
@@ -234,16 +235,20 @@ with torch.no_grad():
     sick[0].weight[:20] = -sick[0].weight[:20].abs()
 sick[4].requires_grad_(False)
 
-with gradient_flow_debugger(sick) as report:
-    F.cross_entropy(sick(blank), y).backward()
-for key, value in report.items():
-    print(f"{key:13} {value}")
+if is_written(gradient_flow_debugger, sick):
+    with gradient_flow_debugger(sick) as report:
+        F.cross_entropy(sick(blank), y).backward()
+    for key, value in report.items():
+        print(f"{key:13} {value}")
 # %% [markdown]
-# And on models from work? In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, and a
-# Transformer computes in half precision here (**autocast**). A **checkpoint** runs its part once more in backward, and wants
-# the same operations recorded both times: so a hook asks `tensor.detach()`, which records nothing. An output can be a **dataclass**.
-# And where no hook is ever called, as in a model that was compiled and run before, an empty report looks like good news: a good
-# tool says aloud that it has heard nothing.
+# And on models from work?
+#
+# - In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, and an output can be a
+#   **dataclass**. The Transformer computes in half precision here (**autocast**).
+# - A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times. So ask
+#   `tensor.detach()` in a hook: what you compute from it is not recorded.
+# - A model that was compiled and run before calls no hook that is added later. Then an empty report looks like good news:
+#   a good tool says aloud that it has heard nothing.
 
 # %%
 from dataclasses import dataclass
@@ -280,6 +285,8 @@ real_models["LSTM"][0].weight_ih_l1.data[0, 0] = torch.nan
 
 
 def watched(title, model, run):
+    if not is_written(gradient_flow_debugger, model):
+        return
     try:
         with gradient_flow_debugger(model) as report, torch.autocast("cpu", enabled=title == "TransformerEncoder"):
             tensors_in(run())[0].pow(2).mean().backward()
@@ -297,7 +304,7 @@ watched("a model no hook hears", nn.Linear(4, 3), lambda: wrapped(torch.randn(3,
 
 # %% [markdown]
 # One weight of the LSTM is NaN, and so is its output; its name is `''`, for the model is that one layer. An error in the other
-# lines is your tool's: it has broken what it should only watch.
+# models is your tool's: it has broken what it should only watch. The last line hears no hook: there an error is right, and silence is not.
 #
 # PyTorch has a detector of its own. It stops at the first NaN of backward, and names the operation:
 
@@ -466,7 +473,9 @@ check("grad_cam")
 # %%
 heats = {digit: grad_cam(eye, "features", board, torch.tensor([digit])) for digit in (3, 7)}
 titles = {digit: f"What speaks for {digit}" for digit in heats}
-beside(*((draw_heat(board, heats[digit], title), title) for digit, title in titles.items()))
+written = heats[3] is not None
+row = ((draw_heat(board, heats[digit], title), title) for digit, title in titles.items())
+beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
 # A heat map always shows something, so people believe it. Measure instead: ask for each digit of 20 boards, and see how much of
 # the heat lies on the quarter where that digit is. A net that knows nothing gets a quarter of it right. And the patient? Had it
@@ -484,7 +493,8 @@ def heat_on_the_digit(net):
 
 
 for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patient}.items():
-    print(f"{title:12} {heat_on_the_digit(net):.0%} of the heat on the right digit")
+    if written:
+        print(f"{title:12} {heat_on_the_digit(net):.0%} of the heat on the right digit")
 # %% [markdown]
 # The patient's loss was low, and yet its heat is hardly better than chance: it has never seen a digit that has moved, or that has
 # neighbours. Do the same with your own nets before you believe a picture.
@@ -492,7 +502,7 @@ for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patie
 # %% [markdown]
 # # Further
 #
-# The core path ends here. Some more of Grad-CAM, three more tools, and the patient's case is not closed yet.
+# The core path ends here. Some more of Grad-CAM, three more tools, and the patient's case is not closed yet. Take one tool a sitting.
 #
 # ## Grad-CAM at work
 #
@@ -507,10 +517,10 @@ photos, targets = torch.rand(2, 3, 64, 64), torch.tensor([1, 7])
 
 with torch.no_grad():
     cam = torch.einsum("k,nkhw->nhw", eye.fc.weight[3], eye.features(board)).relu()
-print("equal to CAM:", torch.allclose(heats[3] * heats[3][0].numel(), cam, atol=1e-5))
+print("equal to CAM:", written and torch.allclose(heats[3] * heats[3][0].numel(), cam, atol=1e-5))
 block = grad_cam(resnet, "layer4.1", photos, targets)
 relu = grad_cam(resnet, "layer4.1.relu", photos, targets)
-print("the block, and its ReLU, which runs twice: equal:", torch.equal(block, relu))
+print("the block, and its ReLU, which runs twice: equal:", written and torch.equal(block, relu))
 try:
     grad_cam(resnet.train(), "layer4.1", photos, targets)
     print("in training mode it looks at the whole batch, and changes the running statistics")
@@ -647,30 +657,6 @@ for way in ("backward, then step", "step in backward"):
 
 print("The parameters after ten steps are equal, bit by bit:", torch.equal(*results))
 draw_memory(bars, title="A net in training: what the model and its optimizer need")
-# %% [markdown]
-# Is that so on large models, too? Here are three, each trained for two steps in both ways.
-
-# %%
-for title, (model, pixels) in real_models.items():
-    model = copy.deepcopy(model).train()
-    if title == "LSTM":
-        model.weight_ih_l1.data[0, 0] = 0.1  # cured
-    if title == "TransformerEncoder":
-        model.layers[0].requires_grad_(False)  # frozen in part
-    ordinary = copy.deepcopy(model)
-    optimizer = make_optimizer(ordinary.parameters())
-    torch.manual_seed(1)
-    for _ in range(2):
-        optimizer.zero_grad()
-        tensors_in(ordinary(pixels))[0].pow(2).mean().backward()
-        optimizer.step()
-    torch.manual_seed(1)
-    with OptimizerInBackward(model, make_optimizer):
-        for _ in range(2):
-            tensors_in(model(pixels))[0].pow(2).mean().backward()
-    same = all(torch.equal(p, q) for p, q in zip(model.parameters(), ordinary.parameters()))
-    sizes = [p.nbytes for p in model.parameters()]
-    print(f"{title:18} equal: {same}, the largest gradient: {max(sizes) / sum(sizes):.0%} of all of them")
 # %% [markdown]
 # It has a price. To clip by the norm of *all* gradients, or to add up those of several batches, is not possible any more. And it is not
 # safe with every model: if a weight is used once more with its history cut off, the backward of what came earlier may still need the
@@ -1045,15 +1031,7 @@ for handle in handles:
 # Modules are nested: `''` is the net itself, and it is running from its first line to its last. What is saved goes to the
 # **innermost** module that has begun and not ended.
 #
-# How do you know a storage again? Not by `id(tensor)`: PyTorch may hand you a new Python object for the same memory, and the id of one
-# that is gone may be given to another. By its address, `tensor.untyped_storage().data_ptr()`.
-
-# %%
-operation = torch.randn(3, 4, requires_grad=True).exp().grad_fn  # exp saves its own result
-one, two = operation._saved_result, operation._saved_result
-same_memory = one.untyped_storage().data_ptr() == two.untyped_storage().data_ptr()
-print("the same memory, twice:            equal ids:", id(one) == id(two), "  equal addresses:", same_memory)
-print("two tensors, one after the other:  equal ids:", id(torch.ones(2)) == id(torch.zeros(3)))
+# PyTorch may hand you a new Python object for the same memory. You know a storage again by its address (lesson 02, 'Counting memory').
 # %% [markdown]
 # ### Exercise: Activation memory
 #
@@ -1182,12 +1160,9 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
 # layer needs its result, so both are kept.
 #
 # What changes help, then? `checkpoint` saves only what goes into a part of the net, and computes the rest once more in backward. Here
-# is a deeper net, and when its modules run:
+# is a deeper net:
 
 # %%
-from course.pictures.timeline import draw_hook_timeline
-
-
 class Checkpointed(nn.Module):
     """Three parts, each in a checkpoint, and what comes after them."""
 
@@ -1201,13 +1176,6 @@ class Checkpointed(nn.Module):
         return self.end(x)
 
 
-draw_hook_timeline(
-    Checkpointed([nn.Linear(4, 4), nn.Tanh()], nn.Linear(4, 1)),
-    torch.ones(2, 4, requires_grad=True),
-    title="Each part in a checkpoint begins its forward a second time, in backward",
-)
-
-# %%
 net = Checkpointed(
     [convolutions(1, 3), convolutions(16, 3), convolutions(16, 3)], nn.Sequential(nn.Flatten(), nn.Linear(16 * 64, 10))
 )
@@ -1248,68 +1216,14 @@ draw_memory(bars, title="Six ways to run a forward")
 # beginning of a net save nothing; frozen layers *later* than one that learns do, for the gradient has to go through them. A
 # validation without `no_grad` pays the full price.
 #
-# On models from work, in full and in half precision: under autocast copies of the weights are saved as well, and with pictures as
-# few and small as these they outweigh all else. Not every CPU has half precision for an LSTM: if yours has not, the line says so.
+# On models from work:
 
 # %%
-def saved_in_kib(model, pixels, half=False):
-    with ActivationMemory(model) as memory, torch.autocast("cpu", enabled=half):
-        tensors_in(model(pixels))[0].pow(2).mean()
-    return memory.bytes / 1024, max(memory.by_layer, key=memory.by_layer.get, default="none")
-
-
-def has_half_precision(model, pixels):
-    """Whether this CPU can run the model under autocast, without any tool."""
-    try:
-        with torch.autocast("cpu"):
-            model(pixels)
-    except RuntimeError:
-        return False
-    return True
-
-
 for title, (model, pixels) in real_models.items():
-    model.requires_grad_(True).train()
-    full, layer = saved_in_kib(model, pixels)
-    half = "not on this CPU"
-    if has_half_precision(model, pixels):
-        half = f"{saved_in_kib(model, pixels, half=True)[0]:.0f} KiB"
-    print(f"{title:18} in full {full:4.0f} KiB, most of it in {layer!r}; in half precision {half}")
-# %% [markdown]
-# Of several pairs of hooks for saved tensors only the innermost is asked: inside of `save_on_cpu`, which keeps what is saved in the
-# machine's main memory, your own pair is not. And if a layer fails and the model itself catches the error, an ordinary forward hook
-# does not run, so for your tool that layer never ends. With `register_forward_hook(hook, always_call=True)` it does:
-
-# %%
-from torch.autograd.graph import save_on_cpu
-
-
-class Picky(nn.Module):
-    def forward(self, x):
-        raise RuntimeError("not with these inputs")
-
-
-class Caught(nn.Module):
-    """Its first layer fails; the second one, and the model's own `exp`, do the work."""
-
-    def __init__(self):
-        super().__init__()
-        self.risky, self.after = Picky(), nn.Linear(4, 4)
-
-    def forward(self, x):
-        try:
-            return self.risky(x)
-        except RuntimeError:
-            return self.after(x).exp()
-
-
-with ActivationMemory(net) as memory, save_on_cpu():
-    net(pictures)
-print("counted, with save_on_cpu inside of the block:", memory.bytes)
-net = Caught()
-with ActivationMemory(net) as memory:
-    net(torch.randn(3, 4))
-print("the bytes of exp belong to '':", memory.by_layer)
+    with ActivationMemory(model.requires_grad_(True).train()) as memory:
+        tensors_in(model(pixels))[0].pow(2).mean()
+    layer = max(memory.by_layer, key=memory.by_layer.get, default="none")
+    print(f"{title:18} {memory.bytes / 1024:4.0f} KiB, most of it in {layer!r}")
 
 # %% [markdown]
 # ## What you take with you

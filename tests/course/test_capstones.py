@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.patient import Reader, SoundUnitLength, UnitLength, scans_of_digits, tensors_in, train
+from course.patient import Reader, SoundUnitLength, UnitLength, is_written, scans_of_digits, tensors_in, train
 from tests.course.solved import no_hooks, solutions
 
 pytestmark = pytest.mark.slow
@@ -279,3 +279,20 @@ def test_the_patient_dies_of_its_blank_scan_and_is_well_with_another_layer() -> 
         torch.manual_seed(0)
         losses = train(Reader(unit), scans, answers, [batch, batch])
         assert [loss != loss for loss in losses] == [False, dies]
+
+
+def test_a_cell_that_needs_a_tool_can_ask_whether_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    @contextmanager  # type: ignore[arg-type]
+    def stub(model: nn.Module) -> None:
+        pass
+
+    class AsClass(AbstractContextManager[dict[str, Any]]):
+        def __init__(self, model: nn.Module) -> None: ...
+
+        def __exit__(self, *error: object) -> None: ...
+
+    model = nn.ReLU()
+    assert is_written(tool("gradient_flow_debugger"), model) and is_written(AsClass, model)
+    assert no_hooks(model)
+    assert not is_written(stub, model)
+    assert capsys.readouterr().out == "stub is not written yet\n"

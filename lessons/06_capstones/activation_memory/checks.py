@@ -140,7 +140,7 @@ class OneForward(Check):
     errors = {
         r"TypeError: Output of saved tensor unpack_hook expected to be a Tensor": "memory_nothing_packed",
         r"AttributeError: 'NoneType' object has no attribute '(bytes|by_layer)'": "tool_enter_returns_nothing",
-        r"TypeError: .*(must be Tensor, not (str|NoneType|list|int)|expected Tensor)": "hook_replaces_output",
+        r"(TypeError: .*(must be Tensor, not |expected Tensor)|AttributeError: 'str' object has no attribute '(chunk|square)')": "hook_replaces_output",
     }
 
     def parts(self, model, x):

@@ -229,6 +229,13 @@ def ActivationMemory(model):
     for handle in handles:
         handle.remove()
 
+# %% ends_with_the_name
+# misconception: the hook that ends a layer returns the name that it takes off the list | hint: hook_replaces_output
+# edits: reference
+-            if running[-1] == name:  # not so if the layer has failed before it began
+-                running.pop()
++            return running.pop()
+
 # %% outermost
 # misconception: gives everything to the outermost module that is running | hint: memory_outermost
 # breaks: a storage counts for the innermost module
