@@ -39,6 +39,8 @@ def _shown(*pictures: tuple[str, bytes]) -> list[dict[str, str]]:
 _JPEG = _made("JPEG", 300, 200)
 _AT = _JPEG.index(b"\xff\xc0")
 _FRAME = _JPEG[_AT : _AT + 2 + struct.unpack_from(">H", _JPEG, _AT + 2)[0]]
+_SCANS = _made("JPEG", 2_000, 2_000, progressive=True)
+_LAST = _SCANS[_SCANS.rindex(b"\xff\xda") : -2]
 _TWO = [Image.new("RGB", (9, 9), "blue")]
 
 KEPT = {
@@ -61,6 +63,7 @@ DROPPED = {
     "a JPEG that says its height later": ("image/jpeg", _JPEG.replace(_FRAME, _FRAME[:5] + b"\0\0" + _FRAME[7:])),
     "a JPEG with two frames": ("image/jpeg", _JPEG.replace(_FRAME, _FRAME + _FRAME)),
     "a JPEG without a frame": ("image/jpeg", _JPEG.replace(_FRAME, b"")),
+    "a JPEG that is drawn over 60 times": ("image/jpeg", _SCANS[:-2] + _LAST * 60 + _SCANS[-2:]),
     "three letters": ("image/jpeg", b"\xff\xd8\xff"),
     "nothing": ("image/png", b""),
 }
