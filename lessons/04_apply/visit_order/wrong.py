@@ -14,14 +14,6 @@ def collect(module):
 model.apply(collect)
 returned_module = model.apply(collect)
 
-# %% breadth_first
-# misconception: level by level | hint: wrong_order
-answer = ["Model", "Layer_AB", "Layer_CD", "Function_A", "Function_B", "Function_C", "Function_D"]
-
-# %% children_and_root
-# misconception: thinks that apply visits direct children and the module itself | hint: apply_skips_nested
-answer = ["Layer_AB", "Layer_CD", "Model"]
-
 # %% children_only
 # misconception: thinks that apply visits direct children only | hint: apply_skips_nested
 model = Model()
@@ -112,6 +104,19 @@ answer = model.apply(lambda module: type(module).__name__)
 # misconception: takes post-order for pre-order backwards | hint: reversed_pre_order
 model = Model()
 answer = [type(module).__name__ for module in reversed(list(model.modules()))]
+
+# %% model_by_hand
+# misconception: adds the model by hand, which apply visits as well | hint: model_by_hand
+# edits: applied_twice
+-returned_module = model.apply(collect)
++collect(model)
+
+# %% called_not_handed_over
+# misconception: calls the function instead of handing it over | hint: cell_stopped
+# edits: applied_twice
+-model.apply(collect)
+-returned_module = model.apply(collect)
++model.apply(collect(model))
 
 # %% root_missing
 # misconception: forgets that the module itself is visited too | hint: root_missing
