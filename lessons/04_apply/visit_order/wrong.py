@@ -89,12 +89,6 @@ model.apply(lambda module: print(type(module).__name__))
 +        child.apply(collect)
 +    answer.append(type(module).__name__)
 
-# %% repr_text
-# misconception: the repr instead of the class name | hint: not_class_names
-model = Model()
-answer = []
-model.apply(lambda module: answer.append(str(module)))
-
 # %% return_of_apply
 # misconception: takes what apply returns for the answer | hint: model_for_list
 model = Model()
@@ -132,12 +126,6 @@ for child in model.children():
 -        answer.append(type(part).__name__)
 +    global answer
 +    answer += type(module).__name__
-
-# %% text_of_the_class
-# misconception: the text of the class, cut, with its quotation mark | hint: not_class_names
-model = Model()
-answer = []
-model.apply(lambda module: answer.append(str(type(module)).split(".")[-1]))
 
 # %% return_of_apply_in_a_list
 # misconception: takes what apply returns for what the function returns, and puts it into a list | hint: model_for_list
