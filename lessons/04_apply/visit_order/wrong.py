@@ -126,14 +126,3 @@ for child in model.children():
 -        answer.append(type(part).__name__)
 +    global answer
 +    answer += type(module).__name__
-
-# %% return_of_apply_in_a_list
-# misconception: takes what apply returns for what the function returns, and puts it into a list | hint: model_for_list
-model = Model()
-
-
-def collect(module):
-    return type(module).__name__
-
-
-answer = [model.apply(collect)]

@@ -154,15 +154,6 @@ def every_tensor(model, layers, x):
 +        else:
 +            found[place] = value.detach().clone()
 
-# %% none_opened
-# misconception: opens whatever is no tensor | hint: feat_none_part
-# edits: dict_values_numbered
--            put(place, list(value.values()))
--        elif isinstance(value, (tuple, list)):
-+            for key, part in value.items():
-+                put(f"{place}.{key}", part)
-+        else:
-
 # %% one_level
 # misconception: opens one level | hint: feat_one_level
 # breaks: are opened, however deep the parts lie
