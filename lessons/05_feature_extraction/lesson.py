@@ -726,7 +726,7 @@ for visitor in ("eval() and train()", "create_feature_extractor"):
 # Write the context manager `looking_at(model, hooks)`; `hooks` is a dict `{layer name: forward hook}`.
 #
 # - **Inside** the block each hook sits on its layer, every module is in eval mode, and autograd records nothing.
-# - **Afterwards** each module is in the mode in which it was before, your hooks are gone, and other people's are still there.
+# - **Afterwards** each module is in the mode in which it was before, and so is autograd; your hooks are gone, and other people's are still there.
 # - All this holds even if the block ends with an error, and the error reaches the caller.
 #
 # ```python

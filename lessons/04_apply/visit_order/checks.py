@@ -44,6 +44,8 @@ class VisitOrder(Check):
             "apply_skips_nested": {"answer": AnyOf(nested, [*nested, "Model"], ["Model", *nested])},
             "leaves_only": {"answer": [name for name in right if name.startswith("Function")]},
             "root_missing": {"answer": right[:-1]},
+            "model_by_hand": {"answer": [*right, "Model"]},
+            "cell_stopped": {"answer": ["Model"]},  # the function was called, not handed over
             "applied_twice": {"answer": right * 2},
             "recurses_again": {"answer": again},
             "not_class_names": {"answer": other},

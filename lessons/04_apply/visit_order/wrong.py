@@ -14,14 +14,6 @@ def collect(module):
 model.apply(collect)
 returned_module = model.apply(collect)
 
-# %% breadth_first
-# misconception: level by level | hint: wrong_order
-answer = ["Model", "Layer_AB", "Layer_CD", "Function_A", "Function_B", "Function_C", "Function_D"]
-
-# %% children_and_root
-# misconception: thinks that apply visits direct children and the module itself | hint: apply_skips_nested
-answer = ["Layer_AB", "Layer_CD", "Model"]
-
 # %% children_only
 # misconception: thinks that apply visits direct children only | hint: apply_skips_nested
 model = Model()
@@ -97,12 +89,6 @@ model.apply(lambda module: print(type(module).__name__))
 +        child.apply(collect)
 +    answer.append(type(module).__name__)
 
-# %% repr_text
-# misconception: the repr instead of the class name | hint: not_class_names
-model = Model()
-answer = []
-model.apply(lambda module: answer.append(str(module)))
-
 # %% return_of_apply
 # misconception: takes what apply returns for the answer | hint: model_for_list
 model = Model()
@@ -112,6 +98,19 @@ answer = model.apply(lambda module: type(module).__name__)
 # misconception: takes post-order for pre-order backwards | hint: reversed_pre_order
 model = Model()
 answer = [type(module).__name__ for module in reversed(list(model.modules()))]
+
+# %% model_by_hand
+# misconception: adds the model by hand, which apply visits as well | hint: model_by_hand
+# edits: applied_twice
+-returned_module = model.apply(collect)
++collect(model)
+
+# %% called_not_handed_over
+# misconception: calls the function instead of handing it over | hint: cell_stopped
+# edits: applied_twice
+-model.apply(collect)
+-returned_module = model.apply(collect)
++model.apply(collect(model))
 
 # %% root_missing
 # misconception: forgets that the module itself is visited too | hint: root_missing
@@ -127,20 +126,3 @@ for child in model.children():
 -        answer.append(type(part).__name__)
 +    global answer
 +    answer += type(module).__name__
-
-# %% text_of_the_class
-# misconception: the text of the class, cut, with its quotation mark | hint: not_class_names
-model = Model()
-answer = []
-model.apply(lambda module: answer.append(str(type(module)).split(".")[-1]))
-
-# %% return_of_apply_in_a_list
-# misconception: takes what apply returns for what the function returns, and puts it into a list | hint: model_for_list
-model = Model()
-
-
-def collect(module):
-    return type(module).__name__
-
-
-answer = [model.apply(collect)]

@@ -97,6 +97,7 @@ def mistaken(model, x):
         "feat_top_level": [total(macs, [call for call in weighty if call[0] in list(model.children())])],
         "feat_other_layers": [exact + norms, exact + relus, exact + norms + relus],
         "feat_outputs_only_counted": [numbers_of(nn.Linear, nn.Conv2d), numbers_of(nn.Module)],
+        "feat_whole_weight": [total(lambda m, i, o: numel(o) * size(m))],
         "feat_one_output_channel": [total(lambda m, i, o: macs(m, i, o) // o[1])],
     }
 

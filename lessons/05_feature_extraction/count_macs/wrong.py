@@ -150,12 +150,6 @@ def count_macs(model, x):
 -            counts.append(output.numel() * module.in_channels * height * width)
 +            counts.append(output.numel() * module.in_channels // module.groups * module.kernel_size[0] ** 2)
 
-# %% weights_only
-# misconception: counts weights, not work | hint: feat_parameters
-# edits: flops
--        counts.append(2 * output.numel() * module.weight[0].numel())
-+        counts.append(module.weight.numel())
-
 # %% with_bias
 # misconception: adds the bias | hint: feat_bias
 # breaks: so does the bias
@@ -212,3 +206,9 @@ def count_macs(model, x):
                 stack.enter_context(module.register_forward_hook(count))
         model(x)
     return sum(counts)
+
+# %% whole_weight
+# misconception: takes the whole weight for each number of the output | hint: feat_whole_weight
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        counts.append(output.numel() * module.weight.numel())

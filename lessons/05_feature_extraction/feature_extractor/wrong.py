@@ -118,6 +118,14 @@ class FeatureExt(nn.Module):
 +            if any(layer in name for layer in layers):
 +                module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 
+# %% name_ends_with
+# misconception: takes any layer whose name ends with the one that was asked for | hint: name_in_name
+# edits: every_module
+-            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            for layer in layers:
++                if name.endswith(layer):
++                    module.register_forward_hook(lambda m, a, o, layer=layer: self.features.update({layer: o}))
+
 # %% paired_by_position
 # misconception: pairs names and outputs by position | hint: by_position
 class FeatureExt(nn.Module):

@@ -230,3 +230,11 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 @@
 -        patched[:, channels, :, :] = kept[0][:, channels, :, :]
 +        patched[:, channels] = kept[0][:, channels]
+
+# %% eval_then_train
+# misconception: switches to eval mode, and all of the model to training mode afterwards | hint: changes_mode
+# edits: switches_to_eval
+-        return model(corrupted)
++        answer = model(corrupted)
++    model.train()
++    return answer

@@ -1,4 +1,4 @@
-import itertools
+from collections import OrderedDict
 
 import torch
 from torch import nn
@@ -20,8 +20,7 @@ ERRORS = {
     r"TypeError: iteration over a 0-d tensor": "feat_tensor_apart",
     r"(TypeError: '\w+' object is not subscriptable|ValueError: (too many|not enough) values to unpack)": "feat_typed_in_form",
     r"(IndexError: tuple index out of range|TypeError: cannot unpack non-iterable NoneType)": "feat_typed_in_form",
-    r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
-    r"KeyError: '\w+(\.\w+)+'": "dotted_name",
+    r"(AttributeError: '\w+' object has no attribute|KeyError:) '\w+(\.\w+)+'": "dotted_name",
 }
 
 
@@ -46,8 +45,7 @@ def close(tensors):
     return {name: Close(tensor, rtol=1e-4, atol=1e-4) for name, tensor in tensors.items()}
 
 
-def reached_from(tensors, model, case):
-    """What a backward from the tensors leaves in the model."""
+def reached_from(tensors, model, case):  # what a backward from the tensors leaves in the model
     return gradients_from(tensors.values() if isinstance(tensors, dict) else (), model, case)
 
 
@@ -125,7 +123,7 @@ class Mixed(nn.Module):
     def forward(self, x):
         score = self.fc(x)
         extra = [score * 2, None, (x + 1,), []]
-        return {"score": score, "extra": extra, "name": "mixed", "size": 3, "more": {"mean": score.mean(0), "best": score.argmax(-1)}}
+        return {"score": score, "extra": extra, "name": "mixed", "size": 3, "more": OrderedDict(mean=score.mean(0), best=score.argmax(-1))}
 
 
 class NoneAndDicts(Check):
@@ -167,6 +165,8 @@ class NoneAndDicts(Check):
         return {
             "feat_dict_skipped": flaw(lambda got: set(got) == {f"{attention}.0"} or f"{mixed}.more.0" in got or f"{mixed}.0" in got),
             "feat_none_part": flaw(lambda got: wanted < set(got)),
+            "feat_gaps_closed": flaw(lambda got: f"{mixed}.extra.1.0" in got),
+            "feat_exact_kind": flaw(lambda got: set(got) == {key for key in wanted if ".more." not in key}),
             "feat_lists_skipped": flaw(lambda got: set(got) == {key for key in wanted if ".extra." not in key}),
             "feat_one_level": flaw(lambda got: set(got) < wanted and f"{mixed}.extra.2.0" not in got),
         }
@@ -241,7 +241,7 @@ def packed(plan, tensors):
 def post(case):
     """A model whose layers pack what they compute into parcels of a form of their own, and write over it afterwards."""
     order = case.words("stops of the post", case.integer("how many stops", 2, 3))
-    plans = {name: plan_of(case, name, itertools.count()) for name in order}
+    plans = {name: plan_of(case, name, iter(range(99))) for name in order}
 
     class Parcel(nn.Module):
         def __init__(self, plan):

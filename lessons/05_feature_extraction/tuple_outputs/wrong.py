@@ -68,6 +68,15 @@ def every_tensor(model, layers, x):
 -        elif isinstance(value, dict):
 -            put(place, list(value.values()))
 
+# %% exact_kinds
+# misconception: compares types, so an OrderedDict is no dict | hint: feat_exact_kind
+# edits: dicts_skipped
+-        elif isinstance(value, (tuple, list)):
++        elif type(value) is dict:
++            for key, part in value.items():
++                put(f"{place}.{key}", part)
++        elif type(value) in (tuple, list):
+
 # %% first_part
 # misconception: takes output[0] everywhere | hint: feat_first_part
 # breaks: returns a flat dict with **every** tensor that the named layers return
@@ -85,6 +94,15 @@ def every_tensor(model, layers, x):
         for handle in handles:
             handle.remove()
     return found
+
+# %% gaps_closed
+# misconception: numbers what is left when None is left out | hint: feat_gaps_closed
+# edits: alias
+-            found[place] = value.detach()
++            found[place] = value.detach().clone()
+@@
+-            for i, part in enumerate(value):
++            for i, part in enumerate(part for part in value if part is not None):
 
 # %% graph_kept
 # misconception: keeps the graph | hint: feat_graph
@@ -136,17 +154,9 @@ def every_tensor(model, layers, x):
 +        else:
 +            found[place] = value.detach().clone()
 
-# %% none_opened
-# misconception: opens whatever is no tensor | hint: feat_none_part
-# edits: dict_values_numbered
--            put(place, list(value.values()))
--        elif isinstance(value, (tuple, list)):
-+            for key, part in value.items():
-+                put(f"{place}.{key}", part)
-+        else:
-
 # %% one_level
 # misconception: opens one level | hint: feat_one_level
+# breaks: are opened, however deep the parts lie
 # edits: first_part
 -        found[name] = output[0].detach().clone()
 +        if isinstance(output, torch.Tensor):
@@ -179,25 +189,6 @@ def every_tensor(model, layers, x):
 # edits: first_part
 -        found[name] = output[0].detach().clone()
 +        found[name] = output.detach().clone()
-
-# %% two_levels
-# misconception: opens two levels, as many as an LSTM has | hint: feat_one_level
-# breaks: are opened, however deep the parts lie
-# edits: tensors_only
-     found, handles = {}, []
-+
-+    def parts(value):
-+        return value.items() if isinstance(value, dict) else enumerate(value)
-@@
-             found[name] = output.detach().clone()
-+        elif isinstance(output, (tuple, list, dict)):
-+            for i, part in parts(output):
-+                if isinstance(part, torch.Tensor):
-+                    found[f"{name}.{i}"] = part.detach().clone()
-+                elif isinstance(part, (tuple, list, dict)):
-+                    for j, inner in parts(part):
-+                        if isinstance(inner, torch.Tensor):
-+                            found[f"{name}.{i}.{j}"] = inner.detach().clone()
 
 # %% unpacked_as_lstm
 # misconception: takes every tuple for an LSTM's | hint: feat_typed_in_form

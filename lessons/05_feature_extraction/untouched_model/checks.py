@@ -42,6 +42,16 @@ def state(model, x, case):
         return {**found, "what runs in model(x) after": what_runs(model, case, lambda: model(x).sum().backward())}
 
 
+def recorded_in_no_grad(look, case):
+    """What autograd records once a guest has gone, where the caller has switched it off."""
+    model = case.build("silent", nn.Linear, 3, 2)
+    with torch.no_grad():
+        with look(model, {}):
+            pass
+        values = [2 * one for one in model.parameters()]
+    return gradients_from(values, model, case)
+
+
 class Inside(Check):
     """Inside the block the hooks run, every module is in eval mode, and autograd records nothing."""
 
@@ -132,9 +142,9 @@ class Afterwards(Check):
 
 
 class AfterAnError(Afterwards):
-    """If the block ends with an error, it reaches the caller, and the model is as before."""
+    """If the block ends with an error, it reaches the caller, and the model and autograd are as before."""
 
-    blame = {**Afterwards.blame, "the error that reaches the caller": "feat_error_swallowed"}
+    blame = {**Afterwards.blame, "the error that reaches the caller": "feat_error_swallowed", "recorded in the caller's no_grad": "feat_grad_mode"}
 
     def probe(self, nb, case):
         model, x = self.given(case)
@@ -144,10 +154,13 @@ class AfterAnError(Afterwards):
                 raise ZeroDivisionError(case.words("error", 1)[0])
         except ZeroDivisionError as error:
             reached = str(error)
-        return {"the error that reaches the caller": reached, **state(model, x, case)}
+        recorded = recorded_in_no_grad(nb.function("looking_at"), case)
+        return {"the error that reaches the caller": reached, "recorded in the caller's no_grad": recorded, **state(model, x, case)}
 
     def truth(self, case):
-        return {"the error that reaches the caller": case.words("error", 1)[0], **super().truth(case)}
+        reached = case.words("error", 1)[0]
+        recorded = no_gradients_from(case.build("silent", nn.Linear, 3, 2), case)
+        return {"the error that reaches the caller": reached, "recorded in the caller's no_grad": recorded, **super().truth(case)}
 
     def mistakes(self, case):
         none = such_that(lambda got: not any(got.values()))
@@ -210,7 +223,8 @@ class Guests(Check):
             reached = str(stopped)
         after = what_runs(model, case, lambda: gradients_from([model(x)], model, case), "after")
         return {
-            "inside": snapshot(inside), "thrice": thrice, "recorded": recorded, "reached": reached, "ran after": after,
+            "inside": snapshot(inside), "thrice": thrice, "recorded": recorded,
+            "silent": recorded_in_no_grad(look, case), "reached": reached, "ran after": after,
             "gradients": gradients_from([model(x)], model, case), "statistics": statistics(model),
         }
 
@@ -227,7 +241,7 @@ class Guests(Check):
         after = what_runs(model, case, lambda: gradients_from([model(x)], model, case), "after")
         return {
             "inside": Close(inside, 1e-4, 1e-4), "thrice": Close(thrice, 1e-4, 1e-4), "recorded": no_gradients_from(model, case),
-            "reached": f"{one} burns",
+            "silent": no_gradients_from(case.build("silent", nn.Linear, 3, 2), case), "reached": f"{one} burns",
             "ran after": as_before(after), "gradients": close(gradients_from([model(x)], model, case)),
             "statistics": close(statistics(model)),
         }

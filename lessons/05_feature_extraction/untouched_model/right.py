@@ -1,32 +1,3 @@
-# %% apply_to_enter_and_to_leave
-@contextmanager
-def looking_at(model, hooks):
-    training = {}
-    handles = []
-
-    def enter(module):
-        training.setdefault(module, module.training)  # a layer in two places is visited twice
-        module.training = False
-
-    def leave(module):
-        module.training = training.pop(module, module.training)
-
-    model.apply(enter)
-    for name, hook in hooks.items():
-        module = model
-        for part in name.split("."):
-            module = getattr(module, part)
-        handles.append(module.register_forward_hook(hook, prepend=True))
-    recording = torch.is_grad_enabled()
-    torch.set_grad_enabled(False)
-    try:
-        yield
-    finally:
-        torch.set_grad_enabled(recording)
-        model.apply(leave)
-        while handles:
-            handles.pop().remove()
-
 # %% class_with_enter_and_exit
 class looking_at:
     def __init__(self, model, hooks):
@@ -74,3 +45,17 @@ def looking_at(model, hooks):
         for module, mode in before:
             module.train(mode)  # parents come first, so each child has the last word
         [handle.remove() for handle in handles]
+
+# %% those_that_train
+@contextmanager
+def looking_at(model, hooks):
+    learning = [module for module in model.modules() if module.training]
+    with ExitStack() as stack, torch.set_grad_enabled(False):
+        for name, hook in hooks.items():
+            stack.callback(model.get_submodule(name).register_forward_hook(hook).remove)
+        model.eval()
+        try:
+            yield
+        finally:
+            for module in learning:
+                module.training = True

@@ -135,25 +135,21 @@ def looking_at(model, hooks):
 @@
 -        model.train()
 
-# %% no_grad_without_with
-# misconception: calls no_grad without entering it | hint: feat_eval_is_not_no_grad
-# edits: eval_only
-     model.eval()
-+    torch.no_grad()
-
-# %% one_hook_for_all_layers
-# misconception: the last hook of the loop on every layer | hint: feat_hooks_silent
-# edits: children_by_name
--    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
-+    handles = []
-+    for name, hook in hooks.items():
-+        handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o: hook(m, a, o)))
-
 # %% recording_left_off
 # misconception: leaves autograd switched off | hint: feat_grad_mode
 # edits: eval_only
      model.eval()
 +    torch.set_grad_enabled(False)
+
+# %% recording_left_on
+# misconception: switches autograd on at the end, also where it was off | hint: feat_grad_mode
+# breaks: and so is autograd
+# edits: eval_only
+     model.eval()
++    torch.set_grad_enabled(False)
+@@
+     finally:
++        torch.set_grad_enabled(True)
 
 # %% stays_in_eval
 # misconception: leaves the model in eval mode | hint: feat_mode_lost
