@@ -172,7 +172,7 @@ FACTS = [
         "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks",
         "wrong.py: defines_only",
     ),
-    ("leaning_cell", "test_leaning_cell, run without the notebook: NameError: name 'add' is not defined", ""),
+    ("leaning_cell", "test_leaning_cell, run without the notebook: NameError: name 'add' is not defined, at add", ""),
     (
         "leaning_visible",
         "test_leaning_visible without its hidden tests: Call: NameError: name 'SIZE' is not defined",
@@ -258,8 +258,11 @@ CURES = {
         + "; or name another one in its first line"
     ),
     "the mutant half is not valid Python, and fails only for that: answer: SyntaxError": "mend its Python",
+    "the reference solution raises: answer: NameError: name 'lost' is not defined": (
+        "make the cell that defines lost read-only, or define it in the answer"
+    ),
     "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks": (
-        "let Counted bring what follows from the seed as well (course/traces.py), or name the field in `claims`"
+        "let Counted bring what follows from the seed as well, or name the field in `claims`"
     ),
 }
 
