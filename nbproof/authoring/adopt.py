@@ -19,9 +19,10 @@ from typing import Any
 import jupytext
 import nbformat
 
+from nbproof.authoring.build import stand_where_lessons_go
 from nbproof.authoring.exercise_folder import FILES, WRONG
 from nbproof.authoring.lesson import read_lesson
-from nbproof.authoring.new import filled, written
+from nbproof.authoring.new import KNOWN_LEAVES, filled, written
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, grading_of, kind_of, name_of
 from nbproof.errors import LessonError, UsageError
 
@@ -62,6 +63,7 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     given, root = _read(notebook), _root_of(notebook.resolve())
     made = Adopted(root, name or _slug_of(notebook.resolve(), root))
     cells = _Cells(given.cells, made).all()
+    stand_where_lessons_go(root)
     if not made.exercises:
         cure = "name the notebook of source/, not of release/"
         raise UsageError("no answer with a test cell below it", str(notebook), cure)
@@ -105,7 +107,6 @@ def _copied(notebook: Path, given: Any, into: Path) -> list[Path]:
 
 
 _KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
-_KNOWN_LEAVES = {"numpy": ("numpy",), "pandas": ("numpy", "pandas"), "torch": ("torch",)}
 
 
 def _is_used(path: Path, text: str) -> bool:
@@ -136,8 +137,8 @@ def _course_files(root: Path, given: Any) -> dict[Path, str]:
     imported = set(
         re.findall(r"^\s*(?:import|from) (\w+)", "\n".join(cell.source for cell in given.cells), re.MULTILINE)
     )
-    libraries = [one for one in _KNOWN_LEAVES if one in imported and find_spec(one)]
-    leaves = dict.fromkeys(leaf for library in libraries for leaf in _KNOWN_LEAVES[library])
+    libraries = [one for one in KNOWN_LEAVES if one in imported and find_spec(one)]
+    leaves = dict.fromkeys(leaf for library in libraries for leaf in KNOWN_LEAVES[library])
     title = _snake(root.name).replace("_", " ").capitalize() or "Course"
     words = {"title": title, "name": _snake(root.name) or "course", "leaves": json.dumps(list(leaves))[1:-1]}
     names = ("course.toml", "nbgrader_config.py")
@@ -168,7 +169,8 @@ class _Cells:
         for cell in itertools.takewhile(lambda one: not grading_of(one), reversed(self.done)):
             found = list(_SECTION.finditer(cell.source)) if cell.cell_type == "markdown" else []
             if found:
-                cell.source = f"{cell.source[: found[-1].start()]}{heading}{cell.source[found[-1].end() :]}".rstrip()
+                below = cell.source[found[-1].end() :].strip()
+                cell.source = f"{cell.source[: found[-1].start()]}{heading}\n\n{below}".rstrip()
                 return
         self.done.append(nbformat.v4.new_markdown_cell(heading))
 

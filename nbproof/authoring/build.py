@@ -35,13 +35,14 @@ from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
-from nbproof.errors import LessonError
+from nbproof.errors import LessonError, UsageError
 from nbproof.gradebook.writer import create_tables
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
+from nbproof.places import places
 from nbproof.text import counted
 
-__all__ = ["LIMITS", "build", "derive", "names_in", "notebook_of"]
+__all__ = ["LIMITS", "build", "derive", "names_in", "notebook_of", "stand_where_lessons_go"]
 
 
 FOLDED: dict[str, Any] = {"jupyter": {"source_hidden": True}, "cellView": "form"}
@@ -171,6 +172,7 @@ def derive(
     Raises LessonError for a lesson of which nbgrader makes no release; with ``refused`` goes on, and notes it there.
     """
     limits = GradingLimits.read(course_config(root))
+    stand_where_lessons_go(root)
     changed = []
     two_lines = the_course().lies_in(root)
     with tempfile.TemporaryDirectory() as scratch:
@@ -192,6 +194,18 @@ def derive(
             for folder in (source.parent, release.parent) if lesson.files else ():
                 shutil.copytree(str(lesson.files), folder, dirs_exist_ok=True)
     return changed
+
+
+def stand_where_lessons_go(root: Path) -> None:
+    """Raise UsageError if nbgrader, and so grading, looks for lessons in other folders than a build writes them to."""
+    for step in ("source", "release"):
+        theirs = places(root).base(step).name
+        if theirs != step:
+            raise UsageError(
+                f"lessons are built into {step}/, and this course keeps them in {theirs}/",
+                f"c.CourseDirectory.{step}_directory in {root / 'nbgrader_config.py'}",
+                f"take that line out, and rename {theirs}/ to {step}/",
+            )
 
 
 def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbformat.NotebookNode:

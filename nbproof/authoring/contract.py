@@ -10,16 +10,18 @@ checks are sound in themselves. Per lesson, in
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbproof.authoring.demands import Demands
+from nbproof.authoring.exercise_folder import WRONG
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
 from nbproof.authoring.shared_helpers import answers_for_the_asking
-from nbproof.authoring.trial import Trial, Tried, Way
+from nbproof.authoring.trial import APART, Trial, Tried, Way
 from nbproof.cells import CellKind, solution_of
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -155,12 +157,19 @@ def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[
 
 def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
     exercise = record.exercise
+    flaws = [flaw for _, outcome in outcomes for flaw in outcome.flaws]
+    if any(APART in flaw for flaw in flaws):  # what else goes wrong follows from that
+        for flaw in flaws:
+            record.broken(flaw)
+        return
     least = {"min_accepted": 0, "min_mutants": 2, **the_course().budget_of(exercise.lesson)}
     if len(exercise.accepted) < least["min_accepted"]:
         found = counted(len(exercise.accepted), "accepted answer")
         record.broken(f"{found}, at least {least['min_accepted']} are needed")
     if len(exercise.mutants) < least["min_mutants"]:
-        record.broken(f"{counted(len(exercise.mutants), 'mutant')}, at least {least['min_mutants']} are needed")
+        found = counted(len(exercise.mutants), "mutant")
+        cure = f"write how people fail in {exercise.id}/{WRONG}, a cell each"
+        record.broken(f"{found}, at least {least['min_mutants']} are needed", cure=cure)
     killers: dict[str, set[str]] = {}
     for candidate, outcome in sorted(outcomes, key=lambda pair: pair[0].name):
         failing = _judge_candidate(record, candidate, outcome)
@@ -266,7 +275,7 @@ def _judge_right(record: Record, candidate: Candidate, outcome: Tried, failing: 
     if outcome.ended:
         record.broken(f"{who}: its trial was cut off: {outcome.ended}", candidate)
     elif outcome.errors:
-        record.broken(f"{who} raises: {outcome.errors[0]}", candidate)
+        record.broken(f"{who} raises: {outcome.errors[0]}", candidate, _supplied(outcome.errors[0]))
     elif any(failing):
         first = next(f for verdicts in outcome.findings for found in verdicts.values() for f in found if not f.passed)
         record.broken(
@@ -278,6 +287,12 @@ def _judge_right(record: Record, candidate: Candidate, outcome: Tried, failing: 
         record.broken(f"{who} writes to stderr: {outcome.stderr.strip().splitlines()[0][:200]}", candidate)
     else:
         record.accepted += candidate.role == "accepted"
+
+
+def _supplied(error: str) -> str:
+    """What to do about a name that an answer lacks."""
+    name = re.match(r"answer: NameError: name '(\w+)'", error)
+    return f"make the cell that defines {name[1]} read-only, or define it in the answer" if name else ""
 
 
 def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing: list[set[str]]) -> None:
@@ -302,7 +317,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing:
             f"what the notebook says about itself is all that finds the mutant {candidate.name}: "
             "a lie about it would earn marks",
             candidate,
-            f"let {_listed(failing[0])} bring what follows from the seed as well (course/traces.py), "
+            f"let {_listed(failing[0])} bring what follows from the seed as well, "
             "or name the field in `claims` if it is the answer itself",
         )
     if candidate.hint is None or candidate.hint in all_hints():

@@ -13,7 +13,7 @@ from string import Template
 from nbproof.authoring.lesson import find_lessons, read_syllabus
 from nbproof.errors import UsageError
 
-__all__ = ["FIRST", "filled", "new_course", "new_exercise", "written"]
+__all__ = ["FIRST", "KNOWN_LEAVES", "filled", "new_course", "new_exercise", "written"]
 
 FIRST = ("01_first", "last_word_first")
 """The lesson of a new course, and its exercise."""
@@ -27,15 +27,19 @@ _LEAVES = {
 }
 """What plugs in -> how a lesson imports it, and what has to be installed."""
 
+KNOWN_LEAVES = {"numpy": ("numpy",), "pandas": ("numpy", "pandas"), "torch": ("torch",)}
+"""A library -> the leaf types that a course on it needs: columns are made of arrays."""
+
 
 def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> list[Path]:
     """Write a course of one lesson with one exercise into ``folder``; returns the files. Raises UsageError if one is there."""
     name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_") or "course"
     lesson, exercise = FIRST
+    libraries = dict.fromkeys(leaf for one in leaves for leaf in KNOWN_LEAVES[one])
     words = {
         "name": name,
         "title": _title(title, name),
-        "leaves": ", ".join(f'"{one}"' for one in leaves),
+        "leaves": ", ".join(f'"{leaf}"' for leaf in libraries),
         "imports": "".join(_LEAVES[one][0] for one in leaves),
         "requirements": "\n".join(line for one in leaves for line in _LEAVES[one][1]),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -37,9 +38,11 @@ with contextlib.suppress(ImportError):
 # For the forks' sake: every trial finds it loaded.
 the_course().enter()
 
-__all__ = ["Trial", "Tried", "Way", "prepare", "try_candidate"]
+__all__ = ["APART", "Trial", "Tried", "Way", "prepare", "try_candidate"]
 
 _RAISES = "the cell raises"
+APART = ", run without the notebook: "
+"""Stands in what is said of checks that raise by themselves."""
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 Way = tuple[tuple[str, ...], ...]
@@ -248,12 +251,11 @@ def _compiled(name: str, source: str) -> CodeType:
 def _flaws(trial: Trial) -> Iterator[str]:
     """What is wrong with the checks, run as a grader runs them: where no learner's code has been."""
     for grade_id, source in trial.checks:
-        place = f"{grade_id}, run without the notebook"
         try:
             with listing() as tasks:
                 exec(compile(source, grade_id, "exec"), {"__name__": grade_id})  # noqa: S102 (authors' own code)
         except Exception as error:
-            yield f"{place}: {type(error).__name__}: {error}"
+            yield f"{grade_id}{APART}{_raised(error, grade_id, source)}"
             continue
         names = [task.__name__ for _, task in tasks]
         yield from (f"{grade_id}: two checks are called {name}" for name in sorted(set(names)) if names.count(name) > 1)
@@ -263,7 +265,14 @@ def _flaws(trial: Trial) -> Iterator[str]:
             try:
                 yield from _flaws_of(task, f"{grade_id}/{task.__name__}")
             except Exception as error:
-                yield f"{place}: {task.__name__}: {type(error).__name__}: {error}"
+                yield f"{grade_id}{APART}{task.__name__}: {_raised(error, grade_id, source)}"
+
+
+def _raised(error: Exception, name: str, source: str) -> str:
+    """The error, with the line of these checks at which they got there."""
+    numbers = [one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == name]
+    line = source.splitlines()[(numbers[-1] or 1) - 1].strip() if numbers else ""
+    return f"{type(error).__name__}: {error}" + (f", at {line}" if line else "")
 
 
 def _flaws_of(task: type[Check], name: str) -> Iterator[str]:

@@ -247,7 +247,9 @@ def _in_parts(got: Evidence, wanted: Parts, where: str, tolerance: _Tolerance) -
     if not isinstance(got, Parts) or got.noun.split(" of ")[0] != wanted.noun.split(" of ")[0]:
         return Difference(where, Differs.TYPE, sort_and_value(got), sort_of(wanted))
     for step, part in wanted.items():
-        found = _compare(got.get(step), part, where + step, tolerance)
+        if step not in got:
+            return Difference(where + step, Differs.VALUE, in_words(None), in_words(snapshot(part)))
+        found = _compare(got[step], part, where + step, tolerance)
         if found is not None:
             return found
     return None

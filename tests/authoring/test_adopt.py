@@ -89,13 +89,23 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
     assert first.plain == {"test_squares", "test_squares_part_2"} and not first.mutants and not first.accepted
     assert second.answer.source.count("BEGIN SOLUTION") == 2
     assert [cell.grade_id for cell in lesson.written] == ["explain_why"]
-    assert [cell.source for cell in lesson.cells if "### Exercise: Part A\n" in cell.source]
+    parts = "### Exercise: Part A\n\nmedium · 10 min\n\nThe squares"
+    assert [cell.source for cell in lesson.cells if cell.source.startswith(parts)]
     assert [path.name for path in (course / "lessons" / made.slug / "files").iterdir()] == ["beside.py"]
     assert {path.name for path in (course / "source" / "ps1").iterdir()} == {
         "problem1.ipynb",
         "beside.py",
         "unused.csv",
     }
+
+
+def test_a_course_that_keeps_lessons_elsewhere_is_told_before_anything_is_written(course: Path) -> None:
+    (course / "source").rename(course / "solutions")
+    with (course / "nbgrader_config.py").open("a") as config:
+        config.write('c.CourseDirectory.source_directory = "solutions"\n')
+    with pytest.raises(UsageError, match="built into source/, and this course keeps them in solutions/"):
+        adopt(course / "solutions" / "ps1" / "problem1.ipynb")
+    assert not (course / "lessons").exists()
 
 
 MUTANTS = """\

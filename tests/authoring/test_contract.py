@@ -172,7 +172,7 @@ FACTS = [
         "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks",
         "wrong.py: defines_only",
     ),
-    ("leaning_cell", "test_leaning_cell, run without the notebook: NameError: name 'add' is not defined", ""),
+    ("leaning_cell", "test_leaning_cell, run without the notebook: NameError: name 'add' is not defined, at add", ""),
     (
         "leaning_visible",
         "test_leaning_visible without its hidden tests: Call: NameError: name 'SIZE' is not defined",
@@ -257,9 +257,13 @@ CURES = {
         + course_command("build")
         + "; or name another one in its first line"
     ),
+    "4 mutants, at least 6 are needed": "write how people fail in candidates/wrong.py, a cell each",
     "the mutant half is not valid Python, and fails only for that: answer: SyntaxError": "mend its Python",
+    "the reference solution raises: answer: NameError: name 'lost' is not defined": (
+        "make the cell that defines lost read-only, or define it in the answer"
+    ),
     "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks": (
-        "let Counted bring what follows from the seed as well (course/traces.py), or name the field in `claims`"
+        "let Counted bring what follows from the seed as well, or name the field in `claims`"
     ),
 }
 
@@ -308,6 +312,12 @@ def test_what_is_not_broken_is_not_complained_about(name: str, records: dict[str
     lacking = ("accepted answers, at least", "mutants, at least", "has no hidden check", "finds no mutant")
     rest = [one.fact for one in records[name].violations if not any(text in one.fact for text in lacking)]
     assert len(rest) == 1
+
+
+def test_what_follows_from_a_check_that_raises_is_not_told_beside_it(records: dict[str, Record]) -> None:
+    assert [one.fact for one in records["leaning_cell"].violations] == [
+        "leaning_cell: test_leaning_cell, run without the notebook: NameError: name 'add' is not defined, at add"
+    ]
 
 
 @pytest.mark.parametrize("name", ["claimed", "values_beside_it"])

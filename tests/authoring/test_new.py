@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,8 @@ def test_leaves_are_installed_imported_and_named(tmp_path: Path, leaf: str) -> N
     new_course(tmp_path, leaves=[leaf])
     for place in ("course.toml", "requirements.txt", f"lessons/{LESSON}/lesson.py"):
         assert leaf in (tmp_path / place).read_text(), place
+    named = tomllib.loads((tmp_path / "course.toml").read_text())["leaves"]
+    assert named == (["numpy", "pandas"] if leaf == "pandas" else [leaf])  # case.array makes columns
     new_course(tmp_path / "plain")
     assert not [path for path in (tmp_path / "plain").rglob("*.py") if leaf in path.read_text()]
     assert "leaves = []" in (tmp_path / "plain/course.toml").read_text()

@@ -63,13 +63,14 @@ def _drawn(draw: random.Random, of: Any) -> Any:
 
 
 def _of_table(table: pd.DataFrame | pd.Series[Any]) -> Parts:
-    index = {".index": _labels(table.index), ".index.names": [_plain(name) for name in table.index.names]}
+    index = {".index": _labels(table.index), **_named(".index.names", table.index.names)}
     if isinstance(table, pd.Series):
-        parts = {".name": _plain(table.name), **index, ".dtype": str(table.dtype), ".iloc": _labels(table)}
+        name = {} if table.name is None else {".name": _plain(table.name)}
+        parts = {**name, **index, ".dtype": str(table.dtype), ".iloc": _labels(table)}
         return Parts(f"a Series of {len(table)}", parts)
     columns = _labels(table.columns)
     dtypes = [str(dtype) for dtype in table.dtypes]
-    parts = {".columns": columns, ".columns.names": [_plain(name) for name in table.columns.names], **index}
+    parts = {".columns": columns, **_named(".columns.names", table.columns.names), **index}
     parts[".dtypes"] = (
         dtypes if len({*map(str, columns)}) < len(columns) else dict(zip(map(str, columns), dtypes, strict=True))
     )
@@ -80,7 +81,13 @@ def _of_table(table: pd.DataFrame | pd.Series[Any]) -> Parts:
 
 
 def _of_index(noun: str, index: pd.Index[Any]) -> Parts:
-    return Parts(f"{noun} of {len(index)}", {"": _labels(index), ".names": [_plain(name) for name in index.names]})
+    return Parts(f"{noun} of {len(index)}", {"": _labels(index), **_named(".names", index.names)})
+
+
+def _named(part: str, names: Iterable[Any]) -> dict[str, list[Any]]:
+    """The names of labels, if there are any: what a truth does not name may be called anything."""
+    plain = _labels(names)
+    return {} if plain.count(None) == len(plain) else {part: plain}
 
 
 def _labels(values: Iterable[Any]) -> list[Any]:
