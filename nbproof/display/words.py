@@ -91,7 +91,7 @@ TEXTS: Mapping[str, Any] = {
     "because of error": "Your cell ended with an error: {detail}",
     "because of early": "Your code ended before every check had run.",
     "because of lost": "{detail}",
-    "because of newer Python": "Your cell is of Python {detail}, and an older one cannot read its f-string: a person has to look.",
+    "because of newer Python": "Your cell is of Python {detail}. An older one cannot read its f-string: a person has to look.",
     # The panel.
     "asked": "asked",
     "looks like": "Looks like",
