@@ -41,6 +41,7 @@ class Moodle(System):
 
     name = "Moodle"
     patterns = (_ENTRY,)
+    own_name = re.compile(r"(?!\d+-\d)[^_]+-[^_]+-\d{3,}")
     dates_entries = True
     export = "in Moodle: the assignment, Download grading worksheet"
     upload = (
