@@ -153,8 +153,13 @@ def _lms_layout(upload: Upload, paths: Sequence[Parts], folders: Collection[Part
 
 
 def _is_around(upload: Upload, name: str) -> bool:
-    """Whether a folder's name is no learner's, or a system calls its download so."""
-    return is_nobody(name, upload.lessons) or any(system.own_name.fullmatch(name) for system in upload.systems)
+    """Whether a folder's name is no learner's, or a system's for its download, which the upload bears as well."""
+    is_its_own = without_copy_marks(upload.name) == without_copy_marks(name)
+    return is_nobody(name, upload.lessons) or (is_its_own and _is_download(upload, name))
+
+
+def _is_download(upload: Upload, name: str) -> bool:
+    return any(system.own_name.fullmatch(without_copy_marks(name)) for system in upload.systems)
 
 
 def _download(
@@ -198,7 +203,7 @@ def _given(upload: Upload, depth: int, fit: _Readings, around: str = "") -> _Lay
 def _readings(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> _Readings:
     """What each system reads of these names; where there is nothing but a name, one that somebody may bear."""
     read: _Readings = {system: {} for system in upload.systems}
-    if len(heads) == 1 and any(system.own_name.fullmatch(heads[0][-1]) for system in upload.systems):
+    if len(heads) == 1 and _is_download(upload, heads[0][-1]):
         return read
     together = {around: {head[-1] for head in heads if head[:-1] == around} for around in {head[:-1] for head in heads}}
     starts = {key: _start(upload, key[0], together[key[1]]) for key in product(read, together)}

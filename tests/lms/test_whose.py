@@ -731,8 +731,13 @@ def test_a_download_in_a_folder_of_its_own_name_is_read(
 ) -> None:
     name = AROUND[system]
     files = {f"{name}/{entry}" if packed else entry: data for entry, data in LMS[system].items()}
-    assert not collecting(files, f"{name}.zip" if packed else name).needs_person
+    assert not collecting(files, f"{name} (1).zip" if packed else name).needs_person
     assert {one.name for one in (course / "submitted").iterdir()} == {"bob", "eve"}
+
+
+def test_nor_is_a_learners_folder_that_is_called_like_one_a_download(collecting: Collecting, course: Path) -> None:
+    assert collecting({"hooks-lab-100234/bob_1_2_x.ipynb": HERS}, "clones").needs_person
+    assert not (course / "submitted" / "bob").exists()
 
 
 @pytest.mark.parametrize("called", ["Submission", "Eve Notebook", "New Student"])
