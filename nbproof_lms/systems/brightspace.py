@@ -31,7 +31,7 @@ class Brightspace(System):
     name = "Brightspace"
     patterns = (_ENTRY,)
     lasting_numbers = True
-    own_name = re.compile(r"(?!\d+-\d)[^_]+ Download [^_]*\d{4} \d{3,4}(?: [AP]M)?")
+    own_name = re.compile(r"(?!\d+-\d)[^_]{1,150} Download [^_]{0,50}\d{4} \d{3,4}(?: [AP]M)?")
     own_files = re.compile(r"index\.html")
     export = "in Brightspace: Grades, Export, with Org Defined ID and Points Grade"
 
