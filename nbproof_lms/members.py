@@ -119,11 +119,13 @@ class Roster:
 
     def who(self, name: str, number: str = "", system: str = "") -> frozenset[str]:
         """The learners that a name, and the LMS's number with it, may mean. Several: it is not clear. None: nobody."""
-        by_number = self._numbers.get(number, set())
-        if number.isdecimal() and system != "Canvas":
-            # What Moodle itself calls a participant says more than another LMS's number that is equal.
-            by_number = self._numbers.get(f"participant {int(number)}", by_number)
         by_name = self._names.get(plain(name)) or self._names.get(bare(name)) or set()
+        by_number = self._numbers.get(number, set())
+        if system == "Moodle":
+            # Its numbers are an assignment's own: one of another system that is equal decides nothing without the name.
+            by_number = by_number & by_name
+        if number.isdecimal() and system in {"", "Moodle"}:
+            by_number = self._numbers.get(f"participant {int(number)}", by_number)
         # The number settles which of two that share a name; where the two contradict each other, nobody is chosen.
         return frozenset(by_number & by_name or by_number | by_name)
 

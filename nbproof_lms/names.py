@@ -70,10 +70,18 @@ def plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
+# From India to Thailand, and in Japan, a mark is a vowel or another consonant, and no accent.
+_MARKS = re.compile("[\u0900-\u1ccf\u3099\u309a]")
+
+
 def bare(text: str) -> str:
     """A name as careless systems write it: letters and digits only, no accents."""
     letters = unicodedata.normalize("NFKD", text.casefold()).translate(_OTHER_LETTERS)
-    return "".join(letter for letter in letters if letter.isalnum())
+    return "".join(letter for letter in letters if letter.isalnum() or _is_letter_mark(letter))
+
+
+def _is_letter_mark(letter: str) -> bool:
+    return bool(_MARKS.match(letter)) and unicodedata.category(letter).startswith("M")
 
 
 def why_no_learner(name: str) -> str:

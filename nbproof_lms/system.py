@@ -97,6 +97,8 @@ class System:
     """How the names look that it gives: what a learner may choose before the LMS's own words is matched lazily (``{1,80}?``)."""
     own_files: re.Pattern[str] = re.compile("(?!)")
     """How the names look of what it puts beside the entries of its download."""
+    own_name: re.Pattern[str] = re.compile("(?!)")
+    """How it calls its download as a whole: as no entry of any download can be called, whatever a learner names."""
     dates_entries = False
     """Whether the times of entries in its zip are those of handing in."""
     lasting_numbers = False

@@ -144,12 +144,22 @@ def _lms_layout(upload: Upload, paths: Sequence[Parts], folders: Collection[Part
         read = _readings(upload, heads, folders)
         if _is_somebodys(upload, read):
             return _download(upload, depth, read, heads, folders, around)
-        others = [head[-1] for head in heads if upload.who(head[-1]) or not is_nobody(head[-1], upload.lessons)]
+        others = [head[-1] for head in heads if upload.who(head[-1]) or not _is_around(upload, head[-1])]
         if len(others) > 1 or not set(heads) & set(folders) - set(upload.archives):
             return None
         around = around or "".join(others)
         paths = [parts for parts in paths if parts[: depth + 1] not in upload.archives]
     return None
+
+
+def _is_around(upload: Upload, name: str) -> bool:
+    """Whether a folder's name is no learner's, or a system's for its download, which the upload bears as well."""
+    is_its_own = without_copy_marks(upload.name) == without_copy_marks(name)
+    return is_nobody(name, upload.lessons) or (is_its_own and _is_download(upload, name))
+
+
+def _is_download(upload: Upload, name: str) -> bool:
+    return any(system.own_name.fullmatch(without_copy_marks(name)) for system in upload.systems)
 
 
 def _download(
@@ -193,6 +203,8 @@ def _given(upload: Upload, depth: int, fit: _Readings, around: str = "") -> _Lay
 def _readings(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> _Readings:
     """What each system reads of these names; where there is nothing but a name, one that somebody may bear."""
     read: _Readings = {system: {} for system in upload.systems}
+    if len(heads) == 1 and _is_download(upload, heads[0][-1]):
+        return read
     together = {around: {head[-1] for head in heads if head[:-1] == around} for around in {head[:-1] for head in heads}}
     starts = {key: _start(upload, key[0], together[key[1]]) for key in product(read, together)}
     for system, head in product(read, heads):
@@ -302,13 +314,18 @@ class _Names:
         self._called = {plain(entry.name): entry.name for entry in reversed(entries)}
         for name in (*upload.people, *self._called):
             self._alike[bare(name)].add(name)
+        self._foreign = self._lasting and self._is_foreign()
         self._found = {head: self._meant(entry) for head, entry in layout.entries.items()}
         self._note_places(upload.places, layout.depth + 1, set(upload.archives))
-        # The numbers on the roster are those of this system if they fit in one place.
-        self._numbered = self._lasting and any(
-            self._by_number(entry) & {self._found[head].learner} for head, entry in layout.entries.items()
-        )
         self._note_numbers()
+        self._lone = bool(self._system) and self._is_lone()
+
+    def _is_lone(self) -> bool:
+        """Whether it is one learner's loose file or archive by itself: whoever sent it by mail may write as an LMS does."""
+        upload, entries = self._upload, self._layout.entries
+        is_download = (upload.name,) in upload.archives or not self._folders.isdisjoint(entries)
+        one = len({(entry.name, entry.account) for entry in entries.values()}) == 1
+        return one and (self._layout.depth < 0 or not is_download)
 
     def _note_places(self, places: Sequence[FilePlace], depth: int, archives: set[Parts]) -> None:
         """What lies in the folders of the layout: lessons, and whatever people have arranged below."""
@@ -346,8 +363,19 @@ class _Names:
 
     def _by_number(self, entry: LmsEntry) -> frozenset[str]:
         """Whose the roster says the number is."""
-        roster = self._upload.roster
+        roster = None if self._foreign else self._upload.roster
         return roster.who("", entry.account, self._system) if roster is not None else frozenset()
+
+    def _is_foreign(self) -> bool:
+        """Whether the roster's numbers are another system's: none stands with its learner's name, and others with two people's.
+
+        One person may have taken a name; two have not.
+        """
+        roster = self._upload.roster or Roster()
+        entries = self._layout.entries.values()
+        told = [(roster.who(one.name), roster.who("", one.account, self._system)) for one in entries]
+        others = {who for who, by_number in told if not by_number and any(map(roster.has_number, who))}
+        return len(others) > 1 and not any(who & by_number for who, by_number in told)
 
     def _know(self, who: str, learner: str, scopes: Iterable[Parts]) -> None:
         """A number, or a name where there is none, is this learner's within each of these."""
@@ -374,9 +402,10 @@ class _Names:
             found = Whose(why=why) if why else found
         file = entry.file if entry.file and place.parts == head else place.parts[-1]
         # Whoever arranged the files has named the folders.
-        named = head if entry.only_a_name and (self._system or head not in self._folders) else ()
-        told = entry if self._system and not entry.unsure else None
-        return replace(found, entry=told, system=self._system, file=file, named=named)
+        is_named = self._lone or (entry.only_a_name and (self._system or head not in self._folders))
+        named = (self._upload.name, *head) if is_named else ()
+        told = entry if self._system and not entry.unsure and not self._lone else None
+        return replace(found, entry=told, system="" if self._lone else self._system, file=file, named=named)
 
     def _unnamed(self, place: FilePlace) -> Whose:
         """The owner of what is not called as the rest of its upload is."""
@@ -396,7 +425,8 @@ class _Names:
         if entry.unsure or name != name.strip():
             return Whose(why=entry.unsure or f"to some systems the folder {name!r} is the same as {name.strip()!r}")
         roster = upload.roster
-        found: Collection[str] = roster.who(name, entry.account, self._system) if roster is not None else ()
+        number = "" if self._foreign else entry.account
+        found: Collection[str] = roster.who(name, number, self._system) if roster is not None else ()
         if roster is not None and self._layout.system is not None:
             found = found or next(filter(None, map(roster.who, self._layout.system.also_called(name))), ())
         if not found and entry.hidden:
@@ -420,7 +450,8 @@ class _Names:
         roster, number = self._upload.roster, entry.account
         if (why := self._two_numbers(entry, learner)) or self._by_number(entry):
             return why
-        if self._numbered and roster is not None and roster.has_number(learner):
+        is_told = self._lasting and not self._foreign and number.isdecimal()
+        if is_told and roster is not None and roster.has_number(learner):
             return f"the roster has another number of {learner!r} than {self._system}'s {number}"
         scopes = self._scopes(head, entry)
         people = set[str]().union(*(self._people[learner, scope] for scope in scopes))

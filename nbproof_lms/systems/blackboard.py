@@ -23,6 +23,7 @@ class Blackboard(System):
     name = "Blackboard"
     patterns = (_FILE,)
     lasting_numbers = True
+    own_name = re.compile(r"gradebook_.+_20\d\d(?:-\d\d){5}", re.DOTALL)
     own_files = re.compile(_ATTEMPT + r"\.txt")
 
     def beginnings(self, parts: Iterable[str]) -> Sequence[str]:

@@ -1,11 +1,11 @@
 """Brightspace (D2L): *Assignments, Download*, and *Grades, Export* and *Import*.
 
 Each hand-in is a folder, or a file whose name begins so: ``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``, that is the
-learner's number, the hand-in's, the name, and when it was handed in, without a zone. Beside them lies an ``index.html``. Public
-tools read the names so ("<student-id>-<submission-id> - <student-name> - <month> <day>, <year> <time> <AM/PM>"; see also
-sortSubmissions.py of jdmau72/Grading-Tools-). A table of grades has *OrgDefinedId* and *Username*, both with ``#`` in front, a
-column ``<item> Points Grade <...>`` for each item, and *End-of-Line Indicator*, a ``#``, at the end: the tests of
-byuitechops/d2l-gradebook-csv-to-canvas-gradebook-csv hold such tables. Pages go back one by one, or by mail.
+learner's number, the hand-in's, the name, and when it was handed in, without a zone, as the school writes dates. Beside them lies
+an ``index.html``. Public tools read the names so ("<student-id>-<submission-id> - <student-name> - <month> <day>, <year> <time>
+<AM/PM>"; see also sortSubmissions.py of jdmau72/Grading-Tools-). A table of grades has *OrgDefinedId* and *Username*, both with
+``#`` in front, a column ``<item> Points Grade <...>`` for each item, and *End-of-Line Indicator*, a ``#``, at the end: the tests
+of byuitechops/d2l-gradebook-csv-to-canvas-gradebook-csv hold such tables. Pages go back one by one, or by mail.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nbproof_lms.system import GradeTable, LmsEntry, System
 
 _ENTRY = re.compile(
     r"(?P<account>\d{1,12})-(?P<number>\d{1,12}) - (?P<name>.{0,200}?) - "
-    r"(?P<time>[A-Z][a-z]{2,8} \d{1,2}, \d{4} \d{3,4} [AP]M)(?: - (?P<file>.+))?",
+    r"(?P<time>(?:[^\d\s,]{3,12} \d{1,2}|\d{1,2} [^\d\s,]{3,12}),? \d{4} \d{3,4}(?: [AP]M)?)(?: - (?P<file>.+))?",
     re.DOTALL | re.ASCII,
 )
 _MOST = re.compile(r"<.*MaxPoints:(\d+(?:\.\d+)?).*>")
@@ -31,6 +31,7 @@ class Brightspace(System):
     name = "Brightspace"
     patterns = (_ENTRY,)
     lasting_numbers = True
+    own_name = re.compile(r"(?!\d+-\d)[^_]{1,150} Download [^_]{0,50}\d{4} \d{3,4}(?: [AP]M)?")
     own_files = re.compile(r"index\.html")
     export = "in Brightspace: Grades, Export, with Org Defined ID and Points Grade"
 
@@ -52,11 +53,14 @@ class Brightspace(System):
 
 
 def _when(text: str) -> datetime | None:
-    """``Oct 3, 2026 1149 PM``, with or without a zero before the hour; None if it is no time."""
-    day, clock, half = text.rsplit(" ", 2)
-    for form in ("%b %d, %Y %I%M %p", "%B %d, %Y %I%M %p"):
+    """``Oct 3, 2026 1149 PM``, ``3 October, 2026 2349``, with or without a zero before the hour; None if it is no time."""
+    first, second, year, clock, *half = re.findall(r"\w+", text)
+    month, day = sorted((first, second), key=str.isdecimal)
+    told = " ".join((month, day, year, clock.zfill(4), *half))
+    hour = "%I%M %p" if half else "%H%M"
+    for name in ("%b", "%B"):
         try:
-            return datetime.strptime(f"{day} {clock:0>4} {half}", form).replace(tzinfo=UTC)
+            return datetime.strptime(told, f"{name} %d %Y {hour}").replace(tzinfo=UTC)
         except ValueError:
             continue
     return None

@@ -41,6 +41,7 @@ class Moodle(System):
 
     name = "Moodle"
     patterns = (_ENTRY,)
+    own_name = re.compile(r"(?!\d+-\d)[^_]{1,100}-[^_]{1,150}-\d{3,9}")
     dates_entries = True
     export = "in Moodle: the assignment, Download grading worksheet"
     upload = (

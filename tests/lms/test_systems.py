@@ -44,6 +44,14 @@ def test_a_download_of_brightspace_is_filed_with_its_times(form: str, collecting
     assert not collected.needs_person
 
 
+@pytest.mark.parametrize("time", ["3 October, 2026 2349", "03 Oct 2026 1149 PM", "October 3, 2026 2349"])
+def test_its_times_are_as_the_school_writes_them(time: str, collecting: Collecting, course: Path) -> None:
+    files = {f"4711-880 - Jane Doe - {time} - x.ipynb": A, "4712-881 - Bob Roe - 3 août, 2026 2349/x.ipynb": B}
+    assert not collecting(files).needs_person
+    assert (course / "submitted/Jane Doe/01_first/timestamp.txt").read_text() == "2026-10-03 23:49:00.000000 UTC"
+    assert not (course / "submitted/Bob Roe/01_first/timestamp.txt").exists(), "in a language that nobody here reads"
+
+
 def test_its_number_of_a_learner_is_known_to_the_roster(collecting: Collecting, course: Path) -> None:
     enrol(course, [Member("jd1", "Jane Doe", "", ("4711",)), Member("jd2", "Jane Doe", "", ("4712",))])
     collecting(

@@ -583,6 +583,13 @@ def test_a_user_name_is_one_persons_in_every_download(
     assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
 
 
+def test_a_vowel_is_no_accent(collecting: Collecting, course: Path) -> None:
+    names = ("कि", "का", "が", "か", "กิ", "กา")
+    files = {_called("Moodle", name, at): notebook("01_first", name) for at, name in enumerate(names)}
+    assert not collecting(files, "hooks26.zip").needs_person
+    assert {one.name for one in (course / "submitted").iterdir()} == set(names)
+
+
 THREE_FORMS = {
     "Canvas": "{0}_{2}_{3}_x.ipynb",
     "Moodle": "{1}_{2}_assignsubmission_file_/x.ipynb",
@@ -593,6 +600,38 @@ THREE_FORMS = {
 
 def _called(system: str, name: str, number: int, handed_in: int = 90) -> str:
     return THREE_FORMS[system].format("".join(reversed(name.split())).lower(), name, number, handed_in)
+
+
+LONE = {
+    "Canvas": "bob_1_999_x.ipynb",
+    "Moodle": "bob_1_assignsubmission_file_x.ipynb",
+    "Blackboard": "p_bob_attempt_2026-11-20-10-00-00_x.ipynb",
+    "Brightspace": "1-999 - bob - Nov 20, 2026 1000 AM - x.ipynb",
+}
+"""What anybody may send by mail, and a person collects by itself."""
+
+
+@pytest.mark.parametrize("way", ["a file", "a folder", "packed"])
+@pytest.mark.parametrize("system", LONE)
+def test_a_lone_file_that_is_called_as_an_lms_calls_it_replaces_and_dates_nothing(
+    system: str, way: str, collecting: Collecting, course: Path
+) -> None:
+    collecting(LMS[system], "hooks26.zip")
+    name = LONE[system]
+    came: dict[str, tuple[bytes | dict[str, bytes], str]] = {
+        "a file": (HERS, name),
+        "a folder": ({name: HERS}, "mails"),
+        "packed": ({"x.ipynb": HERS}, name.replace(".ipynb", ".zip")),
+    }
+    (line,) = collecting(*came[way]).needs_person
+    assert (line.status, line.learner, line.time) == ("waits", "bob", None)
+    assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
+
+
+def test_nor_does_it_hide_what_comes_afterwards(collecting: Collecting, course: Path) -> None:
+    collecting(HERS, LONE["Canvas"])
+    (line,) = collecting(LMS["Canvas"], "hooks26.zip").needs_person
+    assert (line.status, line.learner) == ("waits", "bob")
 
 
 @pytest.mark.parametrize("calls", [1, 2])
@@ -677,6 +716,30 @@ def test_moodles_number_is_another_in_each_lesson(collecting: Collecting, course
     assert not collecting({_called("Moodle", "Eve Low", 7): other + b" "}, "more.zip", lesson="02_other").needs_person
 
 
+AROUND = {
+    "Blackboard": "gradebook_41672_202045_HW2_2026-11-10-10-11-12",
+    "Brightspace": "Hooks Lab Download Nov 10, 2026 1149 PM",
+    "Moodle": "CS101-Hooks and layers-41723",
+}
+"""What systems call their downloads."""
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("system", AROUND)
+def test_a_download_in_a_folder_of_its_own_name_is_read(
+    system: str, packed: bool, collecting: Collecting, course: Path
+) -> None:
+    name = AROUND[system]
+    files = {f"{name}/{entry}" if packed else entry: data for entry, data in LMS[system].items()}
+    assert not collecting(files, f"{name} (1).zip" if packed else name).needs_person
+    assert {one.name for one in (course / "submitted").iterdir()} == {"bob", "eve"}
+
+
+def test_nor_is_a_learners_folder_that_is_called_like_one_a_download(collecting: Collecting, course: Path) -> None:
+    assert collecting({"hooks-lab-100234/bob_1_2_x.ipynb": HERS}, "clones").needs_person
+    assert not (course / "submitted" / "bob").exists()
+
+
 @pytest.mark.parametrize("called", ["Submission", "Eve Notebook", "New Student"])
 @pytest.mark.parametrize("system", ["Moodle", "Brightspace"])
 def test_whoever_has_a_number_is_somebody_whatever_they_call_themselves(
@@ -700,10 +763,26 @@ def test_a_number_that_is_not_the_rosters_own_is_listed(system: str, collecting:
     assert not collecting({**honest, _called(system, "Bob Roe", 7): BOBS}, "more.zip").needs_person
 
 
-def test_numbers_of_another_system_say_nothing(collecting: Collecting, course: Path) -> None:
+def test_nor_does_it_take_the_name_of_whose_number_the_roster_has_before_he_hands_in(
+    collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member("bob", "Bob Roe", also=("7",)), Member("eve", "Eve Low", also=("8",))])
+    (line,) = collecting({_called("Canvas", "Bob Roe", 29): HERS}, "hooks26.zip").needs_person
+    assert (line.status, line.learner) == ("no learner known", "")
+
+
+@pytest.mark.parametrize("system", ["Brightspace", "Moodle"])
+def test_numbers_of_another_system_say_nothing(system: str, collecting: Collecting, course: Path) -> None:
+    """Zoe, who is not on the roster, has the number there that bob has in Canvas."""
     enrol(course, [Member("bob", "Bob Roe", also=("7",)), Member("jane", "Jane Doe", also=("8",))])
-    files = {_called("Brightspace", "Jane Doe", 18): EVES, _called("Brightspace", "Bob Roe", 17): BOBS}
+    files = {
+        _called(system, "Jane Doe", 18): EVES,
+        _called(system, "Bob Roe", 17): BOBS,
+        _called(system, "Zoe", 7): HERS,
+    }
     assert not collecting(files, "hooks26.zip").needs_person
+    found = {path.parts[-3]: path.read_bytes() for path in course.glob("submitted/*/*/*.ipynb")}
+    assert found == {"jane": EVES, "bob": BOBS, "Zoe": HERS}
 
 
 @pytest.mark.parametrize("known", ["roster", "before", "beside"])
