@@ -208,21 +208,6 @@ def output_gradients(layer):
 -    return gradients
 +    return layer.register_forward_hook(forward_hook)
 
-# %% the_last_only
-# misconception: keeps the last gradient | hint: keeps_last_only
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        def keep(grad):
-            gradients[:] = [grad]
-
-        if output.requires_grad:
-            output.register_hook(keep)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
-
 # %% tuple_of_the_node
 # misconception: stores the tuple that a node hook gets | hint: keeps_the_tuple
 # edits: multi_grad_hook
