@@ -34,6 +34,12 @@ def swap_relu(model: nn.Module) -> nn.Module:
             model.set_submodule(name, nn.Tanh().train(module.training))
     return model
 
+# %% class_name_starts
+# misconception: takes every class whose name starts with ReLU | hint: by_class_name
+# edits: class_name_contains
+-        if "ReLU" in type(module).__name__:
++        if type(module).__name__.startswith("ReLU"):
+
 # %% class_not_object
 # misconception: the class instead of an object | hint: anatomy_class_for_module
 def swap_relu(model: nn.Module) -> nn.Module:

@@ -29,8 +29,9 @@ class _Nested(nn.Module):
         self.add_module(first, nn.ModuleDict({third: _Pair(body, shared or nn.ReLU()), fourth: shared or nn.Tanh()}))
         self.add_module(second, _Pair(nn.Linear(5, 2), nn.Sequential(nn.Dropout(), nn.Sequential(nn.ReLU()))))
         self.add_module("last", nn.Conv1d(2, 3, 4))
-        self.register_parameter("gain", nn.Parameter(torch.ones(3), requires_grad=False))
-        self.register_buffer("count", torch.zeros(2), persistent=False)
+        self.last.bias.requires_grad_(False)
+        self.last.register_buffer("seen", torch.zeros(2), persistent=False)
+        self.gain, self.count = nn.Parameter(torch.ones(3)), nn.Buffer(torch.zeros(2))
 
 
 def _inventory(modules, parameters, buffers, names):
@@ -83,7 +84,7 @@ class FiveEntries(Check):
         "gain:3 A.C.balance:2 A.C.left.0.weight:5,4 A.C.left.1.weight:5 A.C.left.1.bias:5 "
         "B.balance:2 B.left.weight:2,5 B.left.bias:2 last.weight:3,2,4 last.bias:3"
     )
-    buffers = "count A.C.left.1.running_mean A.C.left.1.running_var A.C.left.1.num_batches_tracked"
+    buffers = "count A.C.left.1.running_mean A.C.left.1.running_var A.C.left.1.num_batches_tracked last.seen"
 
     def names(self, case):
         return sorted(case.words("names", 4), reverse=True)  # an inventory is in the model's order, not in the alphabet's
@@ -145,12 +146,15 @@ class FiveEntries(Check):
                     sum(any(True for _ in part.parameters(recurse=False)) for part in model.modules()),
                 )
             },
-            "frozen_left_out": {"parameters": {name: shape for name, shape in parameters.items() if name != "gain"}},
+            "frozen_left_out": {"parameters": {name: shape for name, shape in parameters.items() if name != "last.bias"}},
+            "anatomy_root_left_out": AnyOf(
+                {"parameters": {name: shape for name, shape in parameters.items() if name != "gain"}}, {"buffers": buffers[1:]}
+            ),
             "size_not_shape": {
                 "parameters": AnyOf(sizes, _says(lambda found: {key: prod(one) for key, one in found.items()} == sizes))
             },
             "anatomy_parameters_in_another_form": {"parameters": no_shapes},
-            "unsaved_buffers_missing": {"buffers": [name for name in buffers if name != "count"]},
+            "unsaved_buffers_missing": {"buffers": buffers[:-1]},
             "own_only": AnyOf(
                 {"leaves": sum(_is_leaf(child) for child in model.children())},
                 {"parameters": {"gain": (3,)}},
@@ -166,7 +170,9 @@ class SharedAndEmpty(FiveEntries):
     parameters = FiveEntries.parameters.replace(
         "A.C.left.1.weight", "A.C.left.0.bias:5 A.C.left.1.weight"
     ).replace("A.C.left.1.bias:5", "A.C.right.0.weight:1 A.C.right.1.weight:5 A.C.right.1.bias:5")
-    buffers = FiveEntries.buffers + " A.C.right.1.running_mean A.C.right.1.running_var A.C.right.1.num_batches_tracked"
+    buffers = FiveEntries.buffers.replace(
+        "last", "A.C.right.1.running_mean A.C.right.1.running_var A.C.right.1.num_batches_tracked last"
+    )
 
     def model(self, case):
         model = _Nested(self.names(case), nn.Sequential(nn.PReLU(), nn.BatchNorm1d(5)))

@@ -107,13 +107,6 @@ def inventory(model: nn.Module) -> dict[str, object]:
 -        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
 +        "leaves": [name for name, module in model.named_modules() if name and not list(module.children())],
 
-# %% module_names_without_path
-# misconception: names of modules without the path | hint: name_without_path
-# breaks: dotted names
-# edits: names_filtered
--        "modules": [name for name, _ in model.named_modules() if name],
-+        "modules": [key for m in model.modules() for key, _ in m.named_children()],
-
 # %% modules_for_children
 # misconception: lists all levels as children | hint: modules_for_children
 # breaks: that stand directly in it
@@ -123,6 +116,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% names_without_path
 # misconception: names without the path | hint: name_without_path
+# breaks: dotted names
 # edits: names_filtered
 -        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
 +        "parameters": {key: tuple(p.shape) for m in model.modules() for key, p in m.named_parameters(recurse=False)},
@@ -139,6 +133,12 @@ def inventory(model: nn.Module) -> dict[str, object]:
 # edits: names_filtered
 -        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
 +        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters(recurse=False)},
+
+# %% own_left_out
+# misconception: goes through the modules below, and forgets the model's own | hint: anatomy_root_left_out
+# edits: names_filtered
+-        "buffers": [name for name, _ in model.named_buffers()],
++        "buffers": [f"{n}.{key}" for n, m in model.named_modules() if n for key, _ in m.named_buffers(recurse=False)],
 
 # %% prints
 # misconception: prints instead of returning | hint: returns_nothing

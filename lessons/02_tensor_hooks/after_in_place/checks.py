@@ -105,6 +105,7 @@ class TwoPasses(Check):
         right = self.truth(case)
         first, last = ({name: [grads[number]] for name, grads in right.items()} for number in (0, 1))
         return {
+            "kept_alias": {"before": [sum(right["before"]), right["before"][1]]},
             "earlier_call_forgotten": AnyOf({"before": []}, {"after": []}),
             "runs_only_once": AnyOf(first, {"before": first["before"]}, {"after": first["after"]}),
             "keeps_last_only": AnyOf(last, {"before": last["before"]}, {"after": last["after"]}),

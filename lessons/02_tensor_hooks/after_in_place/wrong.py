@@ -8,6 +8,14 @@ def watch_around(tensor, change):
     tensor.register_hook(after.append)
     return before, after
 
+# %% an_alias
+# misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
+# edits: always_relu
+-    tensor.register_hook(before.append)
+-    torch.relu_(tensor)
++    tensor.register_hook(lambda grad: before.append(grad.detach()))
++    change(tensor)
+
 # %% both_after
 # misconception: a hook finds the old value later | hint: in_place_watch_hooks_after
 # breaks: to the first that of the value that `tensor` held before the change

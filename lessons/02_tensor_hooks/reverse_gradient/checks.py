@@ -93,16 +93,20 @@ class NeighboursInASum(Check):
 class NothingToLearn(Check):
     """Under `no_grad`, and for a tensor that needs no gradient, it returns the values."""
 
+    claims = ("a constant needs a gradient",)  # the answer itself
+    blame = {"a constant needs a gradient": "reverse_gradient_in_evaluation"}
     errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't require": "reverse_gradient_in_evaluation"}
 
     def probe(self, nb, case):
         reverse, h = nb.function("reverse_gradient"), case.tensor("h", 3, 2, requires_grad=True) * 2
         with torch.no_grad():
             evaluated = reverse(h)
-        return {"under no_grad": evaluated, "a constant": reverse(case.tensor("picture", 2, 3))}
+        constant = reverse(case.tensor("picture", 2, 3))
+        return {"under no_grad": evaluated, "a constant": constant, "a constant needs a gradient": constant.requires_grad}
 
     def truth(self, case):
-        return {"under no_grad": case.tensor("h", 3, 2) * 2, "a constant": case.tensor("picture", 2, 3)}
+        constant = {"a constant": case.tensor("picture", 2, 3), "a constant needs a gradient": False}
+        return {"under no_grad": case.tensor("h", 3, 2) * 2, **constant}
 
 
 check("reverse_gradient", TurnsTheSign, OtherUses, NeighboursInASum, NothingToLearn)

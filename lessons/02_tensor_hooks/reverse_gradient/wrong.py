@@ -14,15 +14,6 @@ def reverse_gradient(tensor):
     branch.register_hook(lambda grad: -grad)
     return branch
 
-# %% dot_grad
-# misconception: edits .grad inside the hook | hint: reads_grad_early
-def reverse_gradient(tensor):
-    branch = tensor.view_as(tensor)
-    if branch.requires_grad:
-        branch.retain_grad()
-        branch.register_hook(lambda grad: branch.grad.neg())
-    return branch
-
 # %% guards_the_wrong_tensor
 # misconception: asks the given tensor, which still needs a gradient under no_grad | hint: reverse_gradient_in_evaluation
 def reverse_gradient(tensor):
@@ -106,6 +97,14 @@ def reverse_gradient(tensor):
     branch = tensor.view_as(tensor)
     branch.register_hook(lambda grad: -grad)
     return branch
+
+# %% made_to_need_one
+# misconception: lets a tensor that needs no gradient need one | hint: reverse_gradient_in_evaluation
+# edits: unguarded
+-    branch = tensor.view_as(tensor)
++    branch = tensor.clone()
++    if not branch.requires_grad:
++        branch.requires_grad_()
 
 # %% with_block
 # misconception: the handle's block ends before backward | hint: reverse_gradient_same_sign

@@ -73,7 +73,8 @@ class AnyForward(Check):
     def probe(self, nb, case):
         nb.list("answer").clear()
         x1, x2 = case.tensor("x1", 2, 3, requires_grad=True), case.tensor("x2", 3)
-        with other_forward(nb.module("add"), lambda self, x1, x2: x1 * x2**2) as add:
+        runs = []
+        with other_forward(nb.module("add"), lambda self, x1, x2: x1 * x2**2 * (runs.append(1) or len(runs))) as add:
             output = add(x1, x2)
         if output.requires_grad:
             output.backward(case.tensor("upstream", 2, 3))
@@ -85,7 +86,8 @@ class AnyForward(Check):
 
     def mistakes(self, case):
         x1, x2 = case.tensor("x1", 2, 3), case.tensor("x2", 3)
-        return {"formula_of_visible_forward": {"answer": [x1, x2, x1 + x2]}}
+        second = AnyOf({"answer": [x1, x2, 2 * x1 * x2**2]}, {"x1.grad": 2 * case.tensor("upstream", 2, 3) * x2**2})
+        return {"formula_of_visible_forward": {"answer": [x1, x2, x1 + x2]}, "recomputes_output": second}
 
 
 class EvalAndNoGrad(Check):

@@ -108,12 +108,11 @@ add.register_forward_hook(hook)
 -
 -add.register_forward_pre_hook(pre_hook)
 
-# %% registers_on_another_object
-# misconception: hooks on a module that nobody calls | hint: nothing_registered
-# edits: forgets_to_register_hook
--add.register_forward_pre_hook(pre_hook)
-+Add().register_forward_pre_hook(pre_hook)
-+Add().register_forward_hook(hook)
+# %% runs_forward_again
+# misconception: runs forward a second time | hint: recomputes_output
+# edits: output_first
+-    answer.insert(0, output)
++    answer.append(module.forward(*args))
 
 # %% returns_the_answer
 # misconception: the pre-hook returns the list, which becomes the only input | hint: drops_argument

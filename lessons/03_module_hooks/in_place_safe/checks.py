@@ -65,8 +65,8 @@ class InFrontOfReLU(Check):
             "hook_never_ran": {"gradients": [], "hooks": 0},
             "returns_nothing": {"gradients": None, "hooks": 0},
             "returns_no_list": {"gradients": NO_LIST},
-            "in_place_behind": {"gradients": AnyOf([of_relu], [relu])},
-            "keeps_the_tensor": {"gradients": AnyOf([linear], [output])},
+            "in_place_behind": {"gradients": [of_relu]},
+            "keeps_the_tensor": {"gradients": AnyOf([linear], [relu], [output])},
             "in_place_of_parameter": {"gradients": AnyOf([of_weight], [of_bias], [of_weight, of_bias], [of_bias, of_weight])},
             "in_place_of_network": {"gradients": [upstream]},
             "in_place_outside_of_graph": {"gradients": []},
@@ -109,6 +109,17 @@ class WithoutGradients(Check):
         return {"in_place_asks_for_more": {"gradients": such_that(lambda got: len(got) > 0)}}
 
 
+class Shift(nn.Module):
+    """Its output's gradient reaches a leaf as it is: a kept alias of it would take part in the sum in the leaf's .grad."""
+
+    def __init__(self):
+        super().__init__()
+        self.by = nn.Parameter(torch.randn(2, 3))
+
+    def forward(self, x):
+        return x + self.by
+
+
 class EachCallItsEntry(Check):
     """Each output of a layer has its entry, and each layer its list."""
 
@@ -116,12 +127,12 @@ class EachCallItsEntry(Check):
     errors = ERRORS
 
     def run(self, case, start, inplace):
-        one, two = case.build("one", nn.Linear, 3, 3), case.build("two", nn.Linear, 3, 3)
+        one, two = case.build("one", nn.Linear, 3, 3), case.build("two", Shift)
         lists = start(one), start(two)
         kept = [], []
         for number in ("first", "second"):
             h = case.tensor(f"x {number}", 2, 3)
-            for layer, outputs in ((one, kept[0]), (two, kept[1]), (one, kept[0])):
+            for layer, outputs in ((two, kept[1]), (one, kept[0]), (one, kept[0])):
                 h = layer(h)
                 outputs.append(h)
                 h = h.sigmoid_() if inplace else h.sigmoid()
@@ -147,6 +158,7 @@ class EachCallItsEntry(Check):
         return {
             "keeps_last_only": AnyOf({used: twice[-1:]}, {used: [twice[0], twice[2]]}, {used: [twice[1], twice[3]]}, {used: twice[2:]}),
             "runs_only_once": AnyOf({used: twice[:1]}, {used: twice[1:2]}, {used: twice[:2]}),
+            "kept_alias": {other: [once[0] + once[1], once[1]]},
             "in_place_forward_order": AnyOf(
                 {used: [twice[1], twice[0], twice[3], twice[2]]}, {used: twice[::-1]}, {used: [*twice[2:], *twice[:2]]}
             ),

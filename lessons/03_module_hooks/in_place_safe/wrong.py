@@ -1,19 +1,3 @@
-# %% asks_when_the_network_has_run
-# misconception: waits for the weight's gradient and reads that of the tensor's last value | hint: in_place_behind
-def output_gradients(layer):
-    gradients, outputs = [], []
-
-    def forward_hook(module, args, output):
-        output.retain_grad()
-        outputs.append(output)
-
-    def read(parameter):
-        gradients.append(outputs.pop().grad)
-
-    layer.register_forward_hook(forward_hook)
-    layer.weight.register_post_accumulate_grad_hook(read)
-    return gradients
-
 # %% changes_the_gradient
 # misconception: the tensor hook returns what it stores, doubled | hint: watcher_changes_gradient
 def output_gradients(layer):
@@ -112,7 +96,7 @@ def output_gradients(layer):
     return gradients
 
 # %% keeps_the_alias
-# misconception: stores the output, which the ReLU then overwrites | hint: in_place_behind
+# misconception: stores the output, which the ReLU then overwrites | hint: keeps_the_tensor
 def output_gradients(layer):
     outputs = []
 
@@ -121,6 +105,12 @@ def output_gradients(layer):
 
     layer.register_forward_hook(forward_hook)
     return outputs
+
+# %% keeps_a_detached_gradient
+# misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(lambda grad: gradients.append(grad.detach()))
 
 # %% keeps_the_output
 # misconception: stores the output | hint: keeps_the_tensor
@@ -217,21 +207,6 @@ def output_gradients(layer):
 # edits: not_registered
 -    return gradients
 +    return layer.register_forward_hook(forward_hook)
-
-# %% the_last_only
-# misconception: keeps the last gradient | hint: keeps_last_only
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        def keep(grad):
-            gradients[:] = [grad]
-
-        if output.requires_grad:
-            output.register_hook(keep)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
 
 # %% tuple_of_the_node
 # misconception: stores the tuple that a node hook gets | hint: keeps_the_tuple
