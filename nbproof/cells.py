@@ -82,12 +82,18 @@ def text_of(cell: Mapping[str, Any]) -> str:
     return source if isinstance(source, str) else ""
 
 
+def _kind_of_answer(code: bool, by_a_person: bool) -> CellKind:
+    if not code:
+        return CellKind.WRITTEN
+    return CellKind.MANUAL if by_a_person else CellKind.ANSWER
+
+
 def kind_of(cell: Mapping[str, Any]) -> CellKind:
     """What a cell of a notebook in nbgrader's format is. nbgrader refuses text that is graded and no solution, or the reverse."""
     grading, code = grading_of(cell), cell.get("cell_type") == "code"
     if name_of(cell):
         if grading.get("solution"):
-            return CellKind.WRITTEN if not code else CellKind.MANUAL if grading.get("grade") else CellKind.ANSWER
+            return _kind_of_answer(code, bool(grading.get("grade")))
         if grading.get("task") or (grading.get("grade") and not code):
             return CellKind.TASK
         if grading.get("grade"):

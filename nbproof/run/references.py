@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import nbformat
@@ -124,8 +125,7 @@ def _why(module: str, named: bool) -> str:
         return ""
     if found is None:
         return f"No module named {module!r}: it is not installed for {sys.executable}"
-    places = (found.origin, *(found.submodule_search_locations or ()))
-    place = next((place for place in places if place and os.path.isabs(place)), "")
+    place = _place_of(found)
     seen = any(Path(os.path.realpath(place)).is_relative_to(folder) for folder in visible_folders())
     if not named and (seen or not place):
         return ""
@@ -133,6 +133,12 @@ def _why(module: str, named: bool) -> str:
         f"No module named {module!r}: this interpreter finds it in {os.path.dirname(place) or 'itself'}, which sealed "
         f"processes do not see; install it for {sys.executable} itself"
     )
+
+
+def _place_of(found: ModuleSpec) -> str:
+    """Where a module or package lies; empty for what is part of the interpreter."""
+    places = (found.origin, *(found.submodule_search_locations or ()))
+    return next((place for place in places if place and os.path.isabs(place)), "")
 
 
 def _imported(blueprint: Blueprint) -> list[str]:
