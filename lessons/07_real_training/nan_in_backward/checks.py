@@ -31,7 +31,9 @@ class Fragile(nn.Module):
         value = (x.tanh() + 2) * keep
         if self.kind == "sqrt":
             return value.sqrt()
-        return value.pow(0.5) if self.kind == "pow" else torch.where(value > 0, value.log(), 0.0)
+        if self.kind == "pow":
+            return value.pow(0.5)
+        return torch.where(value > 0, value.log() if self.kind == "where" else torch.ones_like(x) / value, 0.0)
 
 
 class Branches(nn.Module):
@@ -131,7 +133,7 @@ class InTheLossOrNowhere(HuntCheck):
     def probe(self, nb, case):
         hunt, names = nb.function("nan_in_backward"), self.names(case)
         sound = case.build("net", Branches, names, self.kinds(case), [])
-        fragile = Fragile(self.kinds(case)[1], True)
+        fragile = Fragile("ratio", True)  # the first of its gradients is None
         return {
             "in the loss": hunt(sound, case.tensor("x", 5, 4), lambda output: fragile(output).sum()),
             "all finite": hunt(sound, case.tensor("x", 5, 4), self.loss_of(case)),
@@ -139,11 +141,12 @@ class InTheLossOrNowhere(HuntCheck):
         }
 
     def truth(self, case):
-        return {"in the loss": [OPERATIONS[self.kinds(case)[1]], ""], "all finite": None, "in the model": self.pair(case, 0)}
+        return {"in the loss": ["DivBackward0", ""], "all finite": None, "in the model": self.pair(case, 0)}
 
     def mistakes(self, case):
-        operation = OPERATIONS[self.kinds(case)[1]]
+        operation = "DivBackward0"
         return {
+            "nan_one_too_late": {"in the loss": ["MulBackward0", ""], "all finite": None},
             "nan_loss_forgotten": {"in the loss": such_that(lambda got: got is None or got[0] != operation), "all finite": None},
             "nan_no_name": {"in the loss": such_that(lambda got: got[0] == operation and got[1] != "")},
             "nan_stale": {"all finite": [operation, ""]},

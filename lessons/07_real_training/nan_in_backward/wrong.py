@@ -13,14 +13,11 @@
 -        bad = any(not grad.isfinite().all() for grad in made if grad is not None)
 +        bad = any(not grad.isfinite().all() for grad in got if grad is not None)
 
-# %% prehook
-# misconception: a pre-hook of the node, which sees what comes in | hint: nan_one_too_late
+# %% first_entry_only
+# misconception: an operation makes one gradient only | hint: nan_one_too_late
 # edits: removes_its_hooks
--    def look(node, made, got):
-+    def look(node, made):
-@@
--    handles = [node.register_hook(partial(look, node)) for node in nodes]
-+    handles = [node.register_prehook(partial(look, node)) for node in nodes]
+-        bad = any(not grad.isfinite().all() for grad in made if grad is not None)
++        bad = any(not grad.isfinite().all() for grad in made[:1] if grad is not None)
 
 # %% last_one
 # misconception: each one overwrites the one before | hint: nan_last
