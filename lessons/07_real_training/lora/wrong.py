@@ -124,11 +124,11 @@
 +        self.linear.weight.data += self.B.data @ self.A.data
 +        return self.linear
 
-# %% copy_of_the_reference
-# misconception: another name for the same layer | hint: lora_merges_into_itself
-# edits: correction_as_one_matrix
--        merged = copy.deepcopy(self.linear)
-+        merged = self.linear
+# %% same_bias
+# misconception: the bias is not trained, so it may be handed on | hint: lora_shared_memory
+# edits: functional
+-            new.bias.copy_(self.base.bias)
++            new.bias = self.base.bias
 
 # %% shallow_copy
 # misconception: a shallow copy, which shares the weight | hint: lora_merges_into_itself
