@@ -71,12 +71,6 @@
 -    wire.bytes += 2 * buffer.numel()
 +    wire.bytes += buffer.nbytes
 
-# %% size_of_one
-# misconception: the bytes of one number | hint: comm_counts_numbers
-# edits: named_callback
--    wire.bytes = wire.bytes + compressed.nbytes
-+    wire.bytes = wire.bytes + compressed.element_size()
-
 # %% replaces_the_count
 # misconception: the count begins anew with each bucket | hint: comm_count_replaced
 # edits: named_callback
@@ -161,3 +155,9 @@
 -    return wire.sum(compressed).then(decompress)
 +    wire.sum(compressed)
 +    return wire.sum(compressed).then(decompress)
+
+# %% first_number
+# misconception: takes the tensor out of a list once more, as Wire.sum did | hint: comm_list
+# edits: named_callback
+-        total = future.value()
++        total = future.value()[0]
