@@ -47,13 +47,15 @@ class Compiled(nn.Module):
         return x
 
 
-def telling(names):
-    """A text in which each of these names stands."""
+def telling(names, heard=()):
+    """A text in which each of these names stands, and none of those that were heard."""
 
     def test(got):
         if not isinstance(got, str):
             return "no error"
-        missing = [name for name in names if name not in got]
+        missing, others = [name for name in names if name not in got], [name for name in heard if name in got]
+        if others and not missing:
+            return f"a text with {others[0]}, which was heard"
         return f"a text without {missing[0]}" if missing else None
 
     return Matches(test, f"a RuntimeError that names {', '.join(names)}")
@@ -154,18 +156,20 @@ class NotHeard(HeardCheck):
         heard = [f"inner.{name}" for name in names if name not in unheard]
         unheard = [f"inner.{name}" for name in unheard]
         return {
-            "three of five not heard": telling(unheard), "one not heard": telling(unheard[:1]),
+            "three of five not heard": telling(unheard, heard), "one not heard": telling(unheard[:1], heard),
             "outputs of the model": [model(case.tensor("x", 3, 4)).detach()], "compiled": telling(heard),
         }
 
     def mistakes(self, case):
-        _, _, unheard = self.given(case)
+        _, names, unheard = self.given(case)
+        heard = [name for name in names if name not in unheard]
 
         def first_only(got):
             return None if isinstance(got, str) and sum(name in got for name in unheard) in (1, 2) else "another text"
 
         def nameless(got):
-            return None if isinstance(got, str) and not any(name in got for name in unheard) else "another text"
+            text = got if isinstance(got, str) else unheard[0]
+            return None if any(name in text for name in heard) or not any(name in text for name in unheard) else "another text"
 
         silent = Matches(lambda got: "an error" if isinstance(got, str) else None, "no error")
         return {

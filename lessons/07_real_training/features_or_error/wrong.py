@@ -57,10 +57,11 @@
 +        raise RuntimeError(f"{len(missing)} hooks never ran")
 
 # %% names_those_that_were_heard
-# misconception: the error lists what was heard | hint: speaks_no_names
+# misconception: the error lists what was heard and what was asked for | hint: speaks_no_names
+# breaks: and no other
 # edits: closures_and_finally
 -        raise RuntimeError(f"these hooks never ran: {sorted(missing)}")
-+        raise RuntimeError(f"found {sorted(found)} only")
++        raise RuntimeError(f"heard {sorted(found)}, wanted {layers}")
 
 # %% none_for_those_not_heard
 # misconception: None stands for what was not heard | hint: speaks_if_all_silent
