@@ -74,8 +74,8 @@ print("dead ReLUs:", dead_relus(net, pictures))
 # easy · 6 min
 #
 # Write `features(model, layers, x)`. It calls `model(x)` once, and returns a dict: for each name in `layers` the output of that
-# module. If a hook was never called, it raises a `RuntimeError` whose text names each layer that was not heard. Afterwards,
-# also after an error, none of its hooks is left.
+# module. If a hook was never called, it raises a `RuntimeError` whose text names each layer that was not heard, and no other.
+# Afterwards, also after an error, none of its hooks is left.
 #
 # ```python
 # features(net, ["2", "4"], pictures)  # RuntimeError: not heard: 2, 4
@@ -117,7 +117,7 @@ print("asked of the net as it was before it was compiled:", dead_relus(net._orig
 
 # %% [markdown]
 # When does compiled code hear a hook? It is made in the first call, and looked at again only if something changes that it *guards*,
-# such as the size of the batch. Hooks are not guarded, to save time (`skip_nnmodule_hook_guards`, so since torch 2.1).
+# such as the size of the batch. Hooks are not guarded, to save time (`skip_nnmodule_hook_guards`).
 
 
 # %%
@@ -335,7 +335,7 @@ for handle in handles:
     handle.remove()
 
 # %% [markdown]
-# An optimizer has hooks of its own (since torch 2.0): `register_step_pre_hook(hook)` and `register_step_post_hook(hook)` call
+# An optimizer has hooks of its own: `register_step_pre_hook(hook)` and `register_step_post_hook(hook)` call
 # `hook(optimizer, args, kwargs)` around each step. What a pre-hook returns, except `None`, replaces `(args, kwargs)`.
 #
 # ### Exercise: A clip that is right under a scaler
@@ -511,24 +511,6 @@ except AttributeError as error:
     print("in eval mode:", error)
 encoder.layers[0].linear1 = encoder.layers[0].linear1.merged()
 print("merged, in eval mode:", tuple(encoder.eval()(tokens).shape))
-
-# %% [markdown]
-# ## What a push in the middle does at the end
-#
-# A hook without parameters of its own is still the right tool for a push: in lesson 05, 'Steer a block', a vector that is added to what
-# a block puts out makes a model do something else. How much of it arrives? If one linear layer is all that follows, one can say it exactly:
-
-# %%
-torch.manual_seed(0)
-mlp = nn.Sequential(nn.Linear(4, 6), nn.GELU(), nn.Linear(6, 3)).double()
-x, v = torch.randn(2, 4).double(), torch.randn(6).double()
-before = mlp(x)
-with mlp[1].register_forward_hook(lambda module, args, output: output + v):
-    change = mlp(x) - before
-print("the change is W2 @ v:", torch.allclose(change, (mlp[2].weight @ v).expand(2, 3)))
-
-# %% [markdown]
-# On attention the push belongs on the whole module or the block around it: on its `out_proj` no hook runs, as you saw.
 
 # %% [markdown]
 # ### In your own words: A gradient of forty thousand
@@ -884,7 +866,7 @@ for rank, (grad, sent) in enumerate(in_replicas(trained)):
     print(f"replica {rank}: {[round(one, 2) for one in grad]}, {sent} bytes for {256 * 4 + 4} gradients")
 
 # %% [markdown]
-# `fully_shard` (FSDP2, since torch 2.6) goes further: each replica keeps a slice of each weight only. What is a weight then?
+# `fully_shard` (FSDP2) goes further: each replica keeps a slice of each weight only. What is a weight then?
 
 
 # %%
