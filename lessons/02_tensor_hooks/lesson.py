@@ -1228,11 +1228,10 @@ check("saved_tensors", part="freed")
 # | get rid of a hook | `handle.remove()`, or `with tensor.register_hook(...):` |
 #
 # **Next:** a tensor in the middle is made anew by each forward pass, and its hook is lost. Modules stay: see lesson 03.
-
-# %%
-progress()
-
-# %% [markdown]
+#
 # ### When this notebook is graded
 #
 # <!-- grading limits -->
+
+# %%
+progress()

@@ -1150,11 +1150,10 @@ for name, (modules, elements) in census(nn.TransformerDecoderLayer(d_model=16, n
 # - In a hook, use the module that the hook is given: it works in a copy, too.
 #
 # **Next:** lesson 05 looks inside a model that nobody lets you edit, ResNet-18.
-
-# %%
-progress()
-
-# %% [markdown]
+#
 # ### When this notebook is graded
 #
 # <!-- grading limits -->
+
+# %%
+progress()

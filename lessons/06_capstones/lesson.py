@@ -1235,11 +1235,10 @@ for title, (model, pixels) in real_models.items():
 # - **Compiled?** After `torch.compile`, a hook that is added later than the first call may never be called. Put hooks on before.
 # - **What does it leave behind?** Hooks, `.grad`, the mode, the random generator. Also after an error.
 # - **Is it right?** Compare with autograd on a copy without hooks, as the checks of this course do.
-
-# %%
-progress()
-
-# %% [markdown]
+#
 # ### When this notebook is graded
 #
 # <!-- grading limits -->
+
+# %%
+progress()
