@@ -142,7 +142,7 @@ class Libraries:
             if self._looks[owner].is_of(now):
                 continue
             for name, value in called.items():
-                if now.get(name) is not value and not _is_its_own_doing(owner, now.get(name)):
+                if now.get(name) is not value and not _is_its_own_doing(owner, name, now.get(name)):
                     yield owner, name
             if isinstance(owner, type):
                 yield from ((owner, name) for name in self._hiding(owner))
@@ -158,11 +158,13 @@ class Libraries:
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, staticmethod, classmethod, property)
 
 
-def _is_its_own_doing(owner: Any, value: object) -> bool:
-    """Whether torch itself has exchanged a method of ``nn.Module``, as ``torch.compile`` does: by a function of its own."""
+def _is_its_own_doing(owner: Any, name: str, value: object) -> bool:
+    """Whether it is what ``torch.compile`` exchanges of ``nn.Module``, by a function of torch's own."""
+    if (owner.__name__, name) not in {("Module", "__init__"), ("Module", "__setstate__")}:
+        return False
     globals_of = getattr(value, "__globals__", None)
     its_own = (vars(module) for name, module in list(sys.modules.items()) if name.split(".")[0] == "torch")
-    return owner.__name__ == "Module" and any(globals_of is one for one in its_own)
+    return any(globals_of is one for one in its_own)
 
 
 class _Look:

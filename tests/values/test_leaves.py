@@ -295,6 +295,7 @@ def test_what_a_learner_makes_of_a_librarys_classes_and_defaults_is_put_back(mon
         (torch.nn.ReLU, "__bases__", (_Mine,)),
         (torch.nn.ReLU, "__name__", "Tanh"),
         (torch.nn.ReLU, "_call_impl", _Called()),
+        (torch.nn.Module, "eval", torch.nn.Module.train),
         (torch.nn.modules.activation, "F", types.SimpleNamespace(relu=torch.tanh)),
         (torch.autograd.Function, "apply", classmethod(lambda *given: None)),
     ):
