@@ -95,24 +95,19 @@ def lines(task: str, digits: torch.Tensor) -> torch.Tensor:
 
 def train_to_write(gpt: torch.nn.Module, steps: int = 150) -> None:
     """Train on digits drawn at random, half of which are to be copied, half reversed. Prints how the loss falls."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # matrices this small take several times as long if threads wait for each other
-    try:
-        optimizer = torch.optim.Adam(gpt.parameters(), lr=0.01)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=steps)
-        for step in range(1, steps + 1):
-            digits = torch.randint(10, (64, DIGITS))
-            scores = gpt(torch.cat([lines("copy", digits[:32]), lines("reverse", digits[32:])]))[:, -DIGITS:]
-            answers = torch.cat([digits[:32], digits[32:].flip(1)])
-            loss = torch.nn.functional.cross_entropy(scores.flatten(0, 1), answers.flatten())
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            schedule.step()
-            if step % 50 == 0:
-                print(f"step {step}   loss {loss.item():.2f}")
-    finally:
-        torch.set_num_threads(threads)
+    optimizer = torch.optim.Adam(gpt.parameters(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=steps)
+    for step in range(1, steps + 1):
+        digits = torch.randint(10, (64, DIGITS))
+        scores = gpt(torch.cat([lines("copy", digits[:32]), lines("reverse", digits[32:])]))[:, -DIGITS:]
+        answers = torch.cat([digits[:32], digits[32:].flip(1)])
+        loss = torch.nn.functional.cross_entropy(scores.flatten(0, 1), answers.flatten())
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        schedule.step()
+        if step % 50 == 0:
+            print(f"step {step}   loss {loss.item():.2f}")
 
 
 def write(gpt: torch.nn.Module, line: str) -> str:

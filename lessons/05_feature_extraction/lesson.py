@@ -36,6 +36,8 @@ from course.gpt import Block, Head, TinyGPT
 from course.models import Residual, Rounds, TinyResNet
 from course.sources import show_source
 
+torch.set_num_threads(1)  # nets as small as these run fastest on one thread
+
 # %% [markdown]
 # ## What a net knows and does not say
 #
