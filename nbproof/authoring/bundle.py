@@ -26,6 +26,7 @@ from nbproof.authoring.wheels import Wheel, class_wheel, project_of, zipped
 from nbproof.cells import grading_of
 from nbproof.command import course_command, module_name
 from nbproof.course_file import the_course
+from nbproof.display.help import read_hints
 from nbproof.display.lab import released_lessons
 from nbproof.display.outline import OutlinedLesson, outline_of
 from nbproof.errors import CourseError, UsageError
@@ -322,6 +323,7 @@ def _start_page(root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str
         lessons=lessons,
         picture=shown,
         title=the_course().says,
+        hints=any(read_hints(root / "lessons")),
         module=module_name(),
         installer=(root / "install.py").is_file(),
     )

@@ -39,6 +39,7 @@ __all__ = [
     "Hint",
     "all_hints",
     "exercise_hints",
+    "hint_for",
     "known_hint",
     "read_hints",
     "say",
@@ -117,6 +118,11 @@ def known_hint(key: str | None) -> str | None:
     return key if key is not None and key in all_hints() else None
 
 
+def hint_for(exercise: str, key: str | None) -> Hint | None:
+    """What there is to help with: the misconception of this id, else the way into the exercise; None if it has neither."""
+    return all_hints().get(key or "") or exercise_hints().get(exercise)
+
+
 def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
     """The three steps, each with what it is called."""
     return tuple(zip(words().texts["steps"], (hint.question, hint.idea, hint.read), strict=True))
@@ -132,13 +138,13 @@ def show_next_step(exercise: str | None = None) -> None:
     if last is not None and last.passed:
         return say(*_praise(SESSION.exercise))
     exercise = exercise or SESSION.exercise
-    known = all_hints().get(last.hint or "") if last is not None else None
-    hint = known or exercise_hints().get(exercise)
+    key = last.hint if last is not None else None
+    hint = hint_for(exercise, key)
     if hint is None:
         return say(*words().pair("no hints", exercise=exercise))
-    key = (exercise, hint.id)
-    SESSION.steps[key] = count = min(SESSION.steps.get(key, 0) + 1, 3)
-    title = f"{words().text('looks like')} {hint.name}." if known else words().text("a way in")
+    shown = (exercise, hint.id)
+    SESSION.steps[shown] = count = min(SESSION.steps.get(shown, 0) + 1, 3)
+    title = f"{words().text('looks like')} {hint.name}." if known_hint(key) else words().text("a way in")
     return _show(exercise, title, steps(hint)[:count], count < 3)
 
 

@@ -13,7 +13,7 @@ from html import escape
 
 from nbproof.cells import solution_of
 from nbproof.course_file import the_course
-from nbproof.display.help import Hint, all_hints, say, say_unknown
+from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say, say_unknown
 from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
 from nbproof.display.tables import tables_html
@@ -58,7 +58,7 @@ def html_of(
 ) -> str:
     """The panel: one line a check, and for the first wrong one what was got, wanted, where, and its misconception.
 
-    ``ask``: whether there is a notebook in which the learner can ask for the first step of help; without
+    ``ask``: whether there is a notebook in which the learner can ask for the first step of help, if there is any; without
     one the step stands in the panel. ``picture``: a piece of HTML to go below what is wrong. ``instead``: what is said if the
     first wrong one was not asked, or if that is not what matters.
     """
@@ -73,6 +73,7 @@ def html_of(
         rows.append(f"<div>{sign(mark, colour)} {prose(finding.asked)}</div>")
         if finding is wrong:
             facts = [_line(instead)] if instead else _facts(finding, picture)
+            ask = ask and hint_for(exercise, finding.hint) is not None
             rows += [*facts, _step(_hint(finding), ask), _printed(finding)]
     return framed("".join(rows), _STATUS, _GOOD if wrong is None else _BAD)
 
@@ -187,7 +188,9 @@ def show_solution(exercise: str) -> None:
     except DiaryError as error:
         return say(*words().pair("no diary", error=error))
     if tried is None or tried.solved is None:
-        return say(*words().pair("not solved", exercise=exercise))
+        fact, then = words().pair("not solved", exercise=exercise)
+        more = f" {words().text('hint helps', exercise=exercise)}" if exercise in exercise_hints() else ""
+        return say(fact, then + more)
     answers = right_answers(known[exercise], exercise)
     if not answers:
         return say(*words().pair("not handed out"))

@@ -138,10 +138,8 @@ TEXTS: Mapping[str, Any] = {
     "reference": "The reference answer",
     "also right": "Also right: {name}",
     "no diary": ("The file that keeps your progress cannot be read.", "{error}"),
-    "not solved": (
-        "`{exercise}` is not solved yet.",
-        'Solve it first, then compare. `hint("{exercise}")` helps you to start.',
-    ),
+    "not solved": ("`{exercise}` is not solved yet.", "Solve it first, then compare."),
+    "hint helps": '`hint("{exercise}")` helps you to start.',
     "not handed out": (
         "The right answers are not part of what you were handed.",
         "Your instructor has them. Yours is one of them.",

@@ -90,8 +90,12 @@ def test_where_help_can_be_asked_for_the_panel_names_the_mistake_and_gives_no_st
     assert f"Looks like {hint.name}. Run hint() in a cell for help." in page.text
     assert hint.question not in page.text
     unknown = failed()
-    assert "Run hint() in a cell for help." in Reader(html_of("forward", [unknown], ask=True)).text
-    assert "hint()" not in Reader(html_of("forward", [unknown])).text
+    assert "Run hint() in a cell for help." in Reader(html_of("double_grad", [unknown], ask=True)).text
+    assert "hint()" not in Reader(html_of("double_grad", [unknown])).text
+
+
+def test_help_is_offered_only_where_there_is_some() -> None:
+    assert "hint()" not in Reader(html_of("of_a_course_without_hints", [failed()], ask=True)).text
 
 
 @pytest.mark.parametrize("picture", ["", "<span>drawn</span>"])

@@ -108,7 +108,7 @@ def test_a_missing_name_and_the_learners_line_in_german(german: None) -> None:
 
 
 def test_the_drawn_panel_says_nothing_in_english(german: None) -> None:
-    page = html_of("double", [found(double=lambda x: x.repeat(9))], ask=True)
+    page = html_of("double", [found()], ask=True)
     assert "Hilfe gibt es mit <code" in page and "noch nicht" in page
     page = html_of("double", [found(double=lambda x: [torch.ones(40)] * 3)], ask=True)
     assert "answer ist eine Liste mit 3 Einträgen, gesucht war ein Tensor der Form (2,)" in page
