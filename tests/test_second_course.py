@@ -87,7 +87,7 @@ def test_feedback_and_report_call_the_misconceptions_by_name(graded: Path) -> No
     assert len(told) == 3 and set(told) <= names
     run(graded.parent, "report", "--course", "demo")
     report = _text(graded / "report/index.html")
-    assert "Class report: iterators" in report and [name for name in told if name not in report] == []
+    assert "Class report: Iterators and generators" in report and [name for name in told if name not in report] == []
 
 
 def _text(page: Path) -> str:

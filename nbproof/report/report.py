@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from nbproof.command import module_name
+from nbproof.course_file import the_course
 from nbproof.errors import CourseError
 from nbproof.feedback.own_code import harmless
 from nbproof.files import replace_file
@@ -42,7 +43,7 @@ def make_report(
     """Write ``index.html``, CSV files and ``report.json`` into a folder. Raises CourseError."""
     shown = under_codes(results, root) if anonymous else results
     made = tables(shown, anonymous)
-    course = str(course_config(root).CourseDirectory.get("course_id", "")) or root.resolve().name
+    course = _called(root)
     now = datetime.datetime.now(datetime.UTC).astimezone()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,6 +57,12 @@ def make_report(
             "choose a place: --out DIR",
         ) from None
     return made
+
+
+def _called(root: Path) -> str:
+    """What the course is called: as its course.toml says it, else as nbgrader knows it, else as its folder."""
+    told = the_course()
+    return told.says if told.says != told.name else course_config(root).CourseDirectory.get("course_id") or told.name
 
 
 def folder_of(root: Path, out: Path | None, anonymous: bool) -> Path:

@@ -11,7 +11,9 @@ import pytest
 from bs4 import BeautifulSoup
 from nbgrader.api import Gradebook
 
+import course as hooks
 from nbproof.cli.main import main
+from nbproof.course_file import the_course, use_course
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
@@ -55,6 +57,22 @@ def test_the_page_is_one_harmless_accessible_file(course: Path, capsys: pytest.C
     told = capsys.readouterr().out
     assert "talk first to" in told and str(course / "report" / "index.html") in told.replace("\n", "")
     assert "timeout" in page.find(id="faults").get_text()
+
+
+def test_a_report_is_titled_by_what_the_course_says_it_is_called(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def title() -> str:
+        assert main(["report", "--course", str(course)]) == 0
+        return str(_page(course).title.get_text())
+
+    monkeypatch.setenv("NBPROOF_COURSE", "")
+    assert title() == f"Class report: {the_course().says}"
+    use_course(str(course / "nbgrader_config.py"))
+    try:
+        assert title() == "Class report: made <b>", "nbgrader knows it so"
+        (course / "nbgrader_config.py").write_text("c = get_config()\n")
+        assert title() == f"Class report: {course.name}"
+    finally:
+        use_course(hooks.__file__)
 
 
 def test_whoever_is_to_be_talked_to_is_called_by_name(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
