@@ -25,7 +25,7 @@ from nbproof.display.tables import tables_html
 from nbproof.display.words import ENGLISH
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.sandbox.wire import WireError
-from nbproof.values.compare import Close, first_difference
+from nbproof.values.compare import Close, Matches, first_difference
 from nbproof.values.evidence import Parts, Unreadable, snapshot
 
 
@@ -83,6 +83,17 @@ def test_tables_are_compared_part_by_part(got: Any, wanted: Any, said: str | Non
     difference = first_difference(evidence, {"answer": wanted})
     assert (difference is None) == (said is None)
     assert difference is None or ENGLISH.difference(difference).startswith(said or "")
+
+
+def test_a_function_decides_about_the_parts_of_a_table_as_the_guide_says() -> None:
+    def any_order(found: Any) -> str | None:
+        return None if sorted(found["['price'].iloc"]) == [1.5, 2.0, 4.0] else "other prices"
+
+    wanted = {"answer": Matches(any_order, "these prices")}
+    for answer, right in ((SALES.iloc[::-1], True), (SALES.head(2), False), (GAP, False), (SALES["price"], False)):
+        evidence = opened(packed(snapshot({"answer": answer})))
+        assert (first_difference(evidence, wanted) is None) is right
+    assert set(opened(packed(snapshot(SALES)))) >= {".columns", ".index", ".dtypes", "['price'].iloc"}
 
 
 class Told(pd.DataFrame):  # type: ignore[misc]
