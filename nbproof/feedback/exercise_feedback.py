@@ -24,7 +24,7 @@ from nbproof.feedback.made import Made, made_in
 from nbproof.feedback.own_code import harmless, own_line, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
-from nbproof.marking.titles import is_made_up
+from nbproof.marking.titles import ITS_TESTS, is_made_up
 from nbproof.values.results import Cause, Finding, Outcome, Status
 
 __all__ = ["Addressee", "Card", "ExerciseCard", "cards_of", "drawn"]
@@ -166,6 +166,8 @@ class ExerciseCard(Card):
             self.checks = _checks(outcome)
         if status in (Status.FAILED, Status.ERROR):
             self.faults = _different(outcome.costly)
+        if {asked for _, asked in self.checks} <= {fault.asked for fault in self.faults}:
+            self.checks = ()  # each was told above, and none of them is right
 
     @property
     def is_broken(self) -> bool:
@@ -201,6 +203,10 @@ class ExerciseCard(Card):
         more = words().summary(difference)
         said = f"`{words().place(difference)}` is not what was asked for{': ' if more else ''}{more}."
         return self.learner.clean(said, 600)
+
+    def asked(self, fault: Finding) -> str:
+        """What was asked; nothing if the test cell does not say it."""
+        return "" if fault.asked == ITS_TESTS else fault.asked
 
     def is_long(self, fault: Finding) -> bool:
         """Whether its values are easier to compare below each other, or in a picture."""

@@ -21,7 +21,7 @@ from traitlets.config import Config
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
 from nbproof.marking.results import CellRun
-from nbproof.marking.titles import is_made_up
+from nbproof.marking.titles import ITS_TESTS, is_made_up
 from nbproof.text import printable
 from nbproof.values.results import Finding, ProbeError
 
@@ -95,7 +95,7 @@ def _asked(name: str, lines: Sequence[str], hidden: Iterable[int]) -> str:
         told = ""
     first = next((line.strip() for line in visible.splitlines() if line.strip()), "")
     told = told or (first.lstrip("# ") if first.startswith("#") else "")
-    return " ".join(told.split())[:300] or f"The tests of {'this exercise' if is_made_up(name) else name}."
+    return " ".join(told.split())[:300] or (ITS_TESTS if is_made_up(name) else f"The tests of {name}.")
 
 
 def is_plain(source: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from nbproof.cells import CellKind, kind_of, name_of, text_of
 
-__all__ = ["headings_in", "is_made_up", "titles_in"]
+__all__ = ["ITS_TESTS", "headings_in", "is_made_up", "titles_in"]
 
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*?)[ \t#]*$|<h[1-6]\b[^>]*>(.*?)</h[1-6]>", re.MULTILINE | re.IGNORECASE)
@@ -22,6 +22,8 @@ _MARKUP = (
     (re.compile(r"(\*\*|__|(?<![\w*])\*(?=\w))(.+?)(\*\*|__|(?<=\w)\*(?![\w*]))"), r"\2"),
     (re.compile(r"\\([#*_()\[\]-])"), r"\1"),
 )
+ITS_TESTS = "The tests of this exercise."
+"""What is asked by tests that say nothing of themselves, in a cell that has no name either."""
 _MADE_UP = re.compile(r"cell-\w{6,}")
 _LONGEST = 160
 """Characters of a heading."""

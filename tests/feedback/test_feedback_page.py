@@ -19,6 +19,7 @@ from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.page import feedback_page, refusal_page
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, nothing_of
 from nbproof.marking.results import CellRun, Verdict, WrittenAnswer, pack, unpack
+from nbproof.marking.titles import ITS_TESTS
 from nbproof.values.compare import Difference, Differs
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
 
@@ -115,6 +116,14 @@ def test_a_wrong_answer_is_told_in_the_words_of_the_notebook(looked_at: Look) ->
         "✓ right: It lasts.",
         "✗ not yet: Each pass adds one .",
     ]
+
+
+def test_what_was_told_is_not_listed_once_more_and_tests_without_a_word_ask_nothing(looked_at: Look) -> None:
+    found = exercise(said="Something was written to stderr.", asked=ITS_TESTS)
+    card = looked_at(page(replace(found, findings=found.findings[1:]))).select_one(".card")
+    assert "Something was written to stderr." in words(card)
+    assert "Asked:" not in words(card) and card is not None and not card.select(".checks")
+    assert len(looked_at(page(found)).select(".checks li")) == 2, "one was right"
 
 
 def test_yours_beside_wanted_is_a_picture(looked_at: Look) -> None:
