@@ -82,6 +82,8 @@ class Course:
     def __init__(self, root: Path, timeout: int) -> None:
         self.root, self.timeout = root, timeout
         self.configure(f"c.ExecutePreprocessor.timeout = {timeout}", f"c.CourseDirectory.root = {str(root)!r}")
+        # On a busy machine stock takes a submission back whose outputs are more than 4 s late.
+        self.configure(f"c.ExecutePreprocessor.iopub_timeout = {timeout}")
 
     def configure(self, *lines: str) -> None:
         """Have the configuration say this too, whatever it says before."""
