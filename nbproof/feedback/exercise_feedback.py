@@ -152,7 +152,7 @@ class ExerciseCard(Card):
             self.made = learner.made(run)
             self.advice = _ADVICE.get(status, "")
         if status is Status.NOT_ANSWERED:
-            self.sentence, self.answer = "Nothing was written into this TODO cell.", ""
+            self.sentence, self.answer = "Nothing was written into this cell.", ""
             self.way_in = exercise_hints().get(outcome.id)
         elif status is Status.UNCERTAIN:
             self.note = ""  # its own sentence says why

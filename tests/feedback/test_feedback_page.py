@@ -126,6 +126,10 @@ def test_what_was_told_is_not_listed_once_more_and_tests_without_a_word_ask_noth
     assert len(looked_at(page(found)).select(".checks li")) == 2, "one was right"
 
 
+def test_a_cell_is_called_as_it_is_in_every_course(looked_at: Look) -> None:
+    assert "TODO" not in words(looked_at(page(exercise("squares", "not answered"))))
+
+
 def test_yours_beside_wanted_is_a_picture(looked_at: Look) -> None:
     compared = pack(({"answer": torch.tensor([1.0, 2.0])}, {"answer": torch.tensor([1.0, 2.5])}))
     tree = looked_at(page(exercise(said="answer differs", picture=compared)))
