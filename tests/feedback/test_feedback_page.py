@@ -126,6 +126,11 @@ def test_what_was_told_is_not_listed_once_more_and_tests_without_a_word_ask_noth
     assert len(looked_at(page(found)).select(".checks li")) == 2, "one was right"
 
 
+def test_a_name_that_ends_the_title_does_not_stand_below_it_again(looked_at: Look) -> None:
+    for title, times in (("Numbers", 1), ("Numbers: squares", 0)):
+        assert len(looked_at(page(exercise("squares"), titles={"squares": title})).select(".card .id")) == times
+
+
 def test_a_cell_is_called_as_it_is_in_every_course(looked_at: Look) -> None:
     assert "TODO" not in words(looked_at(page(exercise("squares", "not answered"))))
 
