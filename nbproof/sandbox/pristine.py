@@ -21,41 +21,107 @@ import sys
 import types
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
-__all__ = ["Libraries", "Pristine"]
+__all__ = ["Libraries", "Pristine", "traced", "untraced"]
 
 _ENGINE = ("nbproof.sandbox", "nbproof.marking", "nbproof.recover")
 
 
 class _Insides:
-    """The code of functions, and their defaults, as they are now."""
+    """The code of functions, their defaults, and what they close over and call, as they are now."""
 
     def __init__(self, values: Iterable[object]) -> None:
-        self.functions = list(dict.fromkeys(one for one in values if isinstance(one, types.FunctionType)))
+        self.functions, self._closed = _reached(values)
+        self._cells, self._held = [cell for _, cell, _ in self._closed], [held for *_, held in self._closed]
         self._code = list(map(_code_of, self.functions))
         self._defaults = list(map(_defaults_of, self.functions))
-        takes_keywords = (one for one in self.functions if one.__code__.co_kwonlyargcount)
-        # A dict, which can be changed in place.
-        self._keywords = {one: dict(one.__kwdefaults__ or {}) for one in takes_keywords}
+        self._keywords = list(map(_keywords_of, self.functions))
+        # Dicts, which can be changed in place.
+        self._filled = list(filter(None, self._keywords))
+        self._inside = [dict(one or {}) for one in self._keywords]
+        self._names, self._values = _all_of(self._filled)
 
     def changed(self) -> list[types.FunctionType]:
-        """The functions with other insides. They are looked at one by one only where something was touched."""
-        touched = [one for one, keywords in self._keywords.items() if (one.__kwdefaults__ or {}) != keywords]
-        same = all(map(operator.is_, map(_code_of, self.functions), self._code))
-        if same and all(map(operator.is_, map(_defaults_of, self.functions), self._defaults)):
-            return touched
-        had = zip(self.functions, self._code, self._defaults, strict=True)
-        return touched + [one for one, code, given in had if (one.__code__, one.__defaults__) != (code, given)]
+        """The functions with other insides. They are looked at one by one only where something was touched.
+
+        The very same are wanted: what is only equal may say so of itself.
+        """
+        if self._is_untouched():
+            return []
+        had = zip(self.functions, self._code, self._defaults, self._inside, strict=True)
+        found = [
+            one
+            for one, code, given, inside in had
+            if one.__code__ is not code or one.__defaults__ is not given or not _is_very(one.__kwdefaults__ or {}, inside)
+        ]
+        return found + [one for one, cell, held in self._closed if _held(cell) is not held]
+
+    def _is_untouched(self) -> bool:
+        pairs = (
+            (map(_code_of, self.functions), self._code),
+            (map(_defaults_of, self.functions), self._defaults),
+            (map(_keywords_of, self.functions), self._keywords),
+            (map(_held, self._cells), self._held),
+        )
+        if not all(all(map(operator.is_, now, had)) for now, had in pairs):
+            return False
+        names, values = _all_of(self._filled)
+        return names == self._names and all(map(operator.is_, values, self._values))
 
     def restore(self) -> None:
         """Put back what was changed."""
-        changed = set(self.changed())
-        for function, code, defaults in zip(self.functions, self._code, self._defaults, strict=True) if changed else ():
-            if function in changed:
-                function.__code__, function.__defaults__ = code, defaults
-                function.__kwdefaults__ = dict(self._keywords.get(function, {})) or None
+        if self._is_untouched():
+            return
+        had = zip(self.functions, self._code, self._defaults, self._keywords, self._inside, strict=True)
+        for function, code, defaults, keywords, inside in had:
+            function.__code__, function.__defaults__ = code, defaults
+            if keywords is not None:
+                keywords.clear()
+                keywords.update(inside)
+            function.__kwdefaults__ = keywords
+        for cell, held in zip(self._cells, self._held, strict=True):
+            cell.cell_contents = held
+
+
+def _all_of(keywords: list[dict[str, Any]]) -> tuple[list[str], list[Any]]:
+    """The names and values of all of these, one after another."""
+    return list(chain.from_iterable(keywords)), list(chain.from_iterable(map(dict.values, keywords)))
+
+
+def _is_very(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    return now.keys() == before.keys() and _holds(now, before)
+
+
+_Closed = list[tuple[types.FunctionType, types.CellType, object]]
+
+
+def _reached(values: Iterable[object]) -> tuple[list[types.FunctionType], _Closed]:
+    """The functions in these values, in what wraps them and in what they close over; and where each closes over one."""
+    found: dict[types.FunctionType, None] = {}
+    closed: _Closed = []
+    waiting = list(values)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (staticmethod, classmethod)):
+            waiting.append(one.__func__)
+        elif isinstance(one, property):
+            waiting += (one.fget, one.fset)
+        elif isinstance(one, types.FunctionType) and one not in found:
+            found[one] = None
+            inside = [(one, cell, held) for cell in one.__closure__ or () if callable(held := _held(cell))]
+            closed += inside
+            waiting += (held for *_, held in inside)
+    return list(found), closed
+
+
+def _held(cell: types.CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is filled later
+        return None
 
 
 class Pristine:
@@ -95,29 +161,39 @@ def _classes_of(name: str, content: Mapping[str, Any]) -> Iterator[type]:
 
 
 class Libraries:
-    """What can be called in these modules, and in classes of the same library there, as it is now; ``name.*``: in all below."""
+    """What can be called in these modules, and in classes of the same library there, as it is now; ``name.*``: in all below.
+
+    So are descriptors, and the library's own objects, such as an engine that functions ask to run something.
+    """
 
     def __init__(self, *modules: str) -> None:
         self._noted: dict[Any, dict[str, Any]] = {}
         self._looks: dict[Any, _Look] = {}
         self._heads: dict[type, dict[str, Any]] = {}
+        self._fields: dict[type, set[str]] = {}
         for name in list(sys.modules):
             if any(name == one or (one.endswith(".*") and name.startswith(one[:-1])) for one in modules):
                 module, library = sys.modules[name], name.split(".")[0]
-                self._note(module)
+                self._note(module, library)
                 for value in self._noted[module].values():
                     if isinstance(value, type) and value.__module__.split(".")[0] == library:
-                        self._note(value)
+                        self._note(value, library)
         self._insides = _Insides(value for content in self._noted.values() for value in content.values())
+        self._known = frozenset(self._insides.functions)
+        self._spaces = list(map(vars, self._noted))
+        self._names, self._values = list(chain.from_iterable(self._spaces)), list(_all_values(self._spaces))
+        self._bases, self._called = list(map(_bases_of, self._heads)), list(map(_name_of, self._heads))
 
-    def _note(self, owner: Any) -> None:
-        noted = {name: value for name, value in vars(owner).items() if isinstance(value, _CALLED)}
+    def _note(self, owner: Any, library: str) -> None:
+        noted = {name: value for name, value in vars(owner).items() if _is_steady(value, library)}
         self._noted[owner] = {
             name: value for name, value in noted.items() if (owner.__name__, name) != ("torch", "Storage")
         }
         self._looks[owner] = _Look(vars(owner))
         if isinstance(owner, type):
             self._heads[owner] = {"__name__": owner.__name__, "__bases__": owner.__bases__}
+            for base in owner.__mro__:
+                self._fields.setdefault(base, set()).update(_fields_of(owner, base))
 
     def restore(self) -> None:
         """Put back what was exchanged, and take away what hides something that a class has from another one."""
@@ -134,7 +210,17 @@ class Libraries:
         changed = (f"{owner.__name__}.{name}" for owner, name in self._changes())
         return next(chain(changed, (function.__qualname__ for function in self._insides.changed())), "")
 
+    def _is_untouched(self) -> bool:
+        """Whether everything has the very same names and values as at first; so it mostly is, and this is soon said."""
+        if not all(map(operator.is_, map(_bases_of, self._heads), self._bases)):
+            return False
+        if list(map(_name_of, self._heads)) != self._called or list(chain.from_iterable(self._spaces)) != self._names:
+            return False
+        return all(map(operator.is_, _all_values(self._spaces), self._values))
+
     def _changes(self) -> Iterator[tuple[Any, str]]:
+        if self._is_untouched():
+            return
         for owner, head in self._heads.items():
             yield from ((owner, name) for name, value in head.items() if getattr(owner, name) != value)
         for owner, called in self._noted.items():
@@ -142,29 +228,51 @@ class Libraries:
             if self._looks[owner].is_of(now):
                 continue
             for name, value in called.items():
-                if now.get(name) is not value and not _is_its_own_doing(owner, name, now.get(name)):
+                if now.get(name) is not value and not self._is_its_own_doing(owner, name):
                     yield owner, name
             if isinstance(owner, type):
                 yield from ((owner, name) for name in self._hiding(owner))
 
     def _hiding(self, owner: type) -> list[str]:
-        """What was added to a class, and hides what it has from another one. Who puts back what was there hides nothing."""
-        now, inherited = vars(owner), ChainMap(*map(dict, map(vars, owner.__mro__[1:])))
+        """What was added to a class, and hides what it has from another one, or what its objects have. Who puts back what
+        was there hides nothing.
+        """
+        fields = (dict.fromkeys(self._fields.get(one, ())) for one in owner.__mro__)
+        now, inherited = vars(owner), ChainMap(*map(dict, map(vars, owner.__mro__[1:])), *fields)
         added = (now.keys() & inherited.keys()) - set(self._looks[owner].names)
         new = {name: now[name] for name in sorted(added) if now[name] is not inherited[name]}
-        return [name for name, value in new.items() if callable(value) or hasattr(value, "__get__")]
+        hiding = [name for name, value in new.items() if callable(value) or hasattr(value, "__get__")]
+        return [name for name in hiding if not self._is_its_own_doing(owner, name)]
+
+    def _is_its_own_doing(self, owner: Any, name: str) -> bool:
+        """Whether a function of the library's own, which calls what was there, is there now: ``torch.compile`` exchanges some
+        of ``nn.Module`` and of optimizers, and the first object of an optimizer's class its ``step``.
+        """
+        if name not in {"__init__", "__setstate__", "_init_group", "step"} and not name.startswith("_fused_"):
+            return False
+        functions, _ = _reached([vars(owner).get(name)])
+        library = owner.__module__ if isinstance(owner, type) else owner.__name__
+        return not self._known.isdisjoint(functions) and all(_is_of(library, one) for one in functions)
 
 
-_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, staticmethod, classmethod, property)
+def _is_steady(value: object, library: str) -> bool:
+    if isinstance(value, types.ModuleType) or callable(value) or hasattr(value, "__get__"):
+        return True
+    return type(value).__module__.split(".")[0] == library
 
 
-def _is_its_own_doing(owner: Any, name: str, value: object) -> bool:
-    """Whether it is what ``torch.compile`` exchanges of ``nn.Module``, by a function of torch's own."""
-    if (owner.__name__, name) not in {("Module", "__init__"), ("Module", "__setstate__")}:
-        return False
-    globals_of = getattr(value, "__globals__", None)
-    its_own = (vars(module) for name, module in list(sys.modules.items()) if name.split(".")[0] == "torch")
-    return any(globals_of is one for one in its_own)
+def _is_of(library: str, function: types.FunctionType) -> bool:
+    """Whether it is one that stands in a module of this library."""
+    name = str(function.__globals__.get("__name__"))
+    module = sys.modules.get(name) if name.split(".")[0] == library.split(".")[0] else None
+    return module is not None and vars(module) is function.__globals__
+
+
+def _fields_of(owner: type, base: type) -> Iterator[str]:
+    """What objects of a class have of their own by its annotations; of what they inherit from, arrays such as a weight alone."""
+    for name, kind in vars(owner).get("__annotations__", {}).items():
+        if base is owner or "Tensor" in str(kind):
+            yield name
 
 
 class _Look:
@@ -178,7 +286,12 @@ class _Look:
         return list(now) == self.names and all(map(operator.is_, now.values(), self._values))
 
 
-_code_of, _defaults_of = operator.attrgetter("__code__"), operator.attrgetter("__defaults__")
+def _all_values(spaces: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
+    return chain.from_iterable(map(_values_of, spaces))
+
+
+_values_of, _bases_of, _name_of = operator.methodcaller("values"), *map(operator.attrgetter, ("__bases__", "__name__"))
+_code_of, _defaults_of, _keywords_of = map(operator.attrgetter, ("__code__", "__defaults__", "__kwdefaults__"))
 
 _OWN = frozenset({"__dict__", "__weakref__", "__abstractmethods__", "_abc_impl", "__doc__"})
 """Attributes of a class that are not ours to set."""
@@ -196,3 +309,21 @@ def _put_back(now: dict[str, Any], before: dict[str, Any]) -> None:
     for key in [key for key, value in now.items() if key not in before and not isinstance(value, types.ModuleType)]:
         del now[key]
     now.update(before)
+
+
+def traced() -> bool:
+    """Whether a function of the learner's sees, and can change, what runs."""
+    return sys.gettrace() is not None or sys.getprofile() is not None
+
+
+@contextmanager
+def untraced() -> Iterator[None]:
+    """Within this block no function that sees what runs, and can change it, is on; afterwards the same as before."""
+    trace, profile = sys.gettrace(), sys.getprofile()
+    sys.settrace(None)
+    sys.setprofile(None)
+    try:
+        yield
+    finally:
+        sys.settrace(trace)
+        sys.setprofile(profile)

@@ -4,6 +4,7 @@ tensors.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pickle
@@ -14,6 +15,7 @@ import types
 from collections.abc import Callable, Iterator
 from functools import partialmethod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -311,6 +313,56 @@ class _Called:
         return x
 
 
+class _Equal:
+    """Says that it equals what was there."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_what_a_learner_makes_of_a_librarys_objects_descriptors_and_fields_is_put_back() -> None:
+    libraries = Libraries("torch", "torch._tensor", "torch.autograd.*", "torch.nn.modules.*", "torch.optim.*")
+    engine = torch.autograd.Variable._execution_engine
+    hidden = property(lambda self: torch.zeros(()))
+    for owner, name, value in (
+        (torch.autograd.Variable, "_execution_engine", types.SimpleNamespace(run_backward=engine.run_backward)),
+        (torch.Tensor, "detach", lambda self: self),
+        (torch.Tensor, "__neg__", lambda self: self),
+        (torch, "float32", torch.float64),
+        (torch.optim.SGD, "step", torch.no_grad()(lambda self: None)),
+        (torch.nn.Module, "__init__", torch._dynamo.disable(lambda self: None)),
+        (torch.nn.Linear, "weight", hidden),
+        (torch.nn.Module, "weight", hidden),
+        (torch.nn.Module, "_forward_hooks", hidden),
+    ):
+        had = vars(owner).get(name)
+        setattr(owner, name, value)
+        assert libraries.first_change() == f"{owner.__name__}.{name}"
+        libraries.restore()
+        assert (libraries.first_change(), vars(owner).get(name)) == ("", had)
+
+
+def test_what_a_learner_makes_of_what_functions_call_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
+    wrapper: Any = torch.Tensor.__rsub__
+    cell = dict(zip(wrapper.__code__.co_freevars, wrapper.__closure__, strict=True))["f"]
+    inner = cell.cell_contents
+    cell.cell_contents = lambda self, other: self
+    assert libraries.first_change() == "Tensor.__rsub__"
+    libraries.restore()
+    assert (libraries.first_change(), cell.cell_contents) == ("", inner)
+    monkeypatch.setattr(inner, "__code__", (lambda self, other: self).__code__)
+    assert libraries.first_change() == "Tensor.__rsub__"
+    libraries.restore()
+    keywords = torch.nn.Module.register_forward_hook.__kwdefaults__
+    monkeypatch.setitem(keywords, "prepend", _Equal())
+    assert libraries.first_change() == "Module.register_forward_hook"
+    libraries.restore()
+    assert (libraries.first_change(), keywords["prepend"]) == ("", False)
+
+
 def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
     libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
     x = torch.tensor([-1.0, 2.0])
@@ -334,11 +386,15 @@ def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: py
 def test_what_a_learner_adds_to_a_library_stands_and_what_the_library_changes_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
+    importlib.import_module("torch._dynamo")  # as the first step of an optimizer does, and before it the warm interpreter
+    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*", "torch.optim.*")
     monkeypatch.setattr(torch.nn.Module, "children_named", lambda self: dict(self.named_children()), raising=False)
     monkeypatch.setattr(torch.Tensor, "watch", lambda self: self, raising=False)
     for owner, name in ((torch.nn.Linear, "__call__"), (torch.Tensor, "relu_")):  # who patches puts back what was there
         monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setattr(torch.nn.Module, "device", property(lambda self: torch.device("cpu")), raising=False)
+    for optimizer in (torch.optim.AdamW, torch.optim.SGD):  # the first object of a class exchanges its step
+        optimizer(torch.nn.Linear(1, 1).parameters()).step()
     torch.set_default_dtype(torch.float64)
     try:
         monkeypatch.setattr(torch.nn.Identity, "__annotations__", {}, raising=False)  # as torch.jit.script does

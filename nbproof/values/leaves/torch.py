@@ -132,7 +132,7 @@ class TorchLeaf(Leaf):
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """The gradient mode, the default dtype, modes, hooks for all modules and hooks for saved tensors."""
+        """The gradient mode, the default dtype, anomaly detection, modes, hooks for all modules and for saved tensors."""
         registers = {name: getattr(module_internals, name) for name in _HOOK_REGISTERS}
         contents = {name: dict(register) for name, register in registers.items()}
         backward_kind = module_internals._global_is_full_backward_hook
@@ -141,6 +141,7 @@ class TorchLeaf(Leaf):
             aside.enter_context(torch.enable_grad())
             aside.enter_context(_no_saved_tensors_hooks())
             aside.enter_context(_no_modes())
+            aside.enter_context(torch.autograd.set_detect_anomaly(False))
             try:
                 torch.set_default_dtype(torch.float32)
                 for register in registers.values():
