@@ -7,6 +7,7 @@ and functions while it is warmed up, and puts back what was changed right before
 
 What can be called in the libraries that a course names (``steady`` in ``course.toml``) is put back as well, and an answer that
 changes one while it is probed is told so: whoever makes ``nn.ReLU`` compute something else has changed it for everybody.
+So has whoever has the interpreter call a function whatever runs: a trace, a profile, one at each collection of garbage.
 
 This is no wall: builtins, other libraries and the interpreter itself stay the learner's, and whoever controls a process controls
 what it says about itself. So no verdict rests on that. A count, a flag or a name that is the same for every seed may
@@ -16,6 +17,7 @@ choose the words of a message; the author contract refuses a check that needs on
 
 from __future__ import annotations
 
+import gc
 import operator
 import sys
 import types
@@ -23,9 +25,10 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
+from sys import getprofile, gettrace, setprofile, settrace
 from typing import Any
 
-__all__ = ["Libraries", "Pristine", "traced", "untraced"]
+__all__ = ["Libraries", "Pristine", "unwatched", "watched"]
 
 _ENGINE = ("nbproof.sandbox", "nbproof.marking", "nbproof.recover")
 
@@ -55,7 +58,9 @@ class _Insides:
         found = [
             one
             for one, code, given, inside in had
-            if one.__code__ is not code or one.__defaults__ is not given or not _is_very(one.__kwdefaults__ or {}, inside)
+            if one.__code__ is not code
+            or one.__defaults__ is not given
+            or not _is_very(one.__kwdefaults__ or {}, inside)
         ]
         return found + [one for one, cell, held in self._closed if _held(cell) is not held]
 
@@ -311,19 +316,37 @@ def _put_back(now: dict[str, Any], before: dict[str, Any]) -> None:
     now.update(before)
 
 
-def traced() -> bool:
-    """Whether a function of the learner's sees, and can change, what runs."""
-    return sys.gettrace() is not None or sys.getprofile() is not None
+def watched() -> bool:
+    """Whether a function of the learner's is called whatever runs: it sees what is computed, and can change it."""
+    return gettrace() is not None or getprofile() is not None or bool(_AT_COLLECTIONS or _tools())
 
 
 @contextmanager
-def untraced() -> Iterator[None]:
-    """Within this block no function that sees what runs, and can change it, is on; afterwards the same as before."""
-    trace, profile = sys.gettrace(), sys.getprofile()
-    sys.settrace(None)
-    sys.setprofile(None)
+def unwatched() -> Iterator[None]:
+    """Within this block no such function is on; afterwards the same as before."""
+    before = gettrace(), getprofile(), _AT_COLLECTIONS[:], _tools()
+    _watch(None, None, [], dict.fromkeys(before[-1], 0))
     try:
         yield
     finally:
-        sys.settrace(trace)
-        sys.setprofile(profile)
+        _watch(*before)
+
+
+def _watch(trace: Any, profile: Any, at_collections: list[Any], tools: Mapping[int, int]) -> None:
+    settrace(trace)
+    setprofile(profile)
+    _AT_COLLECTIONS[:] = at_collections
+    for tool, events in tools.items():
+        _MONITORING.set_events(tool, events)
+
+
+def _tools() -> dict[int, int]:
+    """Which events Python tells its tools for monitoring, by their numbers."""
+    used = (tool for tool in range(6) if _MONITORING is not None and _MONITORING.get_tool(tool) is not None)
+    return {tool: events for tool in used if (events := _MONITORING.get_events(tool))}
+
+
+# Taken now, before any learner's code runs.
+_AT_COLLECTIONS = gc.callbacks
+_MONITORING: Any = getattr(sys, "monitoring", None)
+"""None before Python 3.12."""

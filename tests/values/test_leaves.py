@@ -4,6 +4,7 @@ tensors.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -29,7 +30,7 @@ from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError
 from nbproof.run.digests import leaf_versions
 from nbproof.sandbox.evidence_wire import opened, packed
-from nbproof.sandbox.pristine import Libraries, Pristine
+from nbproof.sandbox.pristine import Libraries, Pristine, unwatched, watched
 from nbproof.sandbox.wire import WireError
 from nbproof.values import evidence, leaf
 from nbproof.values.compare import Close, first_difference
@@ -383,10 +384,31 @@ def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: py
     assert torch.equal(torch.nn.ReLU()(x), before) and x.sum() == 1
 
 
+def _heard(*about: object) -> None:
+    """Stands in for what a learner has the interpreter call."""
+
+
+def test_what_a_learner_has_the_interpreter_call_is_set_aside_and_what_is_left_on_is_found() -> None:
+    profile, at_collections = sys.getprofile(), gc.callbacks[:]
+    sys.setprofile(_heard)
+    gc.callbacks.append(_heard)
+    try:
+        with unwatched():
+            assert not watched() and sys.getprofile() is None
+            gc.callbacks.append(_heard)
+            assert watched()
+        assert sys.getprofile() is _heard and gc.callbacks == [*at_collections, _heard]
+    finally:
+        sys.setprofile(profile)
+        gc.callbacks[:] = at_collections
+
+
 def test_what_a_learner_adds_to_a_library_stands_and_what_the_library_changes_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    importlib.import_module("torch._dynamo")  # as the first step of an optimizer does, and before it the warm interpreter
+    importlib.import_module(
+        "torch._dynamo"
+    )  # as the first step of an optimizer does, and before it the warm interpreter
     libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*", "torch.optim.*")
     monkeypatch.setattr(torch.nn.Module, "children_named", lambda self: dict(self.named_children()), raising=False)
     monkeypatch.setattr(torch.Tensor, "watch", lambda self: self, raising=False)
