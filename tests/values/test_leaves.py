@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partialmethod
 from pathlib import Path
@@ -382,6 +383,30 @@ def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: py
         assert libraries.first_change() == f"{owner.__name__}.{name}"
         libraries.restore()
     assert torch.equal(torch.nn.ReLU()(x), before) and x.sum() == 1
+
+
+def test_operators_that_a_learner_exchanges_are_put_back_and_told() -> None:
+    ours = leaf_named("torch")
+
+    def exchanged() -> torch.library.Library:
+        library = torch.library.Library("aten", "IMPL")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            library.impl("neg", lambda x: x.clone(), "CPU")
+        return library
+
+    kept = [exchanged()]
+    try:
+        assert (-torch.ones(1)).item() == 1
+        with undisturbed({}, (), Case(1)):
+            assert (-torch.ones(1)).item() == -1
+            assert ours.left_on() == ""
+            kept.append(exchanged())
+            assert ours.left_on() == "Library"
+    finally:
+        for library in kept:
+            library._destroy()
+    assert (-torch.ones(1)).item() == -1
 
 
 def _heard(*about: object) -> None:
