@@ -34,70 +34,42 @@ _ENGINE = ("nbproof.sandbox", "nbproof.marking", "nbproof.recover")
 
 
 class _Insides:
-    """The code of functions, their defaults, and what they close over and call, as they are now."""
+    """The code of functions, their defaults, and what they close over and call, as they are now.
+
+    The very same are wanted: what is only equal may say so of itself.
+    """
 
     def __init__(self, values: Iterable[object]) -> None:
         self.functions, self._closed = _reached(values)
-        self._cells, self._held = [cell for _, cell, _ in self._closed], [held for *_, held in self._closed]
-        self._code = list(map(_code_of, self.functions))
-        self._defaults = list(map(_defaults_of, self.functions))
-        self._keywords = list(map(_keywords_of, self.functions))
-        # Dicts, which can be changed in place.
-        self._filled = list(filter(None, self._keywords))
-        self._inside = [dict(one or {}) for one in self._keywords]
-        self._names, self._values = _all_of(self._filled)
+        self._keywords = list(filter(None, map(_keywords_of, self.functions)))
+        self._had, self._inside = self._now(), list(map(dict, self._keywords))  # dicts can be changed in place
+        takes = [one for one in self.functions if one.__kwdefaults__ for _ in one.__kwdefaults__]
+        self._whose = [*self.functions * 3, *(one for one, *_ in self._closed), *takes * 2]
+
+    def _now(self) -> list[Any]:
+        parts = [map(of, self.functions) for of in (_code_of, _defaults_of, _keywords_of)]
+        cells = (_held(cell) for _, cell, _ in self._closed)
+        return list(chain(*parts, cells, chain.from_iterable(self._keywords), _all_values(self._keywords)))
 
     def changed(self) -> list[types.FunctionType]:
-        """The functions with other insides. They are looked at one by one only where something was touched.
-
-        The very same are wanted: what is only equal may say so of itself.
-        """
-        if self._is_untouched():
+        """The functions with other insides."""
+        now = self._now()
+        if _are_the_very(now, self._had):
             return []
-        had = zip(self.functions, self._code, self._defaults, self._inside, strict=True)
-        found = [
-            one
-            for one, code, given, inside in had
-            if one.__code__ is not code
-            or one.__defaults__ is not given
-            or not _is_very(one.__kwdefaults__ or {}, inside)
-        ]
-        return found + [one for one, cell, held in self._closed if _held(cell) is not held]
-
-    def _is_untouched(self) -> bool:
-        pairs = (
-            (map(_code_of, self.functions), self._code),
-            (map(_defaults_of, self.functions), self._defaults),
-            (map(_keywords_of, self.functions), self._keywords),
-            (map(_held, self._cells), self._held),
-        )
-        if not all(all(map(operator.is_, now, had)) for now, had in pairs):
-            return False
-        names, values = _all_of(self._filled)
-        return names == self._names and all(map(operator.is_, values, self._values))
+        return [one for one, is_now, was in zip(self._whose, now, self._had, strict=False) if is_now is not was]
 
     def restore(self) -> None:
         """Put back what was changed."""
-        if self._is_untouched():
-            return
-        had = zip(self.functions, self._code, self._defaults, self._keywords, self._inside, strict=True)
-        for function, code, defaults, keywords, inside in had:
-            function.__code__, function.__defaults__ = code, defaults
-            if keywords is not None:
+        if self.changed():
+            for keywords, inside in zip(self._keywords, self._inside, strict=True):
                 keywords.clear()
                 keywords.update(inside)
-            function.__kwdefaults__ = keywords
-        for cell, held in zip(self._cells, self._held, strict=True):
-            cell.cell_contents = held
-
-
-def _all_of(keywords: list[dict[str, Any]]) -> tuple[list[str], list[Any]]:
-    """The names and values of all of these, one after another."""
-    return list(chain.from_iterable(keywords)), list(chain.from_iterable(map(dict.values, keywords)))
-
-
-def _is_very(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    return now.keys() == before.keys() and _holds(now, before)
+            for number, function in enumerate(self.functions):
+                function.__code__, function.__defaults__, function.__kwdefaults__ = self._had[
+                    number : 3 * len(self.functions) : len(self.functions)
+                ]
+            for _, cell, held in self._closed:
+                cell.cell_contents = held
 
 
 _Closed = list[tuple[types.FunctionType, types.CellType, object]]
@@ -186,8 +158,7 @@ class Libraries:
         self._insides = _Insides(value for content in self._noted.values() for value in content.values())
         self._known = frozenset(self._insides.functions)
         self._spaces = list(map(vars, self._noted))
-        self._names, self._values = list(chain.from_iterable(self._spaces)), list(_all_values(self._spaces))
-        self._bases, self._called = list(map(_bases_of, self._heads)), list(map(_name_of, self._heads))
+        self._had, self._called = self._now(), list(map(_name_of, self._heads))
 
     def _note(self, owner: Any, library: str) -> None:
         noted = {name: value for name, value in vars(owner).items() if _is_steady(value, library)}
@@ -215,17 +186,12 @@ class Libraries:
         changed = (f"{owner.__name__}.{name}" for owner, name in self._changes())
         return next(chain(changed, (function.__qualname__ for function in self._insides.changed())), "")
 
-    def _is_untouched(self) -> bool:
-        """Whether everything has the very same names and values as at first; so it mostly is, and this is soon said."""
-        if not all(map(operator.is_, map(_bases_of, self._heads), self._bases)):
-            return False
-        if list(map(_name_of, self._heads)) != self._called or list(chain.from_iterable(self._spaces)) != self._names:
-            return False
-        return all(map(operator.is_, _all_values(self._spaces), self._values))
+    def _now(self) -> list[Any]:
+        return [*map(_bases_of, self._heads), *chain.from_iterable(self._spaces), *_all_values(self._spaces)]
 
     def _changes(self) -> Iterator[tuple[Any, str]]:
-        if self._is_untouched():
-            return
+        if _are_the_very(self._now(), self._had) and list(map(_name_of, self._heads)) == self._called:
+            return  # as it mostly is
         for owner, head in self._heads.items():
             yield from ((owner, name) for name, value in head.items() if getattr(owner, name) != value)
         for owner, called in self._noted.items():
@@ -289,6 +255,10 @@ class _Look:
     def is_of(self, now: Mapping[str, Any]) -> bool:
         """Whether a namespace has the very same."""
         return list(now) == self.names and all(map(operator.is_, now.values(), self._values))
+
+
+def _are_the_very(now: list[Any], before: list[Any]) -> bool:
+    return len(now) == len(before) and all(map(operator.is_, now, before))
 
 
 def _all_values(spaces: Iterable[Mapping[str, Any]]) -> Iterator[Any]:

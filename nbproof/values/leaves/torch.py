@@ -174,7 +174,7 @@ def _put_operators_back() -> None:
     exchanged = _exchanged_operators()
     for one in gc.get_objects() if exchanged else ():
         if type(one) is torch.library.Library and not one._op_impls.isdisjoint(exchanged):
-            one._destroy()
+            one._destroy()  # type: ignore[no-untyped-call]
 
 
 @contextmanager
