@@ -7,6 +7,7 @@ and functions while it is warmed up, and puts back what was changed right before
 
 What can be called in the libraries that a course names (``steady`` in ``course.toml``) is put back as well, and an answer that
 changes one while it is probed is told so: whoever makes ``nn.ReLU`` compute something else has changed it for everybody.
+So has whoever has the interpreter call a function whatever runs: a trace, a profile, one at each collection of garbage.
 
 This is no wall: builtins, other libraries and the interpreter itself stay the learner's, and whoever controls a process controls
 what it says about itself. So no verdict rests on that. A count, a flag or a name that is the same for every seed may
@@ -16,46 +17,88 @@ choose the words of a message; the author contract refuses a check that needs on
 
 from __future__ import annotations
 
+import gc
 import operator
 import sys
 import types
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
+from sys import getprofile, gettrace, setprofile, settrace
 from typing import Any
 
-__all__ = ["Libraries", "Pristine"]
+__all__ = ["Libraries", "Pristine", "unwatched", "watched"]
 
 _ENGINE = ("nbproof.sandbox", "nbproof.marking", "nbproof.recover")
 
 
 class _Insides:
-    """The code of functions, and their defaults, as they are now."""
+    """The code of functions, their defaults, and what they close over and call, as they are now.
+
+    The very same are wanted: what is only equal may say so of itself.
+    """
 
     def __init__(self, values: Iterable[object]) -> None:
-        self.functions = list(dict.fromkeys(one for one in values if isinstance(one, types.FunctionType)))
-        self._code = list(map(_code_of, self.functions))
-        self._defaults = list(map(_defaults_of, self.functions))
-        takes_keywords = (one for one in self.functions if one.__code__.co_kwonlyargcount)
-        # A dict, which can be changed in place.
-        self._keywords = {one: dict(one.__kwdefaults__ or {}) for one in takes_keywords}
+        self.functions, self._closed = _reached(values)
+        self._keywords = list(filter(None, map(_keywords_of, self.functions)))
+        self._had, self._inside = self._now(), list(map(dict, self._keywords))  # dicts can be changed in place
+        takes = [one for one in self.functions if one.__kwdefaults__ for _ in one.__kwdefaults__]
+        self._whose = [*self.functions * 3, *(one for one, *_ in self._closed), *takes * 2]
+
+    def _now(self) -> list[Any]:
+        parts = [map(of, self.functions) for of in (_code_of, _defaults_of, _keywords_of)]
+        cells = (_held(cell) for _, cell, _ in self._closed)
+        return list(chain(*parts, cells, chain.from_iterable(self._keywords), _all_values(self._keywords)))
 
     def changed(self) -> list[types.FunctionType]:
-        """The functions with other insides. They are looked at one by one only where something was touched."""
-        touched = [one for one, keywords in self._keywords.items() if (one.__kwdefaults__ or {}) != keywords]
-        same = all(map(operator.is_, map(_code_of, self.functions), self._code))
-        if same and all(map(operator.is_, map(_defaults_of, self.functions), self._defaults)):
-            return touched
-        had = zip(self.functions, self._code, self._defaults, strict=True)
-        return touched + [one for one, code, given in had if (one.__code__, one.__defaults__) != (code, given)]
+        """The functions with other insides."""
+        now = self._now()
+        if _are_the_very(now, self._had):
+            return []
+        return [one for one, is_now, was in zip(self._whose, now, self._had, strict=False) if is_now is not was]
 
     def restore(self) -> None:
         """Put back what was changed."""
-        changed = set(self.changed())
-        for function, code, defaults in zip(self.functions, self._code, self._defaults, strict=True) if changed else ():
-            if function in changed:
-                function.__code__, function.__defaults__ = code, defaults
-                function.__kwdefaults__ = dict(self._keywords.get(function, {})) or None
+        if self.changed():
+            for keywords, inside in zip(self._keywords, self._inside, strict=True):
+                keywords.clear()
+                keywords.update(inside)
+            for number, function in enumerate(self.functions):
+                function.__code__, function.__defaults__, function.__kwdefaults__ = self._had[
+                    number : 3 * len(self.functions) : len(self.functions)
+                ]
+            for _, cell, held in self._closed:
+                cell.cell_contents = held
+
+
+_Closed = list[tuple[types.FunctionType, types.CellType, object]]
+
+
+def _reached(values: Iterable[object]) -> tuple[list[types.FunctionType], _Closed]:
+    """The functions in these values, in what wraps them and in what they close over; and where each closes over one."""
+    found: dict[types.FunctionType, None] = {}
+    closed: _Closed = []
+    waiting = list(values)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (staticmethod, classmethod)):
+            waiting.append(one.__func__)
+        elif isinstance(one, property):
+            waiting += (one.fget, one.fset)
+        elif isinstance(one, types.FunctionType) and one not in found:
+            found[one] = None
+            inside = [(one, cell, held) for cell in one.__closure__ or () if callable(held := _held(cell))]
+            closed += inside
+            waiting += (held for *_, held in inside)
+    return list(found), closed
+
+
+def _held(cell: types.CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is filled later
+        return None
 
 
 class Pristine:
@@ -95,29 +138,38 @@ def _classes_of(name: str, content: Mapping[str, Any]) -> Iterator[type]:
 
 
 class Libraries:
-    """What can be called in these modules, and in classes of the same library there, as it is now; ``name.*``: in all below."""
+    """What can be called in these modules, and in classes of the same library there, as it is now; ``name.*``: in all below.
+
+    So are descriptors, and the library's own objects, such as an engine that functions ask to run something.
+    """
 
     def __init__(self, *modules: str) -> None:
         self._noted: dict[Any, dict[str, Any]] = {}
         self._looks: dict[Any, _Look] = {}
         self._heads: dict[type, dict[str, Any]] = {}
+        self._fields: dict[type, set[str]] = {}
         for name in list(sys.modules):
             if any(name == one or (one.endswith(".*") and name.startswith(one[:-1])) for one in modules):
                 module, library = sys.modules[name], name.split(".")[0]
-                self._note(module)
+                self._note(module, library)
                 for value in self._noted[module].values():
                     if isinstance(value, type) and value.__module__.split(".")[0] == library:
-                        self._note(value)
+                        self._note(value, library)
         self._insides = _Insides(value for content in self._noted.values() for value in content.values())
+        self._known = frozenset(self._insides.functions)
+        self._spaces = list(map(vars, self._noted))
+        self._had, self._called = self._now(), list(map(_name_of, self._heads))
 
-    def _note(self, owner: Any) -> None:
-        noted = {name: value for name, value in vars(owner).items() if isinstance(value, _CALLED)}
+    def _note(self, owner: Any, library: str) -> None:
+        noted = {name: value for name, value in vars(owner).items() if _is_steady(value, library)}
         self._noted[owner] = {
             name: value for name, value in noted.items() if (owner.__name__, name) != ("torch", "Storage")
         }
         self._looks[owner] = _Look(vars(owner))
         if isinstance(owner, type):
             self._heads[owner] = {"__name__": owner.__name__, "__bases__": owner.__bases__}
+            for base in owner.__mro__:
+                self._fields.setdefault(base, set()).update(_fields_of(owner, base))
 
     def restore(self) -> None:
         """Put back what was exchanged, and take away what hides something that a class has from another one."""
@@ -134,7 +186,12 @@ class Libraries:
         changed = (f"{owner.__name__}.{name}" for owner, name in self._changes())
         return next(chain(changed, (function.__qualname__ for function in self._insides.changed())), "")
 
+    def _now(self) -> list[Any]:
+        return [*map(_bases_of, self._heads), *chain.from_iterable(self._spaces), *_all_values(self._spaces)]
+
     def _changes(self) -> Iterator[tuple[Any, str]]:
+        if _are_the_very(self._now(), self._had) and list(map(_name_of, self._heads)) == self._called:
+            return  # as it mostly is
         for owner, head in self._heads.items():
             yield from ((owner, name) for name, value in head.items() if getattr(owner, name) != value)
         for owner, called in self._noted.items():
@@ -142,29 +199,51 @@ class Libraries:
             if self._looks[owner].is_of(now):
                 continue
             for name, value in called.items():
-                if now.get(name) is not value and not _is_its_own_doing(owner, name, now.get(name)):
+                if now.get(name) is not value and not self._is_its_own_doing(owner, name):
                     yield owner, name
             if isinstance(owner, type):
                 yield from ((owner, name) for name in self._hiding(owner))
 
     def _hiding(self, owner: type) -> list[str]:
-        """What was added to a class, and hides what it has from another one. Who puts back what was there hides nothing."""
-        now, inherited = vars(owner), ChainMap(*map(dict, map(vars, owner.__mro__[1:])))
+        """What was added to a class, and hides what it has from another one, or what its objects have. Who puts back what
+        was there hides nothing.
+        """
+        fields = (dict.fromkeys(self._fields.get(one, ())) for one in owner.__mro__)
+        now, inherited = vars(owner), ChainMap(*map(dict, map(vars, owner.__mro__[1:])), *fields)
         added = (now.keys() & inherited.keys()) - set(self._looks[owner].names)
         new = {name: now[name] for name in sorted(added) if now[name] is not inherited[name]}
-        return [name for name, value in new.items() if callable(value) or hasattr(value, "__get__")]
+        hiding = [name for name, value in new.items() if callable(value) or hasattr(value, "__get__")]
+        return [name for name in hiding if not self._is_its_own_doing(owner, name)]
+
+    def _is_its_own_doing(self, owner: Any, name: str) -> bool:
+        """Whether a function of the library's own, which calls what was there, is there now: ``torch.compile`` exchanges some
+        of ``nn.Module`` and of optimizers, and the first object of an optimizer's class its ``step``.
+        """
+        if name not in {"__init__", "__setstate__", "_init_group", "step"} and not name.startswith("_fused_"):
+            return False
+        functions, _ = _reached([vars(owner).get(name)])
+        library = owner.__module__ if isinstance(owner, type) else owner.__name__
+        return not self._known.isdisjoint(functions) and all(_is_of(library, one) for one in functions)
 
 
-_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, staticmethod, classmethod, property)
+def _is_steady(value: object, library: str) -> bool:
+    if isinstance(value, types.ModuleType) or callable(value) or hasattr(value, "__get__"):
+        return True
+    return type(value).__module__.split(".")[0] == library
 
 
-def _is_its_own_doing(owner: Any, name: str, value: object) -> bool:
-    """Whether it is what ``torch.compile`` exchanges of ``nn.Module``, by a function of torch's own."""
-    if (owner.__name__, name) not in {("Module", "__init__"), ("Module", "__setstate__")}:
-        return False
-    globals_of = getattr(value, "__globals__", None)
-    its_own = (vars(module) for name, module in list(sys.modules.items()) if name.split(".")[0] == "torch")
-    return any(globals_of is one for one in its_own)
+def _is_of(library: str, function: types.FunctionType) -> bool:
+    """Whether it is one that stands in a module of this library."""
+    name = str(function.__globals__.get("__name__"))
+    module = sys.modules.get(name) if name.split(".")[0] == library.split(".")[0] else None
+    return module is not None and vars(module) is function.__globals__
+
+
+def _fields_of(owner: type, base: type) -> Iterator[str]:
+    """What objects of a class have of their own by its annotations; of what they inherit from, arrays such as a weight alone."""
+    for name, kind in vars(owner).get("__annotations__", {}).items():
+        if base is owner or "Tensor" in str(kind):
+            yield name
 
 
 class _Look:
@@ -178,7 +257,16 @@ class _Look:
         return list(now) == self.names and all(map(operator.is_, now.values(), self._values))
 
 
-_code_of, _defaults_of = operator.attrgetter("__code__"), operator.attrgetter("__defaults__")
+def _are_the_very(now: list[Any], before: list[Any]) -> bool:
+    return len(now) == len(before) and all(map(operator.is_, now, before))
+
+
+def _all_values(spaces: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
+    return chain.from_iterable(map(_values_of, spaces))
+
+
+_values_of, _bases_of, _name_of = operator.methodcaller("values"), *map(operator.attrgetter, ("__bases__", "__name__"))
+_code_of, _defaults_of, _keywords_of = map(operator.attrgetter, ("__code__", "__defaults__", "__kwdefaults__"))
 
 _OWN = frozenset({"__dict__", "__weakref__", "__abstractmethods__", "_abc_impl", "__doc__"})
 """Attributes of a class that are not ours to set."""
@@ -196,3 +284,39 @@ def _put_back(now: dict[str, Any], before: dict[str, Any]) -> None:
     for key in [key for key, value in now.items() if key not in before and not isinstance(value, types.ModuleType)]:
         del now[key]
     now.update(before)
+
+
+def watched() -> bool:
+    """Whether a function of the learner's is called whatever runs: it sees what is computed, and can change it."""
+    return gettrace() is not None or getprofile() is not None or bool(_AT_COLLECTIONS or _tools())
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Within this block no such function is on; afterwards the same as before."""
+    before = gettrace(), getprofile(), _AT_COLLECTIONS[:], _tools()
+    _watch(None, None, [], dict.fromkeys(before[-1], 0))
+    try:
+        yield
+    finally:
+        _watch(*before)
+
+
+def _watch(trace: Any, profile: Any, at_collections: list[Any], tools: Mapping[int, int]) -> None:
+    settrace(trace)
+    setprofile(profile)
+    _AT_COLLECTIONS[:] = at_collections
+    for tool, events in tools.items():
+        _MONITORING.set_events(tool, events)
+
+
+def _tools() -> dict[int, int]:
+    """Which events Python tells its tools for monitoring, by their numbers."""
+    used = (tool for tool in range(6) if _MONITORING is not None and _MONITORING.get_tool(tool) is not None)
+    return {tool: events for tool in used if (events := _MONITORING.get_events(tool))}
+
+
+# Taken now, before any learner's code runs.
+_AT_COLLECTIONS = gc.callbacks
+_MONITORING: Any = getattr(sys, "monitoring", None)
+"""None before Python 3.12."""

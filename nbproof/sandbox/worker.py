@@ -30,7 +30,7 @@ from nbproof.recover.search import found_in
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import packed
 from nbproof.sandbox.launch import CPU_KIND
-from nbproof.sandbox.pristine import Libraries, Pristine
+from nbproof.sandbox.pristine import Libraries, Pristine, unwatched, watched
 from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
 from nbproof.values import leaf
 from nbproof.values.results import ProbeError, ProbeResult
@@ -188,8 +188,9 @@ def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
         _libraries.restore()
         if "source" in header:
             _learn(header, tasks)
-        brought = bring(tasks[name][header["check"]](), namespace, Case(header["seed"]))
-        changed = _libraries.first_change()
+        with unwatched():
+            brought = bring(tasks[name][header["check"]](), namespace, Case(header["seed"]))
+            changed = _libraries.first_change() or ("what Python calls whatever runs" if watched() else "")
         if changed:
             told = f"it has changed {changed} for all code that uses it"
             brought = ProbeResult(trouble=ProbeError("RuntimeError", told), printed=brought.printed)

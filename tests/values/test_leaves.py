@@ -4,6 +4,8 @@ tensors.
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import os
 import pickle
@@ -14,6 +16,8 @@ import types
 from collections.abc import Callable, Iterator
 from functools import partialmethod
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -27,7 +31,7 @@ from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError
 from nbproof.run.digests import leaf_versions
 from nbproof.sandbox.evidence_wire import opened, packed
-from nbproof.sandbox.pristine import Libraries, Pristine
+from nbproof.sandbox.pristine import Libraries, Pristine, unwatched, watched
 from nbproof.sandbox.wire import WireError
 from nbproof.values import evidence, leaf
 from nbproof.values.compare import Close, first_difference
@@ -282,7 +286,7 @@ class _Mine(torch.nn.Module):
 
 
 def test_what_a_learner_makes_of_a_librarys_classes_and_defaults_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
+    libraries = Libraries("torch", "torch._tensor", "torch.autograd.*", "torch.nn.modules.*", "torch.optim.*")
     keywords = torch.nn.Module.register_forward_pre_hook.__kwdefaults__
     monkeypatch.setattr(torch.nn.Module.register_forward_pre_hook, "__kwdefaults__", {**keywords, "with_kwargs": True})
     assert libraries.first_change() == "Module.register_forward_pre_hook"
@@ -298,17 +302,39 @@ def test_what_a_learner_makes_of_a_librarys_classes_and_defaults_is_put_back(mon
         (torch.nn.Module, "eval", torch.nn.Module.train),
         (torch.nn.modules.activation, "F", types.SimpleNamespace(relu=torch.tanh)),
         (torch.autograd.Function, "apply", classmethod(lambda *given: None)),
+        (torch.autograd.Variable, "_execution_engine", types.SimpleNamespace()),
+        (torch.Tensor, "detach", lambda self: self),
+        (torch.optim.SGD, "step", torch.no_grad()(lambda self: None)),
+        (torch.nn.Module, "__init__", torch._dynamo.disable(lambda self: None)),
+        *((owner, "weight", property(_Called())) for owner in (torch.nn.Linear, torch.nn.Module)),
     ):
-        had = getattr(owner, name)
+        had = getattr(owner, name, None)
         setattr(owner, name, value)
         assert libraries.first_change().endswith(f".{name}")
         libraries.restore()
-        assert (libraries.first_change(), getattr(owner, name)) == ("", had)
+        assert (libraries.first_change(), getattr(owner, name, None)) == ("", had)
 
 
 class _Called:
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+    def __call__(self, x: Any, *more: object) -> Any:
         return x
+
+
+def test_what_a_learner_makes_of_what_functions_call_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    libraries = Libraries("torch._tensor", "torch.nn.modules.*")
+    wrapper: Any = torch.Tensor.__rsub__
+    cell = dict(zip(wrapper.__code__.co_freevars, wrapper.__closure__, strict=True))["f"]
+    inner, keywords = cell.cell_contents, torch.nn.Module.register_forward_hook.__kwdefaults__
+    cell.cell_contents = _Called()
+    assert libraries.first_change() == "Tensor.__rsub__"
+    libraries.restore()
+    monkeypatch.setattr(inner, "__code__", (lambda self, other: self).__code__)
+    assert libraries.first_change() == "Tensor.__rsub__"
+    libraries.restore()
+    monkeypatch.setitem(keywords, "prepend", mock.ANY)  # it says that it equals what was there
+    assert libraries.first_change() == "Module.register_forward_hook"
+    libraries.restore()
+    assert (libraries.first_change(), cell.cell_contents, repr(keywords["prepend"])) == ("", inner, "False")
 
 
 def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,14 +357,45 @@ def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: py
     assert torch.equal(torch.nn.ReLU()(x), before) and x.sum() == 1
 
 
+@pytest.mark.filterwarnings("ignore:Warning only once")
+def test_operators_that_a_learner_exchanges_are_put_back_and_told() -> None:
+    libraries = [torch.library.Library("aten", "IMPL") for _ in range(2)]
+    libraries[0].impl("neg", lambda x: x.clone(), "CPU")
+    try:
+        with undisturbed({}, (), Case(1)):
+            assert (leaf_named("torch").left_on(), -torch.ones(1)) == ("", -1)
+            libraries[1].impl("neg", lambda x: x.clone(), "CPU")
+            assert (leaf_named("torch").left_on(), -torch.ones(1)) == ("Library", 1)
+    finally:
+        for library in libraries:
+            library._destroy()
+
+
+def test_what_a_learner_has_the_interpreter_call_is_set_aside_and_what_is_left_on_is_found() -> None:
+    called = _Called()
+    gc.callbacks.append(called)
+    try:
+        with unwatched():
+            assert not watched() and called not in gc.callbacks
+            sys.setprofile(called)
+            assert watched()
+        assert sys.getprofile() is not called and called in gc.callbacks
+    finally:
+        gc.callbacks.remove(called)
+
+
 def test_what_a_learner_adds_to_a_library_stands_and_what_the_library_changes_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
+    importlib.import_module("torch._dynamo")  # as the warm interpreter does
+    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*", "torch.optim.*")
     monkeypatch.setattr(torch.nn.Module, "children_named", lambda self: dict(self.named_children()), raising=False)
     monkeypatch.setattr(torch.Tensor, "watch", lambda self: self, raising=False)
     for owner, name in ((torch.nn.Linear, "__call__"), (torch.Tensor, "relu_")):  # who patches puts back what was there
         monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setattr(torch.nn.Module, "device", property(lambda self: torch.device("cpu")), raising=False)
+    for optimizer in (torch.optim.AdamW, torch.optim.SGD):  # the first object of a class exchanges its step
+        optimizer(torch.nn.Linear(1, 1).parameters()).step()
     torch.set_default_dtype(torch.float64)
     try:
         monkeypatch.setattr(torch.nn.Identity, "__annotations__", {}, raising=False)  # as torch.jit.script does

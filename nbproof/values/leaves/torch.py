@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -128,11 +129,12 @@ class TorchLeaf(Leaf):
     def left_on(self) -> str:
         """The kind of a mode for functions or operators that is on; a default device changes no results here, and is none."""
         modes = [type(at(place)).__name__ for count, at, _, _ in _STACKS for place in range(count())]
-        return next((name for name in reversed(modes) if name != "DeviceContext"), "")
+        mode = next((name for name in reversed(modes) if name != "DeviceContext"), "")
+        return mode or ("Library" if _exchanged_operators() else "")
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """The gradient mode, the default dtype, modes, hooks for all modules and hooks for saved tensors."""
+        """The gradient mode, the default dtype, anomaly detection, modes, hooks for all modules and for saved tensors."""
         registers = {name: getattr(module_internals, name) for name in _HOOK_REGISTERS}
         contents = {name: dict(register) for name, register in registers.items()}
         backward_kind = module_internals._global_is_full_backward_hook
@@ -141,6 +143,8 @@ class TorchLeaf(Leaf):
             aside.enter_context(torch.enable_grad())
             aside.enter_context(_no_saved_tensors_hooks())
             aside.enter_context(_no_modes())
+            aside.enter_context(torch.autograd.set_detect_anomaly(False))
+            _put_operators_back()
             try:
                 torch.set_default_dtype(torch.float32)
                 for register in registers.values():
@@ -153,6 +157,24 @@ class TorchLeaf(Leaf):
                 for name, register in registers.items():
                     register.clear()
                     register.update(contents[name])
+
+
+_MET_HERE = tuple(
+    f"/{one}" for one in ("CPU", "AutogradCPU", "Autograd", "ADInplaceOrView", "CompositeImplicitAutograd")
+)
+
+
+def _exchanged_operators() -> set[str]:
+    """Operators of torch's own that have another kernel by a ``torch.library.Library``: torch makes none of these by itself."""
+    return {one for one in torch.library._impls if one.endswith(_MET_HERE) and one.startswith("aten/")}
+
+
+def _put_operators_back() -> None:
+    """End what somebody has exchanged operators by. It is looked for among all objects, but only if there is something."""
+    exchanged = _exchanged_operators()
+    for one in gc.get_objects() if exchanged else ():
+        if type(one) is torch.library.Library and not one._op_impls.isdisjoint(exchanged):
+            one._destroy()  # type: ignore[no-untyped-call]
 
 
 @contextmanager
