@@ -145,10 +145,10 @@ def _lms_layout(upload: Upload, paths: Sequence[Parts], folders: Collection[Part
         if _is_somebodys(upload, read):
             return _download(upload, depth, read, heads, folders, around)
         others = [head[-1] for head in heads if upload.who(head[-1]) or not _is_around(upload, head[-1])]
-        if len(others) > 1 or not set(heads) & set(folders) - set(upload.archives):
+        # Nothing but folders: what ends here, or is packed, is not called as what lies deeper is.
+        if len(others) > 1 or not set(heads) <= set(folders) - set(upload.archives):
             return None
         around = around or "".join(others)
-        paths = [parts for parts in paths if parts[: depth + 1] not in upload.archives]
     return None
 
 
