@@ -6,11 +6,9 @@ in pieces, until a limit. An entry that would do harm is reported, and the rest 
 
 from __future__ import annotations
 
-import bz2
 import contextlib
 import gzip
 import io
-import lzma
 import re
 import stat
 import struct
@@ -102,7 +100,6 @@ def _damage() -> Iterator[None]:
         zipfile.BadZipFile,
         tarfile.TarError,
         zlib.error,
-        lzma.LZMAError,
         EOFError,
         ValueError,
         OverflowError,
@@ -145,7 +142,7 @@ def packing_of(head: bytes) -> str:
 def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
     """Every entry of an archive but its folders. Raises NotUnpacked if it is none, or cannot be looked into."""
     with path.open("rb") as file:
-        for entry in _entries(file, path.name, budget):
+        for entry in _entries(file, budget):
             if not budget.spend_file():
                 # Not three dots: what begins with a dot is nobody's, and is not listed.
                 yield ArchiveEntry((entry.parts[0][:80], "…"), problem=NotUnpacked("the archive holds too many files"))
@@ -153,15 +150,15 @@ def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
             yield entry
 
 
-def _entries(file: IO[bytes], name: str, budget: Budget) -> Iterator[ArchiveEntry]:
+def _entries(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
     kind = packing_of(file.read(512))
     file.seek(0)
     if kind == "zip":
         return _zip(file, budget)
     if kind == "tar":
         return _tar(file, budget)
-    if kind in _UNPACKERS:
-        return _packed(file, kind, name, budget)
+    if kind == "gzip":
+        return _tar(gzip.GzipFile(fileobj=file), budget)  # type: ignore[arg-type]
     raise NotUnpacked(f"a .{kind} archive cannot be unpacked here: ask for a zip" if kind else "it is no archive")
 
 
@@ -239,25 +236,6 @@ def _parts(name: str) -> tuple[tuple[str, ...], NotUnpacked | None]:
     parts = tuple(part for part in name.replace("\\", "/").split("/") if part not in {"", "."})
     unsafe = name.startswith(("/", "\\")) or ".." in parts or re.match(r"[A-Za-z]:", name) or "\0" in name or not parts
     return parts or ("?",), NotUnpacked("its name leads out of the archive", "unsafe path") if unsafe else None
-
-
-_UNPACKERS: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
-    "gzip": lambda file: gzip.GzipFile(fileobj=file),  # type: ignore[dict-item, return-value]
-    "xz": lambda file: lzma.LZMAFile(file),  # type: ignore[dict-item, return-value]  # noqa: SIM115
-    "bzip2": lambda file: bz2.BZ2File(file),  # type: ignore[dict-item, return-value]
-}
-
-
-def _packed(file: IO[bytes], kind: str, name: str, budget: Budget) -> Iterator[ArchiveEntry]:
-    """A file packed by gzip, xz or bzip2: a tar, or one file."""
-    with _damage():
-        head = _UNPACKERS[kind](file).read(512)
-    file.seek(0)
-    if packing_of(head) == "tar":
-        yield from _tar(_UNPACKERS[kind](file), budget)
-        return
-    inner = re.sub(r"\.(gz|xz|bz2)$", "", name, flags=re.IGNORECASE)
-    yield ArchiveEntry((inner,), pieces=_pieces(partial(_UNPACKERS[kind], file), budget))
 
 
 class _Counted(io.RawIOBase):

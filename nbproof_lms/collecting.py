@@ -7,15 +7,13 @@ import contextlib
 import errno
 import os
 import re
-import shlex
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from nbproof.command import course_command, nbgrader_command
+from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.places import places
 from nbproof_lms.archives import packing_of
@@ -28,7 +26,6 @@ from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected, KeptUpload, uploads_in, write_list
 from nbproof_lms.placing import Desk, place
 from nbproof_lms.roster import enrol, joined, kept_roster
-from nbproof_lms.system import systems
 
 __all__ = ["collect"]
 
@@ -52,7 +49,7 @@ def collect(
     """
     book = LessonBook(root)
     asked = _uploads(root, [Path(path) for path in paths])
-    _refuse(root, book, asked, lesson, learner)
+    _refuse(root, book, lesson, learner)
     roster = kept_roster(root)
     came = read_names(names) if names is not None else None
     if came is not None:
@@ -68,7 +65,7 @@ def collect(
     return collected if roster is None else _held_against(roster, collected)
 
 
-def _refuse(root: Path, book: LessonBook, asked: list[list[Path]], lesson: str | None, learner: str | None) -> None:
+def _refuse(root: Path, book: LessonBook, lesson: str | None, learner: str | None) -> None:
     """Raise UsageError for a call that means nothing."""
     if lesson is not None and lesson not in book.lessons:
         known = f"choose from: {', '.join(book.lessons)}"
@@ -76,7 +73,6 @@ def _refuse(root: Path, book: LessonBook, asked: list[list[Path]], lesson: str |
     if learner is not None and (why := why_no_learner(learner)):
         then = "choose another id, such as --learner jdoe"
         raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
-    _refuse_an_exchange(root, [path for upload in asked for path in upload], lesson or "LESSON")
 
 
 @contextlib.contextmanager
@@ -164,25 +160,6 @@ def _refuse_unfit(root: Path, path: Path, own: set[Path]) -> None:
         raise UsageError("this folder holds the course itself", str(place), name_it)
     if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
         raise UsageError("the upload cannot be read: permission denied", str(place), f"chmod -R u+rX {path}")
-
-
-def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
-    """Raise UsageError for nbgrader's exchange: who hands in there can write any name and time; only the disk knows better.
-
-    A copy that is the caller's alone, like an archive, holds nothing but names, and is read by them.
-    """
-    if os.name != "posix":
-        return
-    walks = (os.walk(path.resolve(), followlinks=False) for path in paths)
-    folders = (Path(place) for walk in walks for place, _, _ in walk)
-    for folder in (one for one in folders if systems()["nbgrader"].read(one.name, True)):
-        if folder.lstat().st_uid != os.getuid() or folder.parent.stat().st_mode & stat.S_IWOTH:
-            raise UsageError(
-                "this is nbgrader's exchange, in which everybody can hand in under any name",
-                str(folder.parent),
-                f"let nbgrader collect it, which goes by who made a folder: cd {shlex.quote(str(root.resolve()))} && "
-                f"{nbgrader_command(f'collect {lesson}')}, then {course_command('grade')}",
-            )
 
 
 def _head(path: Path) -> str:

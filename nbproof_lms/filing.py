@@ -20,7 +20,7 @@ from nbproof_lms.members import Roster
 from nbproof_lms.outcome import Line
 from nbproof_lms.placing import Desk
 from nbproof_lms.system import LmsEntry, systems
-from nbproof_lms.whose import FilePlace, Parts, Upload, Whose, lesson_named, owners
+from nbproof_lms.whose import FilePlace, Parts, Upload, Whose, owners
 
 __all__ = ["Item", "Kind", "file_uploads"]
 
@@ -92,7 +92,7 @@ def file_uploads(
         own = list(_owned(own, upload.name, book, desk, roster, learner, lesson))
         desk.note(replace(item.line, lesson=lesson or item.guess.lesson) for item in own)
         items += own
-    return [_of_lesson(item, lesson, book) if item.is_answer else item for item in items]
+    return [_of_lesson(item, lesson) if item.is_answer else item for item in items]
 
 
 def _looked_at(item: Item, book: LessonBook) -> Item:
@@ -180,21 +180,15 @@ def _place(item: Item) -> FilePlace:
     return FilePlace(item.piece.parts, lesson, item.piece.safe and not is_junk(item.piece.parts))
 
 
-def _of_lesson(item: Item, asked: str | None, book: LessonBook) -> Item:
+def _of_lesson(item: Item, asked: str | None) -> Item:
     """The lesson that a notebook counts for, or why it counts for none."""
     holds, also = item.guess.lesson, item.guess.others
     if not item.line.learner:
         return item.ended("no learner known", item.line.why, lesson=holds)
     if holds and asked and holds != asked:
         return item.ended("no lesson known", f"it holds {holds}, handed in for {asked}")
-    lesson = asked or holds or ("" if also else _lesson_in_names(item, book))
+    lesson = asked or holds
     if holds or (lesson and item.kind is Kind.NOTEBOOK):
         return replace(item, line=replace(item.line, lesson=lesson))
     several = f"it holds parts of {' and '.join(also)}" if also else "its content is of no lesson"
     return item.ended("no lesson known", f"{several}; --lesson LESSON hands it in all the same")
-
-
-def _lesson_in_names(item: Item, book: LessonBook) -> str:
-    """The lesson that the file, or a folder around it, is called."""
-    named = (lesson_named(part, book.lessons) for part in (item.called, *reversed(item.piece.parts[:-1])))
-    return next((name for name in named if name), "")

@@ -48,12 +48,12 @@ class Member:
     @property
     def names(self) -> Iterator[str]:
         """All that they are called."""
-        yield from (self.learner, self.name, self.email, self.email.partition("@")[0])
+        yield from (self.learner, self.name, self.email)
         for one in self.also:
             if found := _AN_ID.fullmatch(one) or _A_NAME.fullmatch(one):
                 yield found[1]
             elif one not in self.numbers:
-                yield from (one, one.partition("@")[0])
+                yield one
 
     @property
     def turned(self) -> Iterator[str]:
@@ -121,8 +121,8 @@ class Roster:
         """The learners that a name, and the LMS's number with it, may mean. Several: it is not clear. None: nobody."""
         by_name = self._names.get(plain(name)) or self._names.get(bare(name)) or set()
         by_number = self._numbers.get(number, set())
-        if system == "Moodle":
-            # Its numbers are an assignment's own: one of another system that is equal decides nothing without the name.
+        if system not in {"", "Canvas"}:
+            # The numbers are Canvas's, whose export has them: one of another system that is equal decides nothing alone.
             by_number = by_number & by_name
         if number.isdecimal() and system in {"", "Moodle"}:
             by_number = self._numbers.get(f"participant {int(number)}", by_number)

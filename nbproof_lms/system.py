@@ -129,7 +129,7 @@ class System:
             if (first := pattern.fullmatch(part)) and (entry := self.entry(first, below)):
                 last = _greedy(pattern).fullmatch(part)
                 why = f"{self.name} may have put {entry.name!r} there, or another part of it: who wrote the rest?"
-                return replace(entry, unsure="" if last and last.groups() == first.groups() else why)
+                return replace(entry, unsure=entry.unsure if last and last.groups() == first.groups() else why)
         return None
 
     def also_called(self, name: str) -> Sequence[str]:

@@ -23,6 +23,7 @@ __all__ = ["HIDDEN", "FilePlace", "Parts", "Upload", "Whose", "lesson_named", "o
 
 HIDDEN = "the LMS hides whose it is (anonymous grading)"
 _DEEPEST = 8
+_ALONE = "one file by itself may have come by mail, under whatever name: say whose it is with --learner"
 
 Parts = tuple[str, ...]
 _Readings = dict[System, dict[Parts, LmsEntry]]
@@ -111,7 +112,7 @@ def owners(upload: Upload) -> list[Whose]:
     folders = {parts[:at] for parts in counted for at in range(1, len(parts))}
     # An archive that was unpacked counts by what is in it; the upload's own is no folder of it at all.
     paths = [parts for parts in counted if parts in folders or parts not in upload.archives]
-    layout = _lms_layout(upload, _works(upload, paths), folders) or _alone(upload) or _arranged(upload, paths, folders)
+    layout = _alone(upload) or _lms_layout(upload, _works(upload, paths), folders) or _arranged(upload, paths, folders)
     names = _Names(upload, layout)
     return [names.owner(place) for place in upload.places]
 
@@ -135,10 +136,7 @@ def _works(upload: Upload, paths: Sequence[Parts]) -> Sequence[Parts]:
 
 def _lms_layout(upload: Upload, paths: Sequence[Parts], folders: Collection[Parts]) -> _Layout | None:
     """The LMS that can have given all names, at the first depth at which it can have given any; None if there is none."""
-    whole = _alone(upload)
-    if whole is not None and whole.entries[()].unsure:
-        return whole
-    around = whole.entries[()].name if whole is not None else ""
+    around = ""
     for depth in range(_DEEPEST):
         heads = _heads(paths, depth)
         read = _readings(upload, heads, folders)
@@ -177,11 +175,10 @@ def _download(
 
 
 def _alone(upload: Upload) -> _Layout | None:
-    """One learner's archive by itself, as an LMS calls it: with a number or a time, for people write the rest as well."""
+    """One learner's file or archive by itself, called as by an LMS with a number or a time: who sent it may write so, too."""
     read = _readings(upload, [(upload.name,)], [(upload.name,)])
-    fit: _Readings = {system: dict.fromkeys([()], *entries.values()) for system, entries in read.items() if entries}
-    is_one = any(_is_somebodys(upload, {system: read}) and not read[()].only_a_name for system, read in fit.items())
-    return _given(upload, -1, fit) if is_one else None
+    is_one = any(not entry.only_a_name for entries in read.values() for entry in entries.values())
+    return _Layout(-1, {(): LmsEntry(upload.name, unsure=_ALONE)}) if is_one else None
 
 
 def _is_somebodys(upload: Upload, read: _Readings) -> bool:
@@ -277,8 +274,10 @@ def _as_an_lms(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts
     read = [(system.name, *told) for system, read in _readings(upload, heads, folders).items() for told in read.items()]
     sure = [(name, head, entry) for name, head, entry in read if not _is_nobodys(entry, upload.lessons)]
     why = "it is called as {} calls what it hands over, and not all of the upload is"
-    doubts = {head: replace(one, unsure=why.format(name)) for name, head, one in sure if not one.only_a_name}
-    return {head: entry for _, head, entry in sure if entry.only_a_name}, doubts
+    names = {head: entry for _, head, entry in sure if entry.only_a_name and not entry.unsure}
+    return names, {
+        head: replace(one, unsure=why.format(name)) for name, head, one in sure if names.get(head) is not one
+    }
 
 
 def _beside(upload: Upload, depth: int, names: Mapping[Parts, str]) -> set[str]:
@@ -314,18 +313,17 @@ class _Names:
         self._called = {plain(entry.name): entry.name for entry in reversed(entries)}
         for name in (*upload.people, *self._called):
             self._alike[bare(name)].add(name)
-        self._foreign = self._lasting and self._is_foreign()
         self._found = {head: self._meant(entry) for head, entry in layout.entries.items()}
         self._note_places(upload.places, layout.depth + 1, set(upload.archives))
         self._note_numbers()
         self._lone = bool(self._system) and self._is_lone()
 
     def _is_lone(self) -> bool:
-        """Whether it is one learner's loose file or archive by itself: whoever sent it by mail may write as an LMS does."""
+        """Whether all is one learner's loose file: whoever sent it by mail may write as an LMS does."""
         upload, entries = self._upload, self._layout.entries
         is_download = (upload.name,) in upload.archives or not self._folders.isdisjoint(entries)
         one = len({(entry.name, entry.account) for entry in entries.values()}) == 1
-        return one and (self._layout.depth < 0 or not is_download)
+        return one and not is_download
 
     def _note_places(self, places: Sequence[FilePlace], depth: int, archives: set[Parts]) -> None:
         """What lies in the folders of the layout: lessons, and whatever people have arranged below."""
@@ -363,19 +361,8 @@ class _Names:
 
     def _by_number(self, entry: LmsEntry) -> frozenset[str]:
         """Whose the roster says the number is."""
-        roster = None if self._foreign else self._upload.roster
+        roster = self._upload.roster
         return roster.who("", entry.account, self._system) if roster is not None else frozenset()
-
-    def _is_foreign(self) -> bool:
-        """Whether the roster's numbers are another system's: none stands with its learner's name, and others with two people's.
-
-        One person may have taken a name; two have not.
-        """
-        roster = self._upload.roster or Roster()
-        entries = self._layout.entries.values()
-        told = [(roster.who(one.name), roster.who("", one.account, self._system)) for one in entries]
-        others = {who for who, by_number in told if not by_number and any(map(roster.has_number, who))}
-        return len(others) > 1 and not any(who & by_number for who, by_number in told)
 
     def _know(self, who: str, learner: str, scopes: Iterable[Parts]) -> None:
         """A number, or a name where there is none, is this learner's within each of these."""
@@ -398,14 +385,15 @@ class _Names:
             return self._unnamed(place)
         found = self._found[head]
         if learner := found.learner:
-            why = self._several(head, entry, learner) or self._group(place, entry) or self._around(learner)
+            why = _ALONE if self._lone else self._several(head, entry, learner)
+            why = why or self._group(place, entry) or self._around(learner)
             found = Whose(why=why) if why else found
         file = entry.file if entry.file and place.parts == head else place.parts[-1]
         # Whoever arranged the files has named the folders.
-        is_named = self._lone or (entry.only_a_name and (self._system or head not in self._folders))
+        is_named = entry.only_a_name and (self._system or head not in self._folders)
         named = (self._upload.name, *head) if is_named else ()
         told = entry if self._system and not entry.unsure and not self._lone else None
-        return replace(found, entry=told, system="" if self._lone else self._system, file=file, named=named)
+        return replace(found, entry=told, system=self._system, file=file, named=named)
 
     def _unnamed(self, place: FilePlace) -> Whose:
         """The owner of what is not called as the rest of its upload is."""
@@ -425,8 +413,7 @@ class _Names:
         if entry.unsure or name != name.strip():
             return Whose(why=entry.unsure or f"to some systems the folder {name!r} is the same as {name.strip()!r}")
         roster = upload.roster
-        number = "" if self._foreign else entry.account
-        found: Collection[str] = roster.who(name, number, self._system) if roster is not None else ()
+        found: Collection[str] = roster.who(name, entry.account, self._system) if roster is not None else ()
         if roster is not None and self._layout.system is not None:
             found = found or next(filter(None, map(roster.who, self._layout.system.also_called(name))), ())
         if not found and entry.hidden:
@@ -450,8 +437,7 @@ class _Names:
         roster, number = self._upload.roster, entry.account
         if (why := self._two_numbers(entry, learner)) or self._by_number(entry):
             return why
-        is_told = self._lasting and not self._foreign and number.isdecimal()
-        if is_told and roster is not None and roster.has_number(learner):
+        if self._system == "Canvas" and number and roster is not None and roster.has_number(learner):
             return f"the roster has another number of {learner!r} than {self._system}'s {number}"
         scopes = self._scopes(head, entry)
         people = set[str]().union(*(self._people[learner, scope] for scope in scopes))

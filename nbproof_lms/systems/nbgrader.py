@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 
-from nbproof_lms.system import LmsEntry, System, read_time
+from nbproof_lms.system import LmsEntry, System
 
-_FOLDER = re.compile(r"(?P<name>[^+]+)\+[^+]+\+(?P<time>\d{4}-[^+]+)(?:\+.*)?", re.DOTALL | re.ASCII)
+_FOLDER = re.compile(r"(?P<name>[^+]+)\+[^+]+\+\d{4}-[^+]+(?:\+.*)?", re.DOTALL | re.ASCII)
 
 
 class Exchange(System):
-    """nbgrader's exchange. Who can write there can write any name: one that others share is nbgrader's to collect."""
+    """nbgrader's exchange, in which everybody can hand in under any name: who made a folder knows only its own disk."""
 
     name = "nbgrader"
     patterns = (_FOLDER,)
-    lasting_numbers = True
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
-        """``jane+01_first+2026-11-20 12:00:00 UTC+secret/``: a user name is one person's, as a number is."""
-        return LmsEntry(found["name"], account=found["name"], when=read_time(found["time"])) if below else None
+        """``jane+01_first+2026-11-20 12:00:00 UTC+secret/``: a name that whoever handed in may have written."""
+        why = "in nbgrader's exchange everybody can write any name: let nbgrader collect there, and take its submitted/"
+        return LmsEntry(found["name"], unsure=why) if below else None
 
 
 SYSTEM = Exchange()

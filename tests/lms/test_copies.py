@@ -38,8 +38,6 @@ def _taken(course: Path, learner: str = "jane") -> bytes:
     [
         {"jane_1_80_x.ipynb": A, "jane_LATE_1_90_y.ipynb": B},
         {"w_jane_attempt_2026-01-30-20-30-10_x.ipynb": A, "w_jane_attempt_2026-01-30-20-30-11_x.ipynb": B},
-        {"jane+01_first+2026-11-20 12:00:00 UTC/a.ipynb": A, "jane+01_first+2026-11-20 11:00:00 UTC/b.ipynb": C,
-         "jane+01_first+2026-11-20 12:00:01 UTC/a.ipynb": B},
         {"jane/01_first/.ipynb_checkpoints/x-checkpoint.ipynb": A, "jane/01_first/x.ipynb": B},
         {"jane/.ipynb_checkpoints/01_first-checkpoint.ipynb": B, "bob/x.ipynb": A},
         {"jane/01_first.py": b"# " + A, "jane/x.ipynb": B},

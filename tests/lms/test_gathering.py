@@ -72,29 +72,6 @@ def test_the_same_upload_again_and_a_dry_run_change_nothing(upload: str, collect
     assert not collected.placed and any("nothing changed" in note for note in collected.notes)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="nbgrader has no exchange on Windows")
-def test_an_exchange_is_left_to_nbgrader_which_looks_at_owners(
-    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    inbound = tmp_path / "exchange" / "hooks" / "inbound"
-    forged = folder_of(inbound / "bob+01_first+2026-11-20 12:00:00 UTC+secret", {"01_first.ipynb": A})
-    inbound.chmod(0o3733)
-    (tmp_path / "link").symlink_to(inbound)
-    for place in (tmp_path / "exchange", inbound, forged, tmp_path / "link"):
-        with pytest.raises(UsageError, match="any name") as refused:
-            collect(course, [place], lesson="01_first")
-        assert refused.value.place == str(inbound)
-        assert "nbgrader collect 01_first, then " in refused.value.next_command
-    # One's own copy holds nothing but names; a copy that keeps the owners still knows better.
-    kept = Path(shutil.copytree(inbound, tmp_path / "kept"))
-    kept.chmod(0o700)
-    with monkeypatch.context() as somebody_else, pytest.raises(UsageError, match="any name"):
-        somebody_else.setattr(os, "getuid", lambda: kept.stat().st_uid + 1)
-        collect(course, [kept])
-    assert not (course / "submitted").exists()
-    assert [line.learner for line in collect(course, [kept]).placed] == ["bob"]
-
-
 def test_names_that_come_later_place_what_was_left(collecting: Collecting, course: Path, tmp_path: Path) -> None:
     names = tmp_path / "names.csv"
     files = {"Homework.ipynb": A, "x-17.ipynb": B}

@@ -53,10 +53,6 @@ LAYOUTS = {
         },
         "jane", "bob",
     ),
-    "nbgrader's exchange": (
-        {"jane+01_first+2026-11-20 12:00:00 UTC+abc/01_first.ipynb": A, "bob+01_first+2026-11-20 12:00:00 UTC/x.ipynb": B},
-        "jane", "bob",
-    ),
     "learner/lesson": ({"jane/01_first/01_first.ipynb": A, "bob/01_first/x.ipynb": B}, "jane", "bob"),
     "week 7/learner": ({"week 7/jane/a.ipynb": A, "week 7/bob/a.ipynb": B}, "jane", "bob"),
     "submissions/learner": ({"submissions/jane/a.ipynb": A, "submissions/bob/a.ipynb": B}, "jane", "bob"),
@@ -77,12 +73,6 @@ def test_every_layout_is_filed_byte_for_byte(name: str, upload: str, collecting:
     found = everything(course / "submitted")
     notebooks = {path: data for path, data in found.items() if path.endswith(".ipynb")}
     assert notebooks == {f"{jane}/01_first/01_first.ipynb": A, f"{bob}/01_first/01_first.ipynb": B}
-
-
-@pytest.mark.parametrize("name", ["doejane_1_5_hw.zip", "p_doejane_attempt_2026-11-09-10-00-00_hw.zip"])
-def test_one_learners_archive_by_itself_is_as_the_lms_calls_it(name: str, collecting: Collecting, course: Path) -> None:
-    assert not collecting({"work/x.ipynb": A}, name).needs_person
-    assert (course / "submitted/doejane/01_first/01_first.ipynb").read_bytes() == A
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, folder_of, notebook, zipped
 
 HERS, BOBS, EVES = (notebook("01_first", name) for name in ("mallory", "bob", "eve"))
+PEOPLE = ["ada", "bob", "carl", "dora", "emil"]
 STAMP = b"2026-01-01 10:00:00.000000 UTC"
 CLASS = {"bob/01_first.ipynb": BOBS, "eve/01_first.ipynb": EVES}
 
@@ -77,14 +78,11 @@ LMS = {
     "Blackboard": {"p_bob_attempt_2026-11-09-10-00-00_x.ipynb": BOBS, "p_eve_attempt_2026-11-09-10-00-00_x.ipynb": EVES},
     "Classroom": {"bob - x.ipynb": BOBS, "eve - x.ipynb": EVES},
     "Brightspace": {"1-2 - bob - Nov 9, 2026 1000 AM/x.ipynb": BOBS, "3-4 - eve - Nov 9, 2026 1000 AM - x.ipynb": EVES},
-    "exchange": {"bob+01_first+2026-11-09 10:00:00 UTC/01_first.ipynb": BOBS,
-                 "eve+01_first+2026-11-09 10:00:00 UTC/01_first.ipynb": EVES},
 }  # fmt: skip
 START = {
     "Brightspace": "9{0}-99{0} - mallory{0} - Nov 9, 2026 1000 AM - {1}",
     "Canvas": "mallory{0}_9{0}_99{0}_{1}", "Moodle": "mallory{0}_9{0}_assignsubmission_file_/{1}",
     "Classroom": "mallory{0} - {1}", "Blackboard": "p_mallory{0}_attempt_2026-11-09-10-00-00_{1}",
-    "exchange": "mallory{0}+01_first+2026-11-09 10:00:00 UTC/{1}",
 }  # fmt: skip
 IMITATED = {
     "Canvas's name": {"bob_1_2_01_first.ipynb": HERS},
@@ -113,6 +111,54 @@ def test_a_name_within_an_lmss_name_is_the_learners_own(system: str, collecting:
     assert found == {f"{name}/01_first/01_first.ipynb": data for name, data in learners.items()}
     times = {path.read_text()[:10] for path in (course / "submitted").rglob("timestamp.txt")}
     assert times <= {"2026-11-09"}
+
+
+NOBODYS = {
+    "Gradescope": "assignment_4711_export/submission_{0}/",
+    "GitHub Classroom": "homework-1-{1}/",
+    "groups": "group {0}/",
+}
+"""Folders that name nobody: only a deeper one of mallory's might."""
+DEEPER = {
+    "Canvas": "submissions/roebob_7_9_x.ipynb",
+    "Moodle": "work/Bob Roe_7_assignsubmission_file_/x.ipynb",
+    "Blackboard": "src/notebooks/hw_bob_attempt_2026-01-01-10-00-00_x.ipynb",
+    "Brightspace": "submissions/1-9 - Bob Roe - Nov 1, 2026 900 AM/x.ipynb",
+    "a name": "submissions/Bob Roe - x.ipynb",
+}
+
+
+@pytest.mark.parametrize("form", DEEPER)
+@pytest.mark.parametrize("layout", NOBODYS)
+def test_what_lies_deeper_in_one_folder_alone_is_no_layout(
+    layout: str, form: str, collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member(name, f"{name.title()} Roe") for name in (*PEOPLE, "mallory")])
+    files = {NOBODYS[layout].format(at, name) + "x.ipynb": EVES + b" " * at for at, name in enumerate(PEOPLE)}
+    hers = NOBODYS[layout].format(99, "mallory")
+    collected = collecting({**files, f"{hers}x.ipynb": HERS, hers + DEEPER[form]: HERS + b" "}, "submissions.zip")
+    assert {line.status for line in collected.needs_person} == {"no learner known"}
+    assert not (course / "submitted").exists()
+
+
+@pytest.mark.parametrize("roster", [[], [Member("bob"), Member("eve")]])
+def test_an_exchange_is_left_to_nbgrader(roster: list[Member], collecting: Collecting, course: Path) -> None:
+    """Everybody can hand in there under any name."""
+    enrol(course, roster)
+    files = {f"{name}+01_first+2026-11-09 10:00:00 UTC+x/01_first.ipynb": HERS for name in ("bob", "eve")}
+    for upload in ("inbound.zip", "inbound"):
+        lines = collecting(files, upload).needs_person
+        assert [(line.learner, line.time, "nbgrader collect" in line.why) for line in lines] == [("", None, True)] * 2
+    assert not (course / "submitted").exists()
+
+
+@pytest.mark.parametrize("address", ["bob@gmail.com", "roebob@gmail.com", "bob.roe@gmail.com"])
+def test_an_address_of_ones_own_choice_gives_nobodys_name(address: str, collecting: Collecting, course: Path) -> None:
+    enrol(course, [Member("b7", "Bob Roe", "b7@u.edu"), Member("eve"), Member("mallory", "", address)])
+    collecting({"bob/x.ipynb": BOBS, "eve/x.ipynb": EVES}, "class")
+    collecting({"roebob_1_2_x.ipynb": BOBS, "eve_3_4_x.ipynb": EVES}, "submissions.zip")
+    assert not (course / "submitted" / "mallory").exists()
+    assert everything(course / "submitted")["b7/01_first/01_first.ipynb"] == BOBS
 
 
 def test_what_deviates_from_the_layout_is_listed(collecting: Collecting, course: Path) -> None:
@@ -369,7 +415,6 @@ def test_digits_that_no_system_writes_are_the_learners_own(collecting: Collectin
     assert [(line.learner, line.time) for line in collected.lines if line.learner] == [("mallory", None)]
 
 
-PEOPLE = ["ada", "bob", "carl", "dora", "emil"]
 ARRANGED = {
     "flat": "01_first_{}.ipynb",
     "only a name": "{}.ipynb",
@@ -536,7 +581,6 @@ TWO_FORMS = {
     "Brightspace": "{2}-9{2} - {1} - Nov {2}, 2026 1149 PM/x.ipynb",
     "Blackboard": "hw_{1}_attempt_2026-11-{2:02}-10-00-00_x.ipynb",
     "Classroom": "{1} - x{2}.ipynb",
-    "exchange": "{1}+01_first+2026-11-{2:02} 10:00:00 UTC/x.ipynb",
 }
 
 
@@ -549,7 +593,7 @@ def test_two_of_one_download_who_lead_to_one_learner_are_listed(
     enrol(course, [Member("bob", "Bob Roe", "bob@u.edu", ("Böb Roe",)), Member("eve", "Eve Low"), Member("mallory")])
     collecting({"bob/x.ipynb": BOBS, "eve/x.ipynb": EVES}, "first.zip")
     before = everything(course / "submitted")
-    form, numbered = TWO_FORMS[system], system[:3] not in ("Bla", "Cla", "exc")
+    form, numbered = TWO_FORMS[system], system[:3] not in ("Bla", "Cla")
     his, hers = (
         form.format("".join(name.split()).replace("-", ""), name, at)
         for name, at in (("Bob Roe" if spelling != "Bob Roe" or numbered else "bob", 7), (spelling, 11))
@@ -563,20 +607,11 @@ def test_two_of_one_download_who_lead_to_one_learner_are_listed(
     )
 
 
-USER_NAMES = {
-    "Blackboard": "hw_{}_attempt_2026-11-{:02}-10-00-00_x.ipynb",
-    "exchange": "{}+01_first+2026-11-{:02} 10:00:00 UTC/x.ipynb",
-}
-
-
 @pytest.mark.parametrize("name", ["b_ob", "b.ob", "Bob", "bob@u.edu"])
-@pytest.mark.parametrize("system", USER_NAMES)
-def test_a_user_name_is_one_persons_in_every_download(
-    system: str, name: str, collecting: Collecting, course: Path
-) -> None:
+def test_a_user_name_is_one_persons_in_every_download(name: str, collecting: Collecting, course: Path) -> None:
     """Another one, which the roster takes for the same learner, replaces nothing, though bob's is not beside it."""
     enrol(course, [Member("bob", "Bob Roe", "bob@u.edu"), Member("eve")])
-    form = USER_NAMES[system]
+    form = "hw_{}_attempt_2026-11-{:02}-10-00-00_x.ipynb"
     collecting({form.format("bob", 7): BOBS, form.format("eve", 7): EVES}, "first.zip")
     (line,) = collecting({form.format(name, 8): HERS, form.format("eve", 7): EVES}, "second.zip").needs_person
     assert (line.status, line.learner) == ("no learner known", "")
@@ -613,7 +648,7 @@ LONE = {
 
 @pytest.mark.parametrize("way", ["a file", "a folder", "packed"])
 @pytest.mark.parametrize("system", LONE)
-def test_a_lone_file_that_is_called_as_an_lms_calls_it_replaces_and_dates_nothing(
+def test_a_lone_file_that_is_called_as_an_lms_calls_it_is_nobodys(
     system: str, way: str, collecting: Collecting, course: Path
 ) -> None:
     collecting(LMS[system], "hooks26.zip")
@@ -624,14 +659,15 @@ def test_a_lone_file_that_is_called_as_an_lms_calls_it_replaces_and_dates_nothin
         "packed": ({"x.ipynb": HERS}, name.replace(".ipynb", ".zip")),
     }
     (line,) = collecting(*came[way]).needs_person
-    assert (line.status, line.learner, line.time) == ("waits", "bob", None)
+    assert (line.status, line.learner, line.time) == ("no learner known", "", None)
+    assert "--learner" in line.why
     assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
 
 
 def test_nor_does_it_hide_what_comes_afterwards(collecting: Collecting, course: Path) -> None:
-    collecting(HERS, LONE["Canvas"])
-    (line,) = collecting(LMS["Canvas"], "hooks26.zip").needs_person
-    assert (line.status, line.learner) == ("waits", "bob")
+    assert collecting(HERS, LONE["Canvas"]).needs_person
+    assert not collecting(LMS["Canvas"], "hooks26.zip").needs_person
+    assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
 
 
 @pytest.mark.parametrize("calls", [1, 2])
@@ -752,9 +788,9 @@ def test_whoever_has_a_number_is_somebody_whatever_they_call_themselves(
     assert [path.parts[-3] for path in course.glob("submitted/*/*/*.ipynb")] == [called]
 
 
-@pytest.mark.parametrize("system", ["Canvas", "Brightspace"])
-def test_a_number_that_is_not_the_rosters_own_is_listed(system: str, collecting: Collecting, course: Path) -> None:
-    """Where it holds that system's numbers, as others of the download show."""
+def test_a_number_that_is_not_the_rosters_own_is_listed(collecting: Collecting, course: Path) -> None:
+    """It holds Canvas's, whose export says them."""
+    system = "Canvas"
     enrol(course, [Member("bob", "Bob Roe", also=("7",)), Member("jane", "Jane Doe", also=("8",)), Member("eve")])
     honest = {_called(system, "Jane Doe", 8): EVES, _called(system, "eve", 5): EVES + b" "}
     (line,) = collecting({**honest, _called(system, "Bob Roe", 29): HERS}, "hooks26.zip").needs_person
