@@ -316,14 +316,17 @@ class _Names:
         self._found = {head: self._meant(entry) for head, entry in layout.entries.items()}
         self._note_places(upload.places, layout.depth + 1, set(upload.archives))
         self._note_numbers()
-        self._lone = bool(self._system) and self._is_lone()
+        self._lone = self._is_lone()
 
     def _is_lone(self) -> bool:
-        """Whether all is one learner's loose file: whoever sent it by mail may write as an LMS does."""
-        upload, entries = self._upload, self._layout.entries
-        is_download = (upload.name,) in upload.archives or not self._folders.isdisjoint(entries)
-        one = len({(entry.name, entry.account) for entry in entries.values()}) == 1
-        return one and not is_download
+        """Whether all is one person's, and whoever sent the file, or packed what is around it, may have written the name."""
+        upload, entries, depth = self._upload, self._layout.entries, self._layout.depth
+        if len({(entry.name, entry.account) for entry in entries.values()}) != 1:
+            return False
+        is_loose = self._folders.isdisjoint(entries)
+        if depth:
+            return is_loose or bool(self._system)
+        return is_loose and bool(self._system) and (upload.name,) not in upload.archives
 
     def _note_places(self, places: Sequence[FilePlace], depth: int, archives: set[Parts]) -> None:
         """What lies in the folders of the layout: lessons, and whatever people have arranged below."""
