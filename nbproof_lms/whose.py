@@ -23,7 +23,7 @@ __all__ = ["HIDDEN", "FilePlace", "Parts", "Upload", "Whose", "lesson_named", "o
 
 HIDDEN = "the LMS hides whose it is (anonymous grading)"
 _DEEPEST = 8
-_ALONE = "one file by itself may have come by mail, under whatever name: say whose it is with --learner"
+_ALONE = "all is one person's, who may have sent it by mail under any name: say whose it is with --learner"
 
 Parts = tuple[str, ...]
 _Readings = dict[System, dict[Parts, LmsEntry]]
@@ -319,14 +319,14 @@ class _Names:
         self._lone = self._is_lone()
 
     def _is_lone(self) -> bool:
-        """Whether all is one person's, and whoever sent the file, or packed what is around it, may have written the name."""
-        upload, entries, depth = self._upload, self._layout.entries, self._layout.depth
+        """Whether all is one person's, and whoever sent or packed it may have written the name."""
+        upload, entries = self._upload, self._layout.entries
         if len({(entry.name, entry.account) for entry in entries.values()}) != 1:
             return False
-        is_loose = self._folders.isdisjoint(entries)
-        if depth:
-            return is_loose or bool(self._system)
-        return is_loose and bool(self._system) and (upload.name,) not in upload.archives
+        is_packed, is_loose = (upload.name,) in upload.archives, self._folders.isdisjoint(entries)
+        if self._system:
+            return self._layout.depth > 0 or (is_loose and not is_packed)
+        return is_loose or is_packed
 
     def _note_places(self, places: Sequence[FilePlace], depth: int, archives: set[Parts]) -> None:
         """What lies in the folders of the layout: lessons, and whatever people have arranged below."""
@@ -388,8 +388,8 @@ class _Names:
             return self._unnamed(place)
         found = self._found[head]
         if learner := found.learner:
-            why = _ALONE if self._lone else self._several(head, entry, learner)
-            why = why or self._group(place, entry) or self._around(learner)
+            why = self._several(head, entry, learner) or self._group(place, entry) or self._around(learner)
+            why = why or (_ALONE if self._lone else "")
             found = Whose(why=why) if why else found
         file = entry.file if entry.file and place.parts == head else place.parts[-1]
         # Whoever arranged the files has named the folders.
@@ -402,9 +402,6 @@ class _Names:
         """The owner of what is not called as the rest of its upload is."""
         file, system = place.parts[-1], self._layout.system
         if system is None:
-            whole = self._upload.who(without_copy_marks(self._upload.name))
-            if len(whole) == 1:
-                return Whose(min(whole), file=file)
             return Whose(why="neither a folder nor the file's name says whose it is", file=file)
         if system.own_files.fullmatch("/".join(place.parts[self._layout.depth :])):
             return Whose(made=True)

@@ -195,7 +195,14 @@ def test_a_tars_links_and_paths_lead_nowhere(collecting: Collecting, course: Pat
 
 def test_a_cut_off_tar_gives_what_is_whole(collecting: Collecting, course: Path) -> None:
     noise = os.urandom(1 << 20)
-    data = tarred({"jane/x.ipynb": GOOD, "jane/noise.bin": noise, "bob/x.ipynb": notebook("01_first", 2)})
+    data = tarred(
+        {
+            "lee/x.ipynb": notebook("01_first", 3),
+            "jane/x.ipynb": GOOD,
+            "jane/noise.bin": noise,
+            "bob/x.ipynb": notebook("01_first", 2),
+        }
+    )
     collected = collecting(data[: len(data) // 2], "came.tgz")
     assert (course / "submitted/jane/01_first/01_first.ipynb").read_bytes() == GOOD
     assert "not read" in {line.status for line in collected.needs_person}

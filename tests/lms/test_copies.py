@@ -38,9 +38,9 @@ def _taken(course: Path, learner: str = "jane") -> bytes:
     [
         {"jane_1_80_x.ipynb": A, "jane_LATE_1_90_y.ipynb": B},
         {"w_jane_attempt_2026-01-30-20-30-10_x.ipynb": A, "w_jane_attempt_2026-01-30-20-30-11_x.ipynb": B},
-        {"jane/01_first/.ipynb_checkpoints/x-checkpoint.ipynb": A, "jane/01_first/x.ipynb": B},
+        {"jane/01_first/.ipynb_checkpoints/x-checkpoint.ipynb": A, "jane/01_first/x.ipynb": B, "bob/x.ipynb": A},
         {"jane/.ipynb_checkpoints/01_first-checkpoint.ipynb": B, "bob/x.ipynb": A},
-        {"jane/01_first.py": b"# " + A, "jane/x.ipynb": B},
+        {"jane/01_first.py": b"# " + A, "jane/x.ipynb": B, "bob/x.ipynb": A},
         {"jane_1_90_x.ipynb": b"", "jane_1_80_x.ipynb": B},
         {"jane_1_5_x.ipynb": B, "jane_1_6_y-1.ipynb": B, "jane_1_4_z.ipynb": A},
         {"jane_1_5_x.ipynb": B, "jane_1_6_x-1.ipynb": BLANK},

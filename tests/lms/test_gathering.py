@@ -161,12 +161,17 @@ def test_a_link_in_submitted_is_not_written_through(collecting: Collecting, cour
 def test_several_uploads_and_loose_files_at_once(course: Path, tmp_path: Path) -> None:
     came = folder_of(
         tmp_path / "came",
-        {"a.zip": zipped({"jane/x.ipynb": A}), "b/jane/y.ipynb": OTHER, "bob.ipynb": B, "eve.ipynb": A},
+        {
+            "a.zip": zipped({"jane/x.ipynb": A, "lee/x.ipynb": B}),
+            "b/jane/y.ipynb": OTHER,
+            "bob.ipynb": B,
+            "eve.ipynb": A,
+        },
     )
     collected = collect(course, [came / "a.zip", came / "b", came / "bob.ipynb", came / "eve.ipynb"])
     assert [upload.folder for upload in collected.uploads] == ["0001-a.zip", "0002-b", "0003-files"]
     assert sorted(str(path.relative_to(course / "submitted")) for path in (course / "submitted").glob("*/*")) == [
-        "bob/01_first", "eve/01_first", "jane/01_first", "jane/02_other",
+        "bob/01_first", "eve/01_first", "jane/01_first", "jane/02_other", "lee/01_first",
     ]  # fmt: skip
 
 

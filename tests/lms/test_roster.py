@@ -118,8 +118,9 @@ def test_with_a_roster_names_are_found_where_they_stand_and_no_strangers(
 ) -> None:
     names = tmp_path / "names.csv"
     names.write_text(PARTICIPANTS, encoding="utf-8")
-    collected = collecting({name: A}, names=names, dry_run=True)
-    assert {line.learner for line in collected.lines if line.status != "junk"} == {learner}
+    beside = "".join(name.partition("group 7/")[1:2]) + "br2/x.ipynb"
+    collected = collecting({name: A, beside: B}, names=names, dry_run=True)
+    assert {line.learner for line in collected.lines if line.status != "junk"} == {learner, "br2"}
     assert bool(collected.needs_person) == (not learner)
     assert not (course / "roster.csv").exists(), "a dry run keeps no names"
 
@@ -213,15 +214,15 @@ def test_what_is_no_name_and_an_archives_name_alone_is_nobodys(
     ],
 )  # fmt: skip
 def test_a_name_that_a_layout_holds_is_found(name: str, learner: str, collecting: Collecting) -> None:
-    collected = collecting({name: zipped({"x.ipynb": A}) if name.endswith(".zip") else A})
-    assert {line.learner for line in collected.lines if line.learner} == {learner}
+    collected = collecting({name: zipped({"x.ipynb": A}) if name.endswith(".zip") else A, "zoe/x.ipynb": B})
+    assert {line.learner for line in collected.lines if line.learner} == {learner, "zoe"}
 
 
 def test_whoever_handed_in_before_is_known_by_a_file_alone(collecting: Collecting, course: Path) -> None:
     collecting({"jane/x.ipynb": A}, "folder")
-    collected = collecting({"jane (1).ipynb": B, "jane.zip": zipped({"x.ipynb": B})})
+    collected = collecting({"jane (1).ipynb": B, "jane.zip": zipped({"x.ipynb": B}), "bob/x.ipynb": A})
     assert [line.status for line in collected.needs_person] == ["waits"], "whoever wrote the name, a person decides"
-    assert {line.learner for line in collected.lines if line.learner} == {"jane"}
+    assert {line.learner for line in collected.lines if line.learner} == {"jane", "bob"}
 
 
 def _cure(told: str, start: str) -> list[str]:

@@ -664,6 +664,35 @@ def test_a_lone_file_that_is_called_as_an_lms_calls_it_is_nobodys(
     assert everything(course / "submitted")["bob/01_first/01_first.ipynb"] == BOBS
 
 
+BY_ITSELF = {
+    "bob.zip": {"x.ipynb": HERS},
+    "work.zip": {"bob/x.ipynb": HERS},
+    "x.zip": {"01_first_bob.ipynb": HERS},
+    "hers": {"01_first_bob.ipynb": HERS},
+    "submissions.zip": {"submission_9/bob.ipynb": HERS},
+    "homework.zip": {"submissions/bob_1_2_x.ipynb": HERS},
+    "submissions": {"submission_9/7-99 - Mallory - Nov 1, 2026 900 AM - x.ipynb": HERS},
+}
+"""What one learner packed or sent, and a person collects by itself."""
+
+
+@pytest.mark.parametrize("upload", BY_ITSELF)
+@pytest.mark.parametrize("before", [False, True])
+def test_nor_does_all_that_one_learner_packed_or_sent_say_whose_it_is(
+    upload: str, before: bool, collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    enrol(course, [Member("bob"), Member("eve"), Member("mallory")])
+    if before:
+        collecting(CLASS, "class")
+    path = folder_of(tmp_path / upload, BY_ITSELF[upload]) if "." not in upload else tmp_path / upload
+    if "." in upload:
+        path.write_bytes(zipped(BY_ITSELF[upload], time=datetime(2027, 1, 1, tzinfo=UTC)))
+    (line,) = collect(course, [path]).needs_person
+    assert (line.status, line.learner, line.time) == ("no learner known", "", None)
+    collecting(CLASS, "class")
+    assert HERS not in everything(course / "submitted").values()
+
+
 def test_nor_does_it_hide_what_comes_afterwards(collecting: Collecting, course: Path) -> None:
     assert collecting(HERS, LONE["Canvas"]).needs_person
     assert not collecting(LMS["Canvas"], "hooks26.zip").needs_person
