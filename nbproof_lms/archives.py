@@ -126,6 +126,7 @@ _STARTS = (
     (b"\xfd7zXZ\0", "xz"),
     (b"7z\xbc\xaf\x27\x1c", "7z"),
     (b"Rar!\x1a\x07", "rar"),
+    (b"BZh", "bzip2"),
 )
 
 
@@ -134,8 +135,6 @@ def packing_of(head: bytes) -> str:
     for start, kind in _STARTS:
         if head.startswith(start):
             return kind
-    if re.match(rb"BZh[1-9]1AY&SY", head):
-        return "bzip2"
     return "tar" if head[257:262] == b"ustar" else ""
 
 
