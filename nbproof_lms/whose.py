@@ -23,7 +23,10 @@ __all__ = ["HIDDEN", "FilePlace", "Parts", "Upload", "Whose", "lesson_named", "o
 
 HIDDEN = "the LMS hides whose it is (anonymous grading)"
 _DEEPEST = 8
-_ALONE = "all is one person's, who may have sent it by mail under any name: say whose it is with --learner"
+_ALONE = (
+    "all would be one person's, and may have come by mail, under any name: --learner says whose it is; where it is a class's, "
+    "collect what lies in the folder"
+)
 
 Parts = tuple[str, ...]
 _Readings = dict[System, dict[Parts, LmsEntry]]
@@ -326,7 +329,8 @@ class _Names:
         is_packed, is_loose = (upload.name,) in upload.archives, self._folders.isdisjoint(entries)
         if self._system:
             return self._layout.depth > 0 or (is_loose and not is_packed)
-        return is_loose or is_packed
+        is_stranger = upload.roster is not None and not any(upload.who(entry.name) for entry in entries.values())
+        return is_loose or is_packed or is_stranger
 
     def _note_places(self, places: Sequence[FilePlace], depth: int, archives: set[Parts]) -> None:
         """What lies in the folders of the layout: lessons, and whatever people have arranged below."""

@@ -8,7 +8,7 @@ from nbproof_lms.system import LmsEntry, System
 
 _FILE = re.compile(
     r"(?:(?:Copy of|Copie de|Copia de|Kopie von|Cópia de)\s+)?"
-    r"(?P<name>(?!\d).{2,120}?) [-–] (?!(?:copy|kopie|copie)\b)(?P<file>.+)",
+    r"(?P<name>(?!\d).{2,120}?) [-–] (?!(?:copy|kopie|copie)\b)(?P<file>.+\.[a-z]\w*.{0,9})",
     re.DOTALL | re.IGNORECASE,
 )
 # What stands in the names that other systems give.
@@ -22,7 +22,7 @@ class Classroom(System):
     patterns = (_FILE,)
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
-        """``Jane Doe - work.ipynb``; with another LMS's words in the name, what follows them is the learner's."""
+        """``Jane Doe - work.ipynb``, never a folder ``CS101 - Lab 3``; with another LMS's words in the name, what follows them is the learner's."""
         return None if _OTHERS.search(found["name"]) else LmsEntry(found["name"], found["file"])
 
 

@@ -113,6 +113,27 @@ def test_a_name_within_an_lmss_name_is_the_learners_own(system: str, collecting:
     assert times <= {"2026-11-09"}
 
 
+INNER = {
+    "Canvas": {"bob_1_2_x.ipynb": BOBS, "eve_3_4_x.ipynb": EVES},
+    "Classroom": {"bob - x.ipynb": BOBS, "eve - x.ipynb": EVES},
+    "folders": CLASS,
+    "files": {"01_first_bob.ipynb": BOBS, "01_first_eve.ipynb": EVES},
+}
+
+
+@pytest.mark.parametrize("form", INNER)
+@pytest.mark.parametrize("around", ["CS101 - Lab 3", "CS101"])
+@pytest.mark.parametrize("upload", ["drive-download.zip", "class"])
+def test_a_folder_around_a_class_is_no_learner(
+    upload: str, around: str, form: str, collecting: Collecting, course: Path
+) -> None:
+    """Else one copy of the class would count, and the others be earlier ones of hers."""
+    enrol(course, [Member("bob"), Member("eve")])
+    lines = collecting({f"{around}/{name}": data for name, data in INNER[form].items()}, upload).needs_person
+    assert [line.status for line in lines] == ["no learner known"] * 2
+    assert not (course / "submitted").exists()
+
+
 NOBODYS = {
     "Gradescope": "assignment_4711_export/submission_{0}/",
     "GitHub Classroom": "homework-1-{1}/",
