@@ -22,7 +22,7 @@ class Classroom(System):
     patterns = (_FILE,)
 
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
-        """``Jane Doe - work.ipynb``, never a folder ``CS101 - Lab 3``; with another LMS's words in the name, what follows them is the learner's."""
+        """``Jane Doe - work.ipynb``, no folder ``CS101 - Lab 3``; what follows another LMS's words in a name is the learner's."""
         return None if _OTHERS.search(found["name"]) else LmsEntry(found["name"], found["file"])
 
 
