@@ -181,7 +181,7 @@ def _by_word(room: Rehearsal) -> GradedClass:
 
 def _canvas(course: Path, folder: Path, files: dict[str, bytes]) -> None:
     shutil.rmtree(course / "submitted", ignore_errors=True)
-    path = folder / f"{'-'.join(name[:9] for name in files)}.zip"
+    path = folder / f"submissions {'-'.join(name[:9] for name in files)}.zip"
     path.write_bytes(zipped(files))
     assert not collect(course, [path]).needs_person
 
