@@ -324,7 +324,7 @@ class _Names:
     def _is_lone(self) -> bool:
         """Whether all is one person's, and whoever sent or packed it may have written the name."""
         upload, entries = self._upload, self._layout.entries
-        if len({(entry.name, entry.account) for entry in entries.values()}) != 1:
+        if len({self._found[head].learner or entry.name for head, entry in entries.items()}) != 1:
             return False
         is_packed, is_loose = (upload.name,) in upload.archives, self._folders.isdisjoint(entries)
         if self._system:
