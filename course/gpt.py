@@ -20,7 +20,7 @@ class Head(nn.Module):
         scores = self.query(x) @ self.key(x).mT / self.key.out_features**0.5
         later = torch.ones_like(scores, dtype=torch.bool).triu(1)
         attention = self.softmax(scores.masked_fill(later, -torch.inf))
-        return attention @ self.value(x)  # type: ignore[no-any-return]
+        return attention @ self.value(x)
 
 
 class Block(nn.Module):
@@ -52,4 +52,4 @@ class TinyGPT(nn.Module):
         x = self.token(tokens) + self.place.weight[: tokens.shape[1]]
         for block in self.blocks:
             x = block(x)["hidden"]
-        return self.head(self.norm(x))  # type: ignore[no-any-return]
+        return self.head(self.norm(x))

@@ -46,7 +46,7 @@ class Reader(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = self.features(x).mean((2, 3))
-        return self.head(10 * self.unit(self.embed(x)))  # type: ignore[no-any-return]
+        return self.head(10 * self.unit(self.embed(x)))
 
 
 def scans_of_digits() -> tuple[torch.Tensor, torch.Tensor]:
@@ -62,7 +62,7 @@ def train(net: nn.Module, scans: torch.Tensor, answers: torch.Tensor, batches: I
     for batch in batches:
         loss = functional.cross_entropy(net(scans[batch]), answers[batch])
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
         losses.append(loss.item())
     return losses

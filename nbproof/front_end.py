@@ -9,7 +9,19 @@ from typing import Any
 
 from nbproof.course_file import the_course
 
-__all__ = ["MONO", "framed", "graded_later", "person_at_work", "prose", "ran_before", "seal", "shell", "show", "sign"]
+__all__ = [
+    "MONO",
+    "framed",
+    "graded_later",
+    "person_at_work",
+    "prose",
+    "ran_before",
+    "seal",
+    "shell",
+    "show",
+    "show_markdown",
+    "sign",
+]
 
 _FRAME = (
     "border-left:4px solid {accent};padding:.45em .9em;margin:.3em 0;max-width:{width}em;line-height:1.45;"
@@ -55,6 +67,15 @@ def show(page: str, plain: str) -> bool:
 
     display({"text/html": page, "text/plain": plain}, raw=True)
     return True
+
+
+def show_markdown(text: str, plain: str) -> None:
+    """Display markdown, which a front end draws in its own way; ``plain`` is printed where there is none."""
+    if shell() is None:
+        return print(plain)
+    from IPython.display import display
+
+    display({"text/markdown": text, "text/plain": plain}, raw=True)
 
 
 def person_at_work() -> bool:

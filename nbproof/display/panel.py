@@ -18,7 +18,7 @@ from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
 from nbproof.display.tables import tables_html
 from nbproof.display.words import words
-from nbproof.front_end import MONO, framed, prose, shell, show, sign
+from nbproof.front_end import MONO, framed, prose, shell, show, show_markdown, sign
 from nbproof.values.compare import Difference
 from nbproof.values.results import Finding, first_wrong
 
@@ -195,8 +195,4 @@ def show_solution(exercise: str) -> None:
     if not answers:
         return say(*words().pair("not handed out"))
     text = "\n\n".join(f"**{name}**\n\n```python\n{source}\n```" for name, source in answers)
-    if shell() is None:
-        return print(text)
-    from IPython.display import display
-
-    display({"text/markdown": text, "text/plain": text}, raw=True)
+    show_markdown(text, text)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import html
 import inspect
-import re
 import sys
-import textwrap
 import types
 from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
 
-from course import models, vision
+from course import gpt, models, vision
 from course.data import digit_batches, digits, jittered, picture
 from course.models import Add, Model
-from course.sources import show_source, source_of
+from course.patient import Reader, UnitLength
+from course.sources import show_source
 
 
 def test_digits_are_scikit_learns() -> None:
@@ -104,24 +101,6 @@ def test_the_cure_waits_for_the_first_import_and_is_applied_once(monkeypatch: py
     assert sys.meta_path == []
 
 
-class Marked:
-    """A class with all that is there for tools only."""
-
-    __test__ = False  # pytest
-
-    text = "# type: ignore stays in a text"  # this comment stays
-
-    def one(self) -> int:
-        return self.text  # type: ignore[return-value]
-
-    # fmt: off
-    def two(self) -> None:
-        print(self)  # fmt: skip
-        if True:  # pragma: no cover
-            """One line,  # noqa
-            another line."""
-
-
 def test_in_a_terminal_the_sources_are_printed_one_after_another(capsys: pytest.CaptureFixture[str]) -> None:
     show_source(Add, Model.forward)
     add, forward = capsys.readouterr().out.split("\n\n\n")
@@ -131,34 +110,16 @@ def test_in_a_terminal_the_sources_are_printed_one_after_another(capsys: pytest.
     assert "\n    return output" in forward
 
 
-def test_what_is_there_for_tools_only_is_left_out() -> None:
-    for name in models.__all__:
-        shown = source_of(getattr(models, name))
-        compile(shown, name, "exec", dont_inherit=True)
-        assert "__test__" not in shown and "type: ignore" not in shown
-    assert source_of(Marked) == textwrap.dedent('''\
-        class Marked:
-            """A class with all that is there for tools only."""
-
-            text = "# type: ignore stays in a text"  # this comment stays
-
-            def one(self) -> int:
-                return self.text
-
-            def two(self) -> None:
-                print(self)
-                if True:
-                    """One line,  # noqa
-                    another line."""''')
+def test_of_what_lessons_show_nothing_is_there_for_tools_only(capsys: pytest.CaptureFixture[str]) -> None:
+    for one in [*map(models.__dict__.get, models.__all__), *map(gpt.__dict__.get, gpt.__all__), Reader, UnitLength]:
+        show_source(one)
+    shown = capsys.readouterr().out
+    assert "__test__" not in shown and "type: ignore" not in shown and "noqa" not in shown and "fmt:" not in shown
 
 
-def test_in_a_notebook_it_is_monospaced_and_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_front_end_colours_the_source_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = []
-    monkeypatch.setattr("course.sources.show", lambda page, plain: shown.append((page, plain)) or True)
-    show_source(Add, nn.ReLU.forward)
-    ((page, plain),) = shown
-    assert plain == f"{source_of(Add)}\n\n\n{source_of(nn.ReLU.forward)}"
-    # Nothing is lost between the colours.
-    assert html.unescape(re.sub(r"<[^>]*>", "", page)) == plain
-    assert page.startswith("<pre ") and "monospace" in page
-    assert re.search(r'<span style="color:[^"]*keyword[^"]*">class</span>', page)
+    monkeypatch.setattr("course.sources.show_markdown", lambda text, plain: shown.append((text, plain)))
+    show_source(Add)
+    ((text, plain),) = shown
+    assert text == f"```python\n{plain}\n```" and plain == inspect.getsource(Add).rstrip()
