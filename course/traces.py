@@ -42,7 +42,6 @@ _BACKWARD: Callable[[nn.Module], tuple[list[Any], list[Any]]] = nn.Module._get_b
 _BACKWARD_PRE: Callable[[nn.Module], list[Any]] = nn.Module._get_backward_pre_hooks
 _GRAD_OF: Callable[[torch.Tensor], torch.Tensor | None] = torch._C.TensorBase.__dict__["grad"].__get__
 _DICT_OF_MODULE = nn.Module.__dict__["__dict__"].__get__
-_DICT_OF_TENSOR = torch.Tensor.__dict__["__dict__"].__get__
 
 
 is_a = isinstance

@@ -13,7 +13,8 @@ import torch
 
 from course.pictures.canvas import FAINT, INK, ORANGE, PAPER, QUIET, RED, Picture, empty_picture, in_own_style
 from course.pictures.cells import real, span
-from course.pictures.words import amount, cut, listed, number, told
+from course.pictures.words import cut, listed, number, told
+from nbproof.text import counted
 
 __all__ = ["draw_activation_histograms"]
 
@@ -46,21 +47,20 @@ class _Layer:
         low, high = map(number, self.ends)
         last = f" at first, {_share(self.zeros[-1])} at last" if len(self.zeros) > 1 else ""
         broken = "" if self.broken is None else f", NaN or inf from step {self.broken}"
-        steps = amount(len(self.zeros), "step")
+        steps = counted(len(self.zeros), "step")
         return f"{self.name}: {steps}, values from {low} to {high}, zeros {_share(self.zeros[0])}{last}{broken}"
 
 
 @in_own_style
-def draw_activation_histograms(history: Mapping[str, Iterable[torch.Tensor]], title: str | None = None) -> Picture:
+def draw_activation_histograms(
+    history: Mapping[str, Iterable[torch.Tensor]], title: str = "Activations, step by step"
+) -> Picture:
     """Draw, layer by layer, how activations spread over the steps, and the share of zeros (units that are dead).
 
     ``history`` maps a layer's name to a list of tensors, one a step, of any shape and real dtype: what a forward hook
     has put aside. Dark is where many values are (on a log scale). Below runs the share of values that are exactly 0.
     """
-    if not isinstance(history, Mapping):
-        raise ValueError(f"wanted a dict {{layer name: list of tensors}}, got {told(history)}")
     layers = [_summed_up(str(name), steps) for name, steps in history.items()]
-    title = title or "Activations, step by step"
     if not layers:
         return empty_picture(title, "Nothing recorded: has the hook run?")
     what = "For every layer a histogram of its values over the steps, and the share of zeros"
@@ -76,9 +76,6 @@ def draw_activation_histograms(history: Mapping[str, Iterable[torch.Tensor]], ti
 
 
 def _summed_up(name: str, steps: Iterable[torch.Tensor]) -> _Layer:
-    steps = [steps] if isinstance(steps, torch.Tensor) else steps
-    if not isinstance(steps, Iterable) or isinstance(steps, (str, Mapping)):
-        raise ValueError(f"wanted a list of tensors, one a step, but history[{name!r}] is {told(steps)}")
     values, zeros, broken = [], [], None
     for step, tensor in enumerate(steps):
         if not isinstance(tensor, torch.Tensor):

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from course.pictures.canvas import QUIET, Picture, empty_picture, in_own_style
-from course.pictures.words import cut, listed, told
+from course.pictures.words import cut, listed
 
 __all__ = ["draw_attention"]
 
 _CELL, _LEFT, _GAP = 0.185, 0.75, 0.25
+_TITLE = "Where the heads look"
 _WORDS = 0.97
 """Inches of a row of pictures that are words: above, between and below."""
 
@@ -21,7 +22,6 @@ def draw_attention(
     attention: Mapping[str, Mapping[str, torch.Tensor]],
     words: Mapping[str, Sequence[str]],
     last: int | None = None,
-    title: str = "Where the heads look",
 ) -> Picture:
     """Draw the attention of some heads, a row of pictures a line that was read. Dark is where a token takes much.
 
@@ -30,17 +30,18 @@ def draw_attention(
     """
     drawn = {name: heads for name, heads in attention.items() if heads}
     if not drawn:
-        return empty_picture(title, "Nothing recorded: has the hook run?")
+        return empty_picture(_TITLE, "Nothing recorded: has the hook run?")
     plain = {
-        name: {head: _plain(one, len(words[name])) for head, one in heads.items()} for name, heads in drawn.items()
+        name: {head: one.detach().cpu().float().reshape([len(words[name])] * 2) for head, one in heads.items()}
+        for name, heads in drawn.items()
     }
     columns = max(map(len, plain.values()))
     wide = _CELL * max(len(words[name]) for name in plain)
     rows = {name: min(last or len(words[name]), len(words[name])) for name in plain}
     tall = 0.9 + sum(_CELL * count + _WORDS for count in rows.values())
-    alt = f"{title}. {listed(_told(plain, words, rows))}"
+    alt = f"{_TITLE}. {listed(_told(plain, words, rows))}"
     picture = Picture(max(_LEFT + columns * (wide + _GAP), 5.6), tall, alt)
-    top = picture.titled(title) - 0.6
+    top = picture.titled(_TITLE) - 0.6
     for name, heads in plain.items():
         picture.write(0.15, top, cut(name, 30), weight="bold")
         for place, (head, one) in enumerate(heads.items()):
@@ -67,15 +68,6 @@ def _write_words(picture: Picture, words: Sequence[str], rows: int, left: float,
         picture.write(left + (place + 0.5) * _CELL, bottom - 0.04, cut(word, 8), **style)
     for place, word in enumerate(words[len(words) - rows :] if rows else []):
         picture.write(left - 0.08, bottom + (rows - place - 0.5) * _CELL, cut(word, 8), fontsize=7.5, ha="right")
-
-
-def _plain(one: torch.Tensor, count: int) -> torch.Tensor:
-    shape = tuple(one.shape) if isinstance(one, torch.Tensor) else ()
-    if shape[-2:] != (count, count) or any(size != 1 for size in shape[:-2]):
-        raise ValueError(
-            f"wanted attention of shape ({count}, {count}), one row and one column a word, got {told(one)}"
-        )
-    return one.detach().cpu().float().reshape(count, count)
 
 
 def _told(

@@ -30,9 +30,8 @@ _BADGES = {
 @in_own_style
 def draw_autograd_graph(
     output: torch.Tensor,
-    names: Mapping[str, torch.Tensor] | None = None,
-    title: str | None = None,
-    gradients: bool | Mapping[str, torch.Tensor | None] = False,
+    names: Mapping[str, torch.Tensor],
+    gradients: Mapping[str, torch.Tensor | None] | None = None,
     changed: Iterable[torch.Tensor] = (),
 ) -> Picture:
     """Draw the autograd graph behind ``output``: leaves on top, ``output`` at the bottom, gradients run upwards.
@@ -42,9 +41,9 @@ def draw_autograd_graph(
     a tensor, and a graph node knows its tensor only if that is a leaf: so the hooks of leaves always show,
     those of other tensors where the tensor is named. Hooks on the nodes themselves are not listed anywhere.
 
-    ``gradients=True`` writes into the boxes what a backward has left in ``.grad``: of leaves, and of named tensors that
-    retain it. A mapping from names to gradients, as hooks catch them, fills in other named tensors. Few elements are
-    written out, of more the norm. Nothing is computed, so no hook runs.
+    ``gradients`` maps names to gradients, as hooks catch them. Into the other boxes is written what a backward has left in
+    ``.grad``: of leaves, and of named tensors that retain it. Few elements are written out, of more the norm. Nothing is
+    computed, so no hook runs.
 
     ``changed`` are tensors whose gradient a hook exchanges: coloured is what a changed gradient reaches, which is
     everything behind them.
@@ -53,10 +52,9 @@ def draw_autograd_graph(
     """
     if not output.requires_grad:
         raise ValueError("this tensor has no autograd graph: nothing that it was computed from requires a gradient")
-    graph = graph_of(output, names or {})
-    if gradients is not False:
-        caught = {} if gradients is True else gradients
-        _write_gradients(graph, {**(names or {}), "output": output}, caught)
+    graph = graph_of(output, names)
+    if gradients is not None:
+        _write_gradients(graph, {**names, "output": output}, gradients)
     reached = uses_behind(changed)
     for route in graph.routes:
         route.marked = route.boxes[0].node in reached
@@ -64,10 +62,10 @@ def draw_autograd_graph(
     graph.lay_out()
     left, right = graph.ends
     handles = _key_of(graph, glowing)
-    half = max((right - left) / 2 + 0.35, 2.45 if handles else 0.0, 0.06 * len(title or "") + 0.2)
+    half = max((right - left) / 2 + 0.35, 2.45 if handles else 0.0)
     foot = 0.1 + (0.1 + 0.25 * len(handles) if handles else 0.05)
-    high = foot + graph.tall + 0.15 + (0.3 if title else 0.0)
-    alt = f"{title or 'Autograd graph'}. Gradients run from the output to the leaves: {listed(graph.in_words(), 40)}"
+    high = foot + graph.tall + 0.15
+    alt = f"Autograd graph. Gradients run from the output to the leaves: {listed(graph.in_words(), 40)}"
     if glowing:
         alt += f". A changed gradient comes to {listed([box.label or box.operation for box in glowing], 40)}"
     picture = Picture(2 * half, high, alt)
@@ -75,8 +73,6 @@ def draw_autograd_graph(
     paint_graph(axes, graph, glowing)
     if handles:
         picture.key(1, 0.15, 0.05, handles)
-    if title:
-        picture.write(half, high - 0.2, title, ha="center", fontsize=11, weight="bold")
     return picture
 
 

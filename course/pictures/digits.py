@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import torch
 from matplotlib.patches import Rectangle
 
-from course.pictures.canvas import RED, Picture, empty_picture, in_own_style
+from course.pictures.canvas import RED, Picture, in_own_style
 from course.pictures.words import cut, listed
 
 __all__ = ["draw_digits"]
@@ -18,23 +18,18 @@ _SMALL, _LARGE, _GAP, _LINE = 0.78, 1.6, 0.14, 0.24
 
 @in_own_style
 def draw_digits(
-    pictures: torch.Tensor, captions: Sequence[str], marked: Collection[int] = (), title: str | None = None
+    pictures: torch.Tensor, captions: Sequence[str], marked: Collection[int] = (), title: str = "Samples"
 ) -> Picture:
     """Draw grey pictures, (N, H, W) or (N, 1, H, W), ten a row or up to four large ones, with ``captions[n]`` below ``n``.
 
     A caption may hold line breaks. Pictures whose number is in ``marked`` get a thick red frame. Raises ValueError for
-    other shapes, and where there are not as many captions as pictures.
+    other shapes.
     """
     images = pictures.detach().cpu().float()
     if images.dim() == 4 and images.shape[1] == 1:
         images = images[:, 0]
     if images.dim() != 3:
         raise ValueError(f"pictures have shape {tuple(pictures.shape)}, wanted (N, H, W) or (N, 1, H, W)")
-    if len(captions) != len(images):
-        raise ValueError(f"{len(images)} pictures and {len(captions)} captions, wanted one caption for each picture")
-    title = title or "Samples"
-    if not captions:
-        return empty_picture(title, "No picture.")
     words = [" ".join(caption.split()) + (" (marked)" if n in marked else "") for n, caption in enumerate(captions)]
     side = _LARGE if len(images) <= 4 else _SMALL
     row = side + 0.12 + _LINE * max(caption.count("\n") + 1 for caption in captions)

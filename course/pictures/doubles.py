@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import dataclasses
 import random
 import types
 import warnings
@@ -18,43 +17,25 @@ from torch import nn
 from torch.nn.parameter import UninitializedBuffer
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-__all__ = ["double_of", "quietly", "spare_copy", "tensors_in"]
+__all__ = ["double_of", "quietly", "spare_copy"]
 
 
 def double_of(model: nn.Module) -> nn.Module:
     """A copy of a model without the hooks of its owner: nothing that runs in it reaches the model.
 
     Hooks that PyTorch itself has put there, which make lazy modules or ``weight_norm`` work, stay.
-    What cannot be copied (a lock, an open file) is shared.
     """
-    try:
-        double = copy.deepcopy(model)
-    except Exception:
-        # Part by part: a model that keeps a tensor of its last graph, say, cannot be copied as a whole.
-        parts = [*model.modules()]
-        memo: dict[int, Any] = {id(part): type(part).__new__(type(part)) for part in parts}
-        for part in parts:
-            memo[id(part)].__dict__.update({key: _copy_of(value, memo) for key, value in vars(part).items()})
-        double = memo[id(model)]
+    memo: dict[int, Any] = {}
+    for value in tree_leaves([vars(part) for part in model.modules()]):
+        # What torch does not copy: a tensor that is kept from the last graph, a buffer without a shape.
+        if isinstance(value, UninitializedBuffer):
+            memo[id(value)] = UninitializedBuffer(device=value.device, dtype=value.dtype)  # type: ignore[call-arg]
+        elif isinstance(value, torch.Tensor) and not value.is_leaf:
+            memo[id(value)] = value.detach().clone()
+    double = copy.deepcopy(model, memo)
     for module in double.modules():
         _drop_hooks(module)
     return double
-
-
-def _copy_of(value: Any, memo: dict[int, Any]) -> Any:
-    """A deep copy as far as one can be had."""
-    try:
-        return copy.deepcopy(value, memo)
-    except Exception:
-        if isinstance(value, UninitializedBuffer):
-            return memo.setdefault(id(value), UninitializedBuffer(device=value.device, dtype=value.dtype))  # type: ignore[call-arg]
-        if isinstance(value, torch.Tensor):
-            return memo.setdefault(id(value), value.detach().clone())
-        if type(value) in (dict, OrderedDict):
-            return type(value)((key, _copy_of(one, memo)) for key, one in value.items())
-        if type(value) in (list, tuple):
-            return type(value)(_copy_of(one, memo) for one in value)
-        return value
 
 
 def _drop_hooks(module: nn.Module) -> None:
@@ -95,10 +76,3 @@ def spare_copy(value: Any) -> Any:
         return own.requires_grad_().clone() if tensor.requires_grad else own
 
     return tree_map_only(torch.Tensor, spare, value)
-
-
-def tensors_in(value: Any) -> list[torch.Tensor]:
-    """The tensors in an input or output, in order."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = vars(value)
-    return [one for one in tree_leaves(value) if isinstance(one, torch.Tensor)]

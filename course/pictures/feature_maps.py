@@ -18,16 +18,13 @@ _SIGNS = "blue −: below 0   ·   white: 0   ·   red +: above 0"
 
 @in_own_style
 def draw_feature_maps(
-    features: Mapping[str, torch.Tensor], columns: int = 8, title: str | None = None, one_scale: bool = False
+    features: Mapping[str, torch.Tensor], columns: int = 8, title: str = "Feature maps", one_scale: bool = False
 ) -> Picture:
     """A grid of maps, one row a layer: the first ``columns`` channels of the first sample in the batch.
 
     ``features`` maps a layer's name to its output, shape (N, C, H, W), any real dtype. Each row has a
-    scale of its own, or all share one, white at 0, red above, blue below. Raises ValueError for an empty mapping or
-    other shapes.
+    scale of its own, or all share one, white at 0, red above, blue below. Raises ValueError for other shapes.
     """
-    if not isinstance(features, Mapping) or not features:
-        raise ValueError(f"wanted a dict {{layer name: tensor of shape (N, C, H, W)}}, got {told(features)}")
     for name, value in features.items():
         if not isinstance(value, torch.Tensor) or value.dim() != 4 or not value.numel():
             raise ValueError(
@@ -35,19 +32,18 @@ def draw_feature_maps(
             )
     maps = {str(name): real(value[0]) for name, value in features.items()}
     # Inches; a bold 10-point letter is about 0.1 wide.
-    left, top = max(1.55, 0.35 + 0.098 * max(len(cut(name, 26)) for name in maps)), 0.5 if title else 0.12
+    left = max(1.55, 0.35 + 0.098 * max(len(cut(name, 26)) for name in maps))
     columns = max(1, min(columns, max(map(len, maps.values()))))
     counts = {name: f"{columns} of {len(one)}" if len(one) > columns else f"{len(one)}" for name, one in maps.items()}
     sizes = {name: f"{counts[name]} maps, {one.shape[1]} × {one.shape[2]}" for name, one in maps.items()}
     widest = max(_limit(one[:columns]) for one in maps.values())
     words = listed(f"{name}: {size}, values {_range(maps[name])}" for name, size in sizes.items())
-    heading = title or "Feature maps"
-    alt = f"{heading}. One row a layer, at most {columns} maps of each, blue below 0, white at 0, red above: {words}"
-    picture = Picture(max(left + columns + 0.15, 6.4), top + len(maps) + 0.34, alt)
-    tall = picture.titled(title or "")
+    alt = f"{title}. One row a layer, at most {columns} maps of each, blue below 0, white at 0, red above: {words}"
+    picture = Picture(max(left + columns + 0.15, 6.4), len(maps) + 0.84, alt)
+    tall = picture.titled(title)
     for row, (name, size) in enumerate(sizes.items(), 1):
         shown = maps[name][:columns]
-        _row(picture, (cut(name, 26), size), shown, widest if one_scale else _limit(shown), (left, tall - top - row))
+        _row(picture, (cut(name, 26), size), shown, widest if one_scale else _limit(shown), (left, tall - 0.5 - row))
     scales = "all rows share one scale" if one_scale else "each row has its own scale"
     picture.write(0.15, 0.16, f"{_SIGNS}   ·   {scales}", fontsize=8.5, color=QUIET)
     return picture
@@ -55,32 +51,26 @@ def draw_feature_maps(
 
 @in_own_style
 def draw_clobber(
-    before: torch.Tensor,
-    after: torch.Tensor,
-    columns: int = 6,
-    labels: tuple[str, str] = ("when the hook ran", "after forward"),
-    title: str | None = None,
+    before: torch.Tensor, after: torch.Tensor, columns: int = 6, title: str = "A feature, twice"
 ) -> Picture:
     """One feature, twice: above as it was when the hook ran, below as it is now; to the right, how the values spread.
 
     Both have shape (N, C, H, W). All maps share one colour scale: blue below 0, white at 0, red above.
-    Raises ValueError where the shapes differ or are not 4-D.
     """
-    if before.shape != after.shape or before.dim() != 4 or not before.numel():
-        raise ValueError(f"wanted two tensors of one shape (N, C, H, W), got {told(before)} and {told(after)}")
     both = [real(tensor[0]) for tensor in (before, after)]
     limit = max(_limit(maps[:columns]) for maps in both)
-    top, left = 0.5 if title else 0.15, 0.35 + 0.075 * max(map(len, labels))
+    labels = "when the hook ran", "after forward"
+    left = 0.35 + 0.075 * len(labels[0])
     spread = left + min(columns, len(both[0])) + 0.65
     changed = float((before != after).double().mean())
     words = "; ".join(f"{label}: values {_range(maps)}" for label, maps in zip(labels, both, strict=True))
-    alt = f"{title or 'A feature, twice'}. Maps above and below, with a histogram each. {words}; {changed:.0%} changed"
-    picture = Picture(spread + 2.05, top + 2.4, alt)
-    tall = picture.titled(title or "")
+    alt = f"{title}. Maps above and below, with a histogram each. {words}; {changed:.0%} changed"
+    picture = Picture(spread + 2.05, 2.9, alt)
+    tall = picture.titled(title)
     low, high = span(both[0])
     bins = torch.linspace(low, high if high > low else low + 1, 41).tolist()
     for row, (maps, label, look) in enumerate(zip(both, labels, ((BLUE, ""), (ORANGE, "///")), strict=True), 1):
-        bottom = tall - top - row
+        bottom = tall - 0.5 - row
         _row(picture, (label, f"min {number(float(maps.min()))}"), maps[:columns], limit, (left, bottom))
         axes = picture.inches(spread, bottom + 0.1, 1.9, 0.82, facecolor=PAPER)
         values = maps[maps.isfinite()].double().numpy()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import torch
 from matplotlib.ticker import NullLocator
 from torch import nn
-from torch.nn.parameter import is_lazy
 
 from course.pictures.canvas import (
     BLUE,
@@ -26,32 +24,24 @@ from course.pictures.canvas import (
     empty_picture,
     in_own_style,
 )
-from course.pictures.words import cut, listed, number, power_of_ten, told
+from course.pictures.words import cut, listed, number, power_of_ten
 
 __all__ = ["draw_gradient_flow"]
 
 MAX_ROWS = 64
-"""More parameters than this are drawn together, one row for all of a module's."""
-
-# Gradients beyond this, and below its inverse, are drawn at the edge; their size is written down all the same.
-_HUGE = 1e60
+"""Of more parameters than this the first and the last are drawn."""
 
 
 @dataclass(frozen=True)
 class _Row:
-    """The gradient of one parameter, or of several: sum and number of its finite elements, and what is odd, in words."""
+    """The gradient of one parameter: mean and largest of its finite elements, and what is odd, in words."""
 
     name: str
     odd: str = ""
-    total: float = 0.0
-    count: int = 0
+    mean: float = 0.0
     largest: float = 0.0
     broken: bool = False
     """NaN or infinity is in it."""
-
-    @property
-    def mean(self) -> float:
-        return self.total / max(self.count, 1)
 
     @property
     def says(self) -> str:
@@ -68,15 +58,16 @@ def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], tit
     """
     if isinstance(model, nn.Module):
         what, values = type(model).__name__, dict[str, Any](model.named_parameters())
-    elif isinstance(model, Mapping):
-        what, values = "the given tensors", dict(model)
     else:
-        raise ValueError(f"wanted a module, or a dict {{name: gradient}}, got {told(model)}")
+        what, values = "the given tensors", dict(model)
     title = title or f"Gradient flow of {what}"
     if not values:
         return empty_picture(title, "There are no parameters.")
-    rows = _together([_row(str(name), value) for name, value in values.items()])
-    note = "" if len(rows) == len(values) else f"{len(values)} parameters, drawn together by module"
+    names, note = [*values], ""
+    if len(names) > MAX_ROWS:
+        note = f"{len(names)} parameters, of which the first and the last {MAX_ROWS // 2} are drawn"
+        names = [*names[: MAX_ROWS // 2], *names[-MAX_ROWS // 2 :]]
+    rows = [_row(str(name), values[name]) for name in names]
     if all(row.odd.startswith("None") for row in rows):
         note = "no .grad anywhere: has backward() run?"
     words = listed((f"{row.name}: {row.says}" for row in rows), 24)
@@ -87,11 +78,7 @@ def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], tit
 
 
 def _row(name: str, value: Any) -> _Row:
-    if value is not None and not isinstance(value, torch.Tensor):
-        raise ValueError(f"wanted gradients, tensors or None, but {name!r} is {told(value)}")
     if isinstance(value, nn.Parameter) or (value is not None and value.is_leaf and value.requires_grad):
-        if is_lazy(value):
-            return _Row(name, "None: not initialized yet")
         if value.grad is None and not value.requires_grad:
             return _Row(name, "None: frozen, requires_grad is False")
         value = value.grad
@@ -111,28 +98,7 @@ def _of_gradient(name: str, gradient: torch.Tensor) -> _Row:
         odd = ["no elements"]
     elif not odd and largest == 0:
         odd = ["all zero"]
-    return _Row(name, ", ".join(odd), float(finite.sum()), len(finite), largest, any(bad.values()))
-
-
-def _together(rows: list[_Row]) -> list[_Row]:
-    """Few enough rows: names cut at the deepest level at which there are no more than MAX_ROWS, at the first else."""
-    depth = max(row.name.count(".") for row in rows) + 1
-    groups = {row.name: [row] for row in rows}
-    while len(groups) > MAX_ROWS and depth > 1:
-        depth -= 1
-        groups = {}
-        for row in rows:
-            groups.setdefault(".".join(row.name.split(".")[:depth]), []).append(row)
-    return [_merged(name, group) for name, group in groups.items()]
-
-
-def _merged(name: str, rows: list[_Row]) -> _Row:
-    if len(rows) == 1:
-        return rows[0]
-    counts = Counter(row.odd.split(":")[0].split(" in ")[0] for row in rows if row.odd)
-    odd = ", ".join(f"{word} in {count} of {len(rows)} parameters" for word, count in counts.items())
-    total, count = sum(row.total for row in rows), sum(row.count for row in rows)
-    return _Row(name, odd, total, count, max(row.largest for row in rows), any(row.broken for row in rows))
+    return _Row(name, ", ".join(odd), float(finite.sum()) / max(len(finite), 1), largest, any(bad.values()))
 
 
 def _drawn(rows: list[_Row], title: str, note: str, alt: str) -> Picture:
@@ -169,8 +135,8 @@ def _bars(axes: Any, rows: list[_Row], low: float) -> None:
     """Bars, diamonds and the marks of what is odd, each kind at once, with a word for the key."""
     flowing = {place: row for place, row in enumerate(rows) if row.largest > 0}
     if flowing:
-        means = [min(max(row.mean, low), _HUGE) for row in flowing.values()]
-        largest = [min(max(row.largest, low), _HUGE) for row in flowing.values()]
+        means = [max(row.mean, low) for row in flowing.values()]
+        largest = [row.largest for row in flowing.values()]
         wide = [mean - low for mean in means]
         axes.barh([*flowing], wide, left=low, height=0.62, color=BLUE, zorder=2, label="mean |grad|")
         axes.hlines([*flowing], means, largest, color=INK, linewidth=1.3, zorder=3)
@@ -188,7 +154,7 @@ def _mark(axes: Any, x: list[float], y: Iterable[int], marker: str, **style: Any
 
 
 def _limits(rows: list[_Row]) -> tuple[float, float]:
-    sizes = [min(max(size, 1 / _HUGE), _HUGE) for row in rows for size in (row.mean, row.largest) if size > 0]
+    sizes = [size for row in rows for size in (row.mean, row.largest) if size > 0]
     if not sizes:
         return 1e-3, 1.0
     return 10.0 ** (math.floor(math.log10(min(sizes))) - 0.3), max(sizes) * 2.0

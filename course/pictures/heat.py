@@ -19,7 +19,7 @@ _SIDE, _FOOT = 2.6, 0.45
 
 
 @in_own_style
-def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str | None = None) -> Picture:
+def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the model looked") -> Picture:
     """Draw a picture, a heat map of any size, and the heat map over the picture, side by side.
 
     ``picture`` is (C, H, W) or (1, C, H, W) with C 1 or 3, from 0 to 1; other values are stretched to that range.
@@ -42,7 +42,6 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str | None = Non
         words = f"{number(low)} everywhere"
     words = f"heat map {plain.shape[0]} × {plain.shape[1]}: {words}"
     shape = f"the picture, {high} × {wide}" + (", stretched to 0 … 1" if stretched else "")
-    title = title or "Where the model looked"
     w, h = (max(size * _SIDE / max(high, wide), 0.4) for size in (wide, high))
     pitch = max(w + 0.2, 2.0)
     alt = f"{title}. Three pictures side by side: {shape}; {words}; the heat map laid over the picture."
@@ -73,12 +72,7 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str | None = Non
 
 def _image(picture: torch.Tensor) -> tuple[Any, bool]:
     """The picture as (H, W, 3) from 0 to 1, and whether it had to be stretched to that."""
-    wanted = "a picture of shape (C, H, W) or (1, C, H, W) with C 1 or 3"
-    flat = isinstance(picture, torch.Tensor) and picture.dim() == 2
-    plain = _plain(picture[None] if flat else picture, wanted, 3)
-    if plain.shape[0] not in (1, 3):
-        raise ValueError(f"wanted {wanted}, got {told(picture)}")
-    plain = plain.nan_to_num(0.0, 0.0, 0.0)
+    plain = _plain(picture, "a picture of shape (C, H, W) or (1, C, H, W) with C 1 or 3", 3).nan_to_num(0.0, 0.0, 0.0)
     low, high = span(plain)
     stretched = low < -1e-6 or high > 1 + 1e-6
     if stretched:

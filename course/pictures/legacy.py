@@ -11,45 +11,41 @@ import torch
 from matplotlib.lines import Line2D
 from torch import nn
 
+from course.patient import tensors_in
 from course.pictures.autograd_graph import in_short, paint_graph
-from course.pictures.canvas import INK, ORANGE, QUIET, RED, Picture, in_own_style
-from course.pictures.doubles import double_of, quietly, tensors_in
+from course.pictures.canvas import INK, ORANGE, QUIET, Picture, in_own_style
+from course.pictures.doubles import double_of, quietly
 from course.pictures.graph import Graph, graph_of
-from course.pictures.words import cut, in_brief
+from course.pictures.words import cut
 
 __all__ = ["draw_legacy_comparison", "reported_grad_input"]
 
-# Boxes of a graph; a larger one is told in words.
-_MOST = 24
-
 
 @in_own_style
-def draw_legacy_comparison(model: nn.Module, *inputs: torch.Tensor, title: str | None = None) -> Picture:
+def draw_legacy_comparison(model: nn.Module, *inputs: torch.Tensor) -> Picture:
     """Draw ``grad_input`` of the deprecated and of the full backward hook into the autograd graph of any module.
 
     The numbers come from a run each, on copies of ``model`` and ``inputs``, with an upstream gradient of 1 everywhere.
-    Floating-point inputs require a gradient there. Of more than four elements the norm is drawn.
+    Floating-point inputs require a gradient there. Of more than four elements the norm is drawn. Raises whatever the runs
+    raise.
     """
-    heading = title or f"Two backward hooks on {type(model).__name__}"
+    heading = f"Two backward hooks on {type(model).__name__}"
     sides = [_side(model, inputs, legacy) for legacy in (True, False)]
-    graphs = [side.graph for side in sides if side.graph]
     widths = [max(3.9, side.width + 0.4) for side in sides]
-    high = max((graph.tall for graph in graphs), default=0.0) + 1.35
+    high = max(side.graph.tall for side in sides) + 1.35
     alt = f"{heading}. " + " ".join(f"{' '.join(side.words)}." for side in sides)
     picture = Picture(sum(widths), high, alt)
     picture.write(0.2, high - 0.22, heading, fontsize=11.5, weight="bold")
     for side, width, left in zip(sides, widths, (0.0, widths[0]), strict=True):
         picture.write(left + 0.2, high - 0.52, side.words[0], fontsize=9.5, weight="bold")
-        picture.write(left + 0.2, high - 0.74, side.words[1], weight="bold", color=RED if side.error else ORANGE)
+        picture.write(left + 0.2, high - 0.74, side.words[1], weight="bold", color=ORANGE)
         below = "\n".join(textwrap.wrap(side.words[2], 52)[:2])
         picture.write(left + 0.2, high - 0.86, below, fontsize=8.5, color=QUIET, va="top", linespacing=1.4)
-        if side.graph:
-            start, floor = (sum(side.graph.ends) - width) / 2, -side.graph.height / 2 - 0.15
-            axes = picture.sheet(left, 0, width, high - 1.1, start, floor)
-            paint_graph(axes, side.graph, side.graph.rows[0][:1] if side is sides[0] else ())
-    if graphs:
-        edge = [widths[0]] * 2, [0.04 * high, high - 1.3]
-        picture.put(Line2D(*edge, color=INK, linewidth=0.8, linestyle=(0, (4, 3))))
+        start, floor = (sum(side.graph.ends) - width) / 2, -side.graph.height / 2 - 0.15
+        axes = picture.sheet(left, 0, width, high - 1.1, start, floor)
+        paint_graph(axes, side.graph, side.graph.rows[0][:1] if side is sides[0] else ())
+    edge = [widths[0]] * 2, [0.04 * high, high - 1.3]
+    picture.put(Line2D(*edge, color=INK, linewidth=0.8, linestyle=(0, (4, 3))))
     return picture
 
 
@@ -98,28 +94,21 @@ class _Side:
     """One of the two hooks: what it reported, in words, and the graph with these numbers in it."""
 
     words: tuple[str, str, str]
-    graph: Graph | None = None
-    error: bool = False
+    graph: Graph
 
     @property
     def width(self) -> float:
-        left, right = self.graph.ends if self.graph else (0.0, 0.0)
+        left, right = self.graph.ends
         return right - left
 
 
 def _side(model: nn.Module, inputs: tuple[Any, ...], legacy: bool) -> _Side:
     method = "register_backward_hook (deprecated)" if legacy else "register_full_backward_hook"
-    try:
-        reported = reported_grad_input(model, *inputs, legacy=legacy)
-        graph, names = _plain_graph(model, inputs)
-    except Exception as error:  # whatever the learner's module raises is what there is to be shown
-        return _Side((method, "the run raises an error, so there is no gradient:", in_brief(error)), error=True)
+    reported = reported_grad_input(model, *inputs, legacy=legacy)
+    graph, names = _plain_graph(model, inputs)
     told = cut(", ".join(map(in_short, reported)), 40) + ("," if len(reported) == 1 else "")
     last = graph.rows[0][0].operation
     what = f"gradients of its last operation, {last}" if legacy else f"gradients of its inputs: {', '.join(names)}"
-    if len(graph.boxes) > _MOST:
-        what += f" (a graph of {len(graph.boxes)} boxes)"
-        return _Side((method, f"grad_input = ({told})", what))
     if legacy:
         _label_last(graph, reported)
     else:

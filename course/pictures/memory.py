@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 
 from course.pictures.canvas import INK, PAPER, QUIET, Picture, empty_picture, in_own_style
-from course.pictures.words import cut, listed, size_in_bytes, told
+from course.pictures.words import cut, listed, size_in_bytes
 
-__all__ = ["LOOKS", "draw_memory"]
+__all__ = ["draw_memory"]
 
 # Fill, hatch and the hatch's colour: a grey print tells all six apart, and light follows dark.
-LOOKS = (
+_LOOKS = (
     ("#1f5fa8", "", PAPER),
     ("#f3c26b", "//", INK),
     ("#0b7259", "oo", PAPER),
@@ -23,14 +23,12 @@ _ROW, _BAR = 0.52, 0.3
 
 
 @in_own_style
-def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str | None = None) -> Picture:
+def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str = "Memory") -> Picture:
     """Draw a stacked bar for every label: ``{"plain": {"parameters": 4096, "saved tensors": 65536}, ...}``, in bytes.
 
     All bars have one scale, a kind keeps its colour and hatch from bar to bar, each bar's total stands at its end.
-    Raises ValueError for what is no number of bytes.
     """
-    bars = _checked(parts)
-    title = title or "Memory"
+    bars = dict(parts)
     if not bars:
         return empty_picture(title, "Nothing was measured.")
     kinds = list(dict.fromkeys(kind for bar in bars.values() for kind in bar))
@@ -50,7 +48,7 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str | None = No
     axes.tick_params(left=False, labelsize=9.5, labelcolor=INK)
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     ends = [0.0] * len(bars)
-    for (colour, hatch, ink), kind in zip(LOOKS * len(kinds), kinds, strict=False):
+    for (colour, hatch, ink), kind in zip(_LOOKS * len(kinds), kinds, strict=False):
         sizes = [bar.get(kind, 0.0) for bar in bars.values()]
         look = {"color": colour, "hatch": hatch, "edgecolor": ink, "linewidth": 0.9, "label": cut(kind, 40)}
         drawn = axes.barh(range(len(bars)), sizes, _BAR / _ROW, ends, **look)
@@ -73,19 +71,3 @@ def _in_words(label: str, bar: Mapping[str, float]) -> str:
 
 def _if_it_fits(text: str, wide: float) -> str:
     return text if wide > 0.085 * len(text) + 0.16 else ""
-
-
-def _checked(parts: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    if not isinstance(parts, Mapping) or not all(isinstance(bar, Mapping) for bar in parts.values()):
-        raise ValueError(f"wanted a dict {{label: {{kind: bytes}}}}, got {told(parts)}")
-    return {str(label): {str(kind): _bytes(size) for kind, size in bar.items()} for label, bar in parts.items()}
-
-
-def _bytes(size: object) -> float:
-    try:
-        count = float(size)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise ValueError(f"wanted a number of bytes, got {told(size)}") from None
-    if not 0 <= count < math.inf:
-        raise ValueError(f"wanted a number of bytes, got {count}")
-    return count

@@ -37,26 +37,23 @@ def draw_module_tree(module: nn.Module, numbers: Mapping[str, int] | None = None
     and buffers (blue, dashed) with their shapes. A module that is found a second time is marked and
     not opened again; a parameter that is found a second time names its first place. ``numbers`` maps
     dotted names, ``''`` for the root, to a number that is drawn as a badge. Levels that would make too
-    many boxes are left out; the box above says how much it holds, and which numbers.
+    many boxes are left out; the box above says how much it holds.
     """
+    title = title or type(module).__name__
     root = tree_of(module, numbers or {})
     edge = _MARGIN + (0.12 if numbers else 0)
     tall = -_place(root, edge, 0.0)
     boxes = list(root.walk())
     looks = set[str]().union(*(box.looks for box in boxes))
     handles = [Patch(**look, label=says) for says, look in _LOOKS.items() if says in looks]
-    written = edge + max(
-        sum(0.5 + 0.075 * len(str(one.get_label())) for one in handles), len(title or "") * _CHAR * 1.25
-    )
-    heading = 0.4 if title else 0.0
-    height = tall + heading + 0.42 + 2 * _MARGIN
+    written = edge + max(sum(0.5 + 0.075 * len(str(one.get_label())) for one in handles), len(title) * _CHAR * 1.25)
+    height = tall + 0.82 + 2 * _MARGIN
     what = "the tree" if not numbers else "the tree with its visit order"
-    alt = f"{title or type(module).__name__}: {what}, {listed((box.in_words() for box in boxes), 40)}"
+    alt = f"{title}: {what}, {listed((box.in_words() for box in boxes), 40)}"
     width = max(written, *(box.x + _width(box) for box in boxes)) + _MARGIN
     picture = Picture(width, height, alt)
-    axes = picture.sheet(0, 0, width, height, y=_MARGIN + heading - height)
-    if title:
-        picture.write(edge, height - _MARGIN, title, fontsize=11.5, weight="bold", va="top")
+    axes = picture.sheet(0, 0, width, height, y=_MARGIN + 0.4 - height)
+    picture.write(edge, height - _MARGIN, title, fontsize=11.5, weight="bold", va="top")
     for box in boxes:
         _paint(axes, box)
     picture.key(len(handles), edge, 0.1, handles)

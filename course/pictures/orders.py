@@ -10,7 +10,8 @@ from matplotlib.lines import Line2D
 
 from course.pictures.canvas import MONO, ORANGE, QUIET, WIRE, Picture, in_own_style
 from course.pictures.cells import frame, put_frames
-from course.pictures.words import amount, cut, listed
+from course.pictures.words import cut, listed
+from nbproof.text import counted
 
 __all__ = ["draw_orders"]
 
@@ -112,9 +113,9 @@ def _sentence(got: list[str], wanted: list[str], first: int) -> str:
     if first == len(got) == len(wanted):
         return "no difference"
     if first == len(got):
-        what = f"yours ends there, {amount(len(wanted) - first, 'item')} missing"
+        what = f"yours ends there, {counted(len(wanted) - first, 'item')} missing"
     elif first == len(wanted):
-        what = f"{amount(len(got) - first, 'item')} too many"
+        what = f"{counted(len(got) - first, 'item')} too many"
     else:
         what = f"{_window(got[first], wanted[first], 20)} for {_window(wanted[first], got[first], 20)}"
     return f"the first difference is at {first}: {what}"

@@ -15,8 +15,8 @@ from typing import Any
 
 from torch import nn
 
-from course.pictures.timeline import Event, record_run
-from course.pictures.words import cut, listed
+from course.pictures.timeline import Event, record_hooks
+from course.pictures.words import cut, deepest, listed
 
 __all__ = ["Replay", "replay"]
 
@@ -109,15 +109,15 @@ class _Box:
         return self.x + (0 if left else self.width), self.y + (_LANE // 2 + 4 if up else self.height - _LANE // 2 - 4)
 
 
-def replay(model: nn.Module, *inputs: Any, title: str | None = None, **keywords: Any) -> Replay:
+def replay(model: nn.Module, *inputs: Any, **keywords: Any) -> Replay:
     """Run a copy of ``model`` once forward and once backward, and let the reader step through every hook that ran.
 
     For each step: which hook, what it got, what it may return, and which parameters' gradients are there. Backward starts
     at the summed output. Nothing of the model, its gradients, the inputs or the random generators is changed, and the
     model's own hooks do not run.
     """
-    events, note = record_run(model, inputs, keywords)
-    heading = title or f"One forward and one backward of {type(model).__name__}"
+    events, note = record_hooks(model, *inputs, **keywords)
+    heading = f"One forward and one backward of {type(model).__name__}"
     roots, events, left_out = _boxes(model, events)
     told = [_told(model, event) for event in events]
     notes = [part for part in (note, left_out) if part]
@@ -129,19 +129,13 @@ def _boxes(model: nn.Module, events: list[Event]) -> tuple[list[_Box], list[Even
     """The calls as boxes in boxes, the events that have a place there, and what is left out, in words."""
     begun = [event for event in events if event.kind == "forward_pre"]
     grads = {event.name: _in_a_box(event.given["grad"]) for event in events if event.kind == "parameter"}
-    roots = _tree(model, _as_deep_as_there_is_room(begun), grads)
+    depth = deepest((event.depth for event in begun), MAX_BOXES)
+    roots = _tree(model, [event for event in begun if event.depth <= depth], grads)
     drawn = [box for root in roots for box in root.walk()]
     calls, parameters = {box.call for box in drawn}, {name for box in drawn for name in box.grads}
     kept = [one for one in events if one.call in calls or (one.kind == "parameter" and one.name in parameters)]
     hidden = len(begun) - len(drawn)
     return roots, kept, f"{hidden} calls deeper inside are not drawn" if hidden else ""
-
-
-def _as_deep_as_there_is_room(begun: list[Event]) -> list[Event]:
-    depth = max((event.depth for event in begun), default=0)
-    while depth and sum(event.depth <= depth for event in begun) > MAX_BOXES:
-        depth -= 1
-    return [event for event in begun if event.depth <= depth]
 
 
 def _tree(model: nn.Module, begun: list[Event], grads: Mapping[str, str]) -> list[_Box]:
@@ -167,8 +161,6 @@ def _told(model: nn.Module, event: Event) -> str:
     """``forward hook of 0, a Linear``."""
     if event.kind == "parameter":
         return f"the gradient of {event.name} is there"
-    if event.kind == "raised":
-        return f"an error is raised in {event.name or 'the model'}"
     kind = type(dict(model.named_modules()).get(event.name, model)).__name__
     hook = _MAY[event.kind][0]
     if "grad" in event.given:  # full backward hooks and in-place operations do not go together
@@ -205,8 +197,6 @@ def _caption(event: Event, words: str) -> str:
     who = "a tensor hook on it" if event.kind == "parameter" else "it"
     if "grad" in event.given:
         return f"<b>{escape(words)}</b><br>{who} gets {gets}<br>and may return {_MAY['parameter'][1]}"
-    if event.kind == "raised":
-        return f"<b>{escape(words)}</b>"
     return f"<b>{escape(words)}</b><br>it gets <code>module</code>; {gets}<br>and may return {_MAY[event.kind][1]}"
 
 
@@ -269,9 +259,6 @@ def _step_drawn(boxes: list[_Box], event: Event, step: int) -> Iterator[str]:
             yield f'<text class="b on p{step}" x="{x}" y="{y}" text-anchor="end">{words}</text>'
         return
     box = next(one for one in boxes if one.call == event.call)
-    if event.kind == "raised":
-        yield f'<text class="b on p{step}" x="{box.x + 20}" y="{box.y + box.height - 8}">✗ an error</text>'
-        return
     x, y = box.door(event.kind)
     side = "f" if event.kind.startswith("forward") else "b"
     yield f'<circle class="{side}" cx="{x}" cy="{y}" r="{_DOOR}"/>'

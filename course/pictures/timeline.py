@@ -15,12 +15,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.pictures.canvas import BLUE, FAINT, INK, MONO, ORANGE, PAPER, QUIET, RED, Picture, in_own_style
-from course.pictures.doubles import double_of, quietly, spare_copy, tensors_in
+from course.patient import tensors_in
+from course.pictures.canvas import BLUE, FAINT, INK, MONO, ORANGE, PAPER, QUIET, Picture, in_own_style
+from course.pictures.doubles import double_of, quietly, spare_copy
 from course.pictures.graph import uses_behind
-from course.pictures.words import amount, brief, cut, in_brief, listed
+from course.pictures.words import brief, cut, deepest, listed
+from nbproof.text import counted
 
-__all__ = ["KINDS", "Event", "draw_hook_timeline", "record_hooks", "record_run"]
+__all__ = ["KINDS", "Event", "draw_hook_timeline", "record_hooks"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Event:
 
     name: str
     kind: str
-    """forward_pre, forward, backward_pre or backward; parameter; raised where an error ended the run."""
+    """forward_pre, forward, backward_pre or backward; parameter."""
     call: int
     """The number of the module's call, counted over all modules from 0. A reused module has several."""
     depth: int
@@ -41,63 +43,39 @@ def record_hooks(model: nn.Module, *inputs: Any, **keywords: Any) -> tuple[list[
     """The events of one ``model(*inputs, **keywords)`` and one backward of its summed output, and a note ('' for none).
 
     The hooks are the recording's own; those of the model's owner do not run. In-place operations forbid full backward
-    hooks; where torch says so, tensor hooks on the modules' inputs and outputs take their place. An error of the model
-    ends the recording: the last event's kind is then ``raised``, and the note names the error.
+    hooks; where torch says so, tensor hooks on the modules' inputs and outputs take their place. A gradient that
+    comes to a parameter is an event as well, under the parameter's name. Raises whatever the model raises.
     """
-    return _recorded_somehow(model, inputs, keywords, parameters=False)
-
-
-def record_run(model: nn.Module, inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[list[Event], str]:
-    """As :func:`record_hooks`. A gradient that comes to a parameter is an event as well, under the parameter's name."""
-    return _recorded_somehow(model, inputs, keywords, parameters=True)
-
-
-def _recorded_somehow(
-    model: nn.Module, inputs: tuple[Any, ...], keywords: Mapping[str, Any], parameters: bool
-) -> tuple[list[Event], str]:
-    events, error = _recorded(model, inputs, keywords, by_tensors=False, parameters=parameters)
-    if "BackwardHookFunction" not in str(error):
-        return events, _note(events, error)
-    events, error = _recorded(model, inputs, keywords, by_tensors=True, parameters=parameters)
-    instead = "in-place operations: backward seen by tensor hooks on inputs and outputs"
-    return events, _note(events, error) or instead
-
-
-def _note(events: list[Event], error: Exception | None) -> str:
-    if error is not None:
-        where = events[-1].name
-        side = "forward" if all(event.kind.startswith("forward") for event in events[:-1]) else "the run"
-        return f"{side} stops{f' in {where}' if where else ''}: {in_brief(error)}"
-    if not any(event.kind.startswith("backward") for event in events):
-        return "no backward: nothing requires a gradient"
-    return ""
-
-
-def _recorded(
-    model: nn.Module, inputs: tuple[Any, ...], keywords: Mapping[str, Any], by_tensors: bool, parameters: bool
-) -> tuple[list[Event], Exception | None]:
-    recorder = _Recorder(by_tensors)
+    note = ""
     try:
-        with contextlib.ExitStack() as hooks:
-            hooks.enter_context(quietly())
-            double = double_of(model)
-            for name, module in double.named_modules():
-                recorder.watch(hooks, name, module)
-            output = double(*spare_copy(inputs), **spare_copy(dict(keywords)))
-            recorder.open.clear()
-            if parameters:  # once they all are there: a lazy one gets its shape in the run
-                recorder.watch_parameters(double)
-            outputs = [tensor for tensor in tensors_in(output) if tensor.requires_grad]
-            if outputs:
-                # autograd.grad, not backward: what the model shares with others, a global tensor, keeps its .grad.
-                # All leaves are asked for, so all of the graph runs.
-                leaves = [node.variable for node in uses_behind(outputs) if hasattr(node, "variable")]
-                ones = [torch.ones_like(tensor) for tensor in outputs]
-                torch.autograd.grad(outputs, leaves, ones, allow_unused=True)
-    except Exception as error:
-        recorder.add("raised", recorder.innermost())
-        return recorder.events, error
-    return recorder.events, None
+        events = _recorded(model, inputs, keywords, by_tensors=False)
+    except RuntimeError as error:
+        if "BackwardHookFunction" not in str(error):
+            raise
+        events = _recorded(model, inputs, keywords, by_tensors=True)
+        note = "in-place operations: backward seen by tensor hooks on inputs and outputs"
+    if not any(event.kind.startswith("backward") for event in events):
+        note = "no backward: nothing requires a gradient"
+    return events, note
+
+
+def _recorded(model: nn.Module, inputs: tuple[Any, ...], keywords: Mapping[str, Any], by_tensors: bool) -> list[Event]:
+    recorder = _Recorder(by_tensors)
+    with contextlib.ExitStack() as hooks:
+        hooks.enter_context(quietly())
+        double = double_of(model)
+        for name, module in double.named_modules():
+            recorder.watch(hooks, name, module)
+        output = double(*spare_copy(inputs), **spare_copy(dict(keywords)))
+        recorder.watch_parameters(double)  # now: a lazy one gets its shape in the run
+        outputs = [tensor for tensor in tensors_in(output) if tensor.requires_grad]
+        if outputs:
+            # autograd.grad, not backward: what the model shares with others, a global tensor, keeps its .grad.
+            # All leaves are asked for, so all of the graph runs.
+            leaves = [node.variable for node in uses_behind(outputs) if hasattr(node, "variable")]
+            ones = [torch.ones_like(tensor) for tensor in outputs]
+            torch.autograd.grad(outputs, leaves, ones, allow_unused=True)
+    return recorder.events
 
 
 class _Recorder:
@@ -109,14 +87,6 @@ class _Recorder:
         self.open: list[Event] = []
         """The modules whose forward has begun and not ended, outer ones first."""
         self.calls = 0
-
-    def innermost(self) -> Event:
-        """Where the run is: in the forward that began last, or in the backward that began last."""
-        if self.open:
-            return self.open[-1]
-        ended = {event.call for event in self.events if event.kind == "backward"}
-        begun = [event for event in self.events if event.kind == "backward_pre" and event.call not in ended]
-        return begun[-1] if begun else Event("", "raised", 0, 0)
 
     def watch(self, stack: contextlib.ExitStack, name: str, module: nn.Module) -> None:
         """Hook one module until the stack unwinds."""
@@ -192,7 +162,6 @@ KINDS = {
     "forward": ("forward hook", "s", BLUE, BLUE, 1.0),
     "backward_pre": ("full backward pre-hook", "<", ORANGE, PAPER, 1.0),
     "backward": ("full backward hook", "D", ORANGE, ORANGE, 0.75),
-    "raised": ("an error is raised", "X", PAPER, RED, 2.2),
 }
 """The word for it, its mark with the colours of edge and face, and how large that is."""
 
@@ -203,9 +172,10 @@ def draw_hook_timeline(model: nn.Module, *inputs: Any, title: str | None = None,
 
     One lane a module, the outer ones on top; a line reaches from a module's first hook to its last. Nothing of the
     model, its gradients, its buffers, the inputs or the random generators is changed, and lazy modules stay lazy.
-    The model's own hooks do not run. An error of the model is part of the picture.
+    The model's own hooks do not run. Raises whatever the model raises.
     """
-    events, note = record_hooks(model, *inputs, **keywords)
+    recorded, note = record_hooks(model, *inputs, **keywords)
+    events = [event for event in recorded if event.kind != "parameter"]
     heading = title or f"Hooks of one forward and one backward of {type(model).__name__}"
     kinds = {name: type(module).__name__ for name, module in dict(model.named_modules()).items()}
     seen_by_tensors = note.startswith("in-place")
@@ -225,14 +195,12 @@ def draw_hook_timeline(model: nn.Module, *inputs: Any, title: str | None = None,
 def _what_fits(events: list[Event]) -> tuple[list[Event], str]:
     """The events down to the deepest level with no more than MAX_LANES modules, and what is left out in words."""
     lanes = {event.name: event.depth for event in reversed(events)}
-    depth = max(lanes.values(), default=0)
-    while depth > 1 and sum(at <= depth for at in lanes.values()) > MAX_LANES:
-        depth -= 1
+    depth = max(1, deepest(lanes.values(), MAX_LANES))
     kept = {name for name, at in lanes.items() if at <= depth}
     if len(kept) == len(lanes):
         return events, ""
-    text = f"{amount(len(lanes) - len(kept), 'module')} below level {depth} not drawn"
-    return [event for event in events if event.name in kept or event.kind == "raised"], text
+    text = f"{counted(len(lanes) - len(kept), 'module')} below level {depth} not drawn"
+    return [event for event in events if event.name in kept], text
 
 
 def _drawn(

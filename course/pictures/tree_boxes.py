@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Any
 
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from course.pictures.words import amount, cut
+from course.pictures.words import cut, deepest
+from nbproof.text import counted
 
 __all__ = ["Box", "Chip", "tree_of"]
 
@@ -74,10 +73,8 @@ class Box:
 
 def tree_of(module: nn.Module, numbers: Mapping[str, int]) -> Box:
     """The tree, down to the deepest level that fits; the boxes above say what is left out."""
-    levels = Counter(name.count(".") + 1 for name, _ in module.named_modules() if name)
-    totals = accumulate(levels[depth] for depth in range(1, len(levels) + 1))
-    fits = sum(total < _MAX_BOXES for total in totals)
-    return _Reader(numbers).box(module, "", max(1, fits))
+    levels = [len(name.split(".")) if name else 0 for name, _ in module.named_modules()]
+    return _Reader(numbers).box(module, "", max(1, deepest(levels, _MAX_BOXES)))
 
 
 class _Reader:
@@ -103,22 +100,12 @@ class _Reader:
             shown = []
             inside, own = sum(1 for _ in module.modules()) - 1, sum(1 for _ in module.parameters(recurse=False))
             deeper = sum(1 for _ in module.parameters()) - own
-            box.notes.append(f"+ {amount(inside, 'module')}, {amount(deeper, 'parameter')} inside")
+            box.notes.append(f"+ {counted(inside, 'module')}, {counted(deeper, 'parameter')} inside")
         elif len(children) > _MAX_SIBLINGS:
             shown = shown[: _MAX_SIBLINGS - 1]
-            box.notes.append(f"+ {amount(len(children) - len(shown), 'more child', 'more children')}")
-        box.notes += self.left_out([*children][len(shown) :])
+            box.notes.append(f"+ {counted(len(children) - len(shown), 'more module')}")
         box.children = [self.box(children[place], place, depth - 1) for place in shown]
         return box
-
-    def left_out(self, left: list[str]) -> list[str]:
-        """The numbers of the modules below these names, which are not drawn."""
-        starts = tuple(f"{name}." for name in left)
-        found = sorted(number for place, number in self.numbers.items() if f"{place}.".startswith(starts))
-        if len(found) < 2:
-            return [f"number {number}" for number in found]
-        whole = found[-1] - found[0] == len(found) - 1
-        return [f"numbers {found[0]} to {found[-1]}" if whole else f"numbers between {found[0]} and {found[-1]}"]
 
     def chips(self, module: nn.Module, name: str) -> list[Chip]:
         held: list[tuple[str, Any, str]] = [(*one, "parameter (shape)") for one in module._parameters.items()]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 
 import torch
 
-__all__ = ["amount", "brief", "cut", "in_brief", "listed", "number", "power_of_ten", "size_in_bytes", "told"]
+__all__ = ["brief", "cut", "deepest", "listed", "number", "power_of_ten", "size_in_bytes", "told"]
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -37,9 +39,11 @@ def size_in_bytes(size: float) -> str:
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.3g} {unit}"
 
 
-def amount(count: int, one: str, many: str | None = None) -> str:
-    """``1 module``, ``3 modules``."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+def deepest(levels: Iterable[int], most: int) -> int:
+    """The deepest of these levels, counted from 0, down to which there are no more than ``most`` things; at least 0."""
+    counts = Counter(levels)
+    totals = accumulate(counts[level] for level in range(max(counts, default=0) + 1))
+    return max(0, sum(total <= most for total in totals) - 1)
 
 
 def cut(text: str, most: int) -> str:
@@ -48,13 +52,6 @@ def cut(text: str, most: int) -> str:
         return text
     start = max(0, (most - 1) // 3)
     return f"{text[:start]}…{text[len(text) - (most - 1 - start) :]}"
-
-
-def in_brief(error: BaseException, most: int = 110) -> str:
-    """``RuntimeError: the first line of its message``."""
-    line = next(iter(str(error).strip().splitlines()), "")
-    text = f"{type(error).__name__}: {line}" if line else type(error).__name__
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def listed(items: Iterable[str], most: int = 20) -> str:

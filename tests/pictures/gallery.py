@@ -38,17 +38,6 @@ class Block(nn.Module):
         return self.act(self.fc(x))  # type: ignore[no-any-return]
 
 
-class Stops(nn.Module):
-    """Raises in the middle of its forward."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fc = nn.Linear(3, 3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        raise RuntimeError(f"no way on from {self.fc(x).shape}")
-
-
 def order(model: nn.Module) -> dict[str, int]:
     """The place of every module in named_modules()."""
     return {name: number for number, (name, _) in enumerate(model.named_modules(), 1)}
@@ -113,12 +102,12 @@ def graph(gradients: bool = False) -> Picture:
     output = h * h + h
     output.backward(torch.ones(2))
     changed = [h] if gradients else []
-    return draw_autograd_graph(output, {"x": x, "h": h}, title="A graph", gradients=gradients, changed=changed)
+    return draw_autograd_graph(output, {"x": x, "h": h}, gradients={} if gradients else None, changed=changed)
 
 
 def lstm_graph() -> Picture:
     lstm = nn.LSTM(3, 4)
-    return draw_autograd_graph(lstm(torch.randn(2, 1, 3))[0], dict(lstm.named_parameters()), gradients=True)
+    return draw_autograd_graph(lstm(torch.randn(2, 1, 3))[0], dict(lstm.named_parameters()), gradients={})
 
 
 def history() -> dict[str, list[torch.Tensor]]:
@@ -190,13 +179,11 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "heat": lambda: draw_heat(*_flower()),
     "heat, constant": lambda: draw_heat(torch.rand(1, 30, 50), torch.zeros(1, 1, 3, 5)),
     "legacy": lambda: draw_legacy_comparison(Model(), torch.tensor([2.0]), torch.tensor([3.0])),
-    "legacy, error": lambda: draw_legacy_comparison(Stops(), torch.ones(2, 3)),
     "legacy, linear": lambda: draw_legacy_comparison(nn.Linear(3, 2), torch.ones(4, 3)),
     "memory": lambda: draw_memory(MEMORY),
     "memory, none": lambda: draw_memory({}),
     "timeline": lambda: draw_hook_timeline(nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True)),
     "timeline, attention": lambda: draw_hook_timeline(nn.MultiheadAttention(4, 2), *[torch.ones(2, 1, 4)] * 3),
-    "timeline, error": lambda: draw_hook_timeline(nn.Sequential(Block(), Stops()), torch.ones(2, 3)),
     "timeline, fifty": lambda: draw_hook_timeline(fifty(), torch.ones(2, 3)),
     "timeline, lazy": lambda: draw_hook_timeline(nn.Sequential(nn.LazyLinear(3), nn.ReLU()), torch.ones(2, 3)),
     "timeline, one": lambda: draw_hook_timeline(nn.ReLU(), torch.ones(2, 3)),
