@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from nbproof.course_file import the_course
+from nbproof.text import code_parts
 
 __all__ = [
     "MONO",
@@ -37,8 +38,8 @@ MONO = "font-family:var(--jp-code-font-family,monospace);font-size:.95em;overflo
 
 def prose(text: str) -> str:
     """Escaped text in which `backticks` mark code."""
-    parts = escape(text).split("`")
-    return "".join(f'<code style="{MONO}">{part}</code>' if i % 2 else part for i, part in enumerate(parts))
+    parts = enumerate(code_parts(escape(text)))
+    return "".join(f'<code style="{MONO}">{part}</code>' if at % 2 else part for at, part in parts)
 
 
 def framed(page: str, attributes: str = 'role="note"', accent: str = _CALM, width: int = 46) -> str:

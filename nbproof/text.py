@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from unicodedata import category
 
-__all__ = ["code_parts", "counted", "in_utc", "printable", "readable", "some_of"]
+__all__ = ["code_parts", "counted", "duration", "in_utc", "printable", "readable", "some_of"]
 
 
 def readable(text: str) -> str:
@@ -28,6 +28,13 @@ def in_utc(moment: datetime) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 page``, ``2 pages``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """``1 d 10 h``: the two largest units."""
+    minutes = int(seconds // 60)
+    parts = [(minutes // 1440, "d"), (minutes // 60 % 24, "h"), (minutes % 60, "min")]
+    return " ".join([f"{count} {unit}" for count, unit in parts if count][:2]) or f"{seconds:.0f} s"
 
 
 def some_of(names: Sequence[str], most: int) -> str:

@@ -31,7 +31,6 @@ __all__ = [
     "SETTINGS",
     "folders_instead_of_home",
     "lesson_in",
-    "let_matplotlib_write",
     "open_lab",
     "prepare_workspace",
     "released_lessons",
@@ -90,7 +89,7 @@ def folders_instead_of_home(root: Path) -> dict[str, str]:
         "JUPYTER_DATA_DIR": Path(jupyter_data_dir()),
         "JUPYTER_RUNTIME_DIR": Path(jupyter_runtime_dir()),
         "IPYTHONDIR": Path(os.environ.get("IPYTHONDIR") or Path("~/.ipython").expanduser()),
-        "MPLCONFIGDIR": _folder_of_matplotlib(),
+        "MPLCONFIGDIR": Path(os.environ.get("MPLCONFIGDIR") or user_config_path("matplotlib")),
         "COURSE_PROGRESS": diary_path().parent,
     }
     here = (root / _INSTEAD).resolve()
@@ -103,20 +102,6 @@ def folders_instead_of_home(root: Path) -> dict[str, str]:
                 "let your user write there, or set HOME to a folder where you may write",
             )
     return {name: str(place / "progress.db" if name == "COURSE_PROGRESS" else place) for name, place in instead.items()}
-
-
-def _folder_of_matplotlib() -> Path:
-    return Path(os.environ.get("MPLCONFIGDIR") or user_config_path("matplotlib"))
-
-
-def let_matplotlib_write(root: Path) -> None:
-    """If the home folder cannot be written, matplotlib's list of fonts lies in the course's.
-
-    Else every process that draws reads all fonts anew, and says so. To be called before matplotlib is imported.
-    """
-    here = (root / _INSTEAD).resolve() / "mplconfigdir"
-    if not _can_be_written(_folder_of_matplotlib()) and _can_be_written(here):
-        os.environ["MPLCONFIGDIR"] = str(here)
 
 
 def _can_be_written(folder: Path) -> bool:

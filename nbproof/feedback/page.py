@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from nbproof.authoring.secret_lines import Secrets, read_secrets
 from nbproof.command import course_command
@@ -19,10 +19,11 @@ from nbproof.display.words import words
 from nbproof.errors import UsageError
 from nbproof.feedback.exercise_feedback import Addressee, ExerciseCard, cards_of, drawn
 from nbproof.feedback.own_code import coloured, harmless
+from nbproof.front_end import prose
 from nbproof.gradebook.marks import Mark
 from nbproof.handed_out import hint_files
 from nbproof.run.journal import journal_of, journalled_verdict
-from nbproof.text import code_parts, counted, in_utc
+from nbproof.text import duration, in_utc
 
 if TYPE_CHECKING:
     from nbproof.feedback.page_task import Task
@@ -63,11 +64,7 @@ def _typed(text: str) -> str:
 
 
 def _prose(text: str) -> Markup:
-    """Escaped text in which `backticks` mark code."""
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if at % 2 and part else escape(part)
-        for at, part in enumerate(code_parts(text))
-    )
+    return Markup(prose(text))  # noqa: S704 escaped there
 
 
 def _share(score: float, most: float) -> str:
@@ -183,18 +180,11 @@ def _when(marks: Mark | None) -> str:
 def _lateness(marks: Mark) -> str:
     """How late it was, and what that costs."""
     # Who was late only by an LMS's word has a second of lateness, and no time of handing in.
-    late = "late" if marks.late.handed_in is None and marks.late.seconds <= 1 else _late(marks.late.seconds)
+    by_word = marks.late.handed_in is None and marks.late.seconds <= 1
+    late = "late" if by_word else f"{duration(marks.late.seconds)} late"
     if not marks.penalty:
         return f"{late}; no points are taken off for that."
     return f"{late}: {marks.penalty:.4g} point{'' if marks.penalty == 1 else 's'} taken off."
-
-
-def _late(seconds: float) -> str:
-    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= size:
-            count = round(seconds / size)
-            return f"{counted(count, name)} late"
-    return "less than a minute late"
 
 
 def _moment(seconds: float | None) -> str:

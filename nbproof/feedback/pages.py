@@ -113,10 +113,8 @@ def write_feedback(
     if not keys:
         return Feedback((), 0, ())
     root = root.resolve()
-    from nbproof.display.lab import let_matplotlib_write
     from nbproof.feedback.page import digest_in
 
-    let_matplotlib_write(root)
     marks = read_marks(root, {lesson for _, lesson in keys}, {learner for learner, _ in keys})
     again = note_marked_again(root, marks)
     tasks = [task_of(root, key, marks.get(key), problems.get(key, ""), again.get(key)) for key in keys]

@@ -108,11 +108,10 @@ _OF_A_SERVER = (
         "the gradebook's server refuses the user or the password: {said}",
         f"mend c.CourseDirectory.db_url in nbgrader_config.py, {_KEPT}",
     ),
-    ('database "[^"]*" does not exist', "the gradebook's database is missing: {said}", f"{{createdb}}, {_KEPT}"),
     (
         "",
         "the gradebook does not answer: {said}",
-        f"see that the server runs and c.CourseDirectory.db_url is right, {_KEPT}",
+        f"see that the server runs, has this database, and c.CourseDirectory.db_url is right, {_KEPT}",
     ),
 )
 """What is in the error, what that means, what to do."""
@@ -146,13 +145,5 @@ def _told(error: Exception, db_url: str) -> GradingError:
         return GradingError("there is a folder in the gradebook's place", str(file), _ASIDE.format(file=file))
     rows = _OF_A_FILE if of_a_file else _OF_A_SERVER
     fact, cure = next((fact, cure) for words, fact, cure in rows if re.search(words, said))
-    then = cure.format(file=file, createdb=_createdb(db_url), upgrade=nbgrader_command("db upgrade"))
+    then = cure.format(file=file, upgrade=nbgrader_command("db upgrade"))
     return GradingError(fact.format(said=said), str(file) if of_a_file else masked(db_url), then)
-
-
-def _createdb(db_url: str) -> str:
-    try:
-        url = make_url(db_url)
-    except ArgumentError:
-        return "createdb"
-    return f"createdb -h {url.host or 'localhost'} -p {url.port or 5432} -U {url.username or 'USER'} {url.database}"

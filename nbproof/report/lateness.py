@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from nbproof.gradebook.marks import Lateness, Mark
-from nbproof.text import printable, some_of
+from nbproof.text import duration, printable, some_of
 
 __all__ = ["how_late", "late_lines", "latecomers", "some"]
 
@@ -44,10 +44,7 @@ def how_late(late: Lateness) -> str:
         return "(the LMS says so, not when: perhaps within the extension)"
     if late.said:
         return "(the LMS says so, no due date is set)"
-    minutes = int(late.seconds // 60)
-    parts = [(minutes // 1440, "d"), (minutes // 60 % 24, "h"), (minutes % 60, "min")]
-    told = [f"{count} {unit}" for count, unit in parts if count][:2]
-    return " ".join(told) or f"{late.seconds:.0f} s"
+    return duration(late.seconds)
 
 
 def some(names: Sequence[str]) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,6 @@ __all__ = ["needs_help"]
 
 _FEW, _VERY_FEW = 0.5, 0.25
 _MUCH_UNTOUCHED = 1 / 3
-_FALL = 0.3
 
 
 @dataclass(frozen=True)
@@ -31,12 +29,6 @@ class _Usual:
     """Learner -> points earned by points to earn."""
     more_time: frozenset[Key]
     """(learner, lesson) of what may come later than the class's."""
-    low: float
-    """A quarter of the class has no more of the points."""
-    untouched: float
-    """A quarter of the class leaves at least that much of the exercises unanswered."""
-    median: Mapping[str, float]
-    """Lesson -> the share of its points that is usual."""
 
 
 _Reason = tuple[float, str]
@@ -73,11 +65,7 @@ def _usual(results: ClassResults, by_learner: Mapping[str, Sequence[Mark]]) -> _
     for learner, mine in by_learner.items():
         due = [one for one in expected if (learner, one.slug) not in results.more_time]
         shares[learner] = _share(mine, results.lessons, due)
-    rates = [_unanswered(mine)[2] for mine in by_learner.values()]
-    medians = {}
-    for one in results.lessons:
-        medians[one.slug] = statistics.median([mark.share for mark in results.of_lesson(one.slug)] or [0.0])
-    return _Usual(expected, shares, results.more_time, _quartile(shares.values(), 0), _quartile(rates, 2), medians)
+    return _Usual(expected, shares, results.more_time)
 
 
 def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], expected: Sequence[ClassLesson]) -> float:
@@ -87,19 +75,15 @@ def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], expected: Seque
     return sum(mark.score for mark in mine) / (most or 1.0)
 
 
-def _quartile(values: Collection[float], which: int) -> float:
-    return statistics.quantiles(values, n=4, method="inclusive")[which] if len(values) > 1 else sum(values)
-
-
 def _missing(learner: str, mine: Sequence[Mark], usual: _Usual) -> list[str]:
     there = {mark.lesson for mark in mine} | {lesson for who, lesson in usual.more_time if who == learner}
     return [lesson.slug for lesson in usual.expected if lesson.slug not in there]
 
 
 def _few_points(learner: str, mine: Sequence[Mark], usual: _Usual) -> _Reason | None:
-    """Less than a quarter of the points, or less than half and among the lowest quarter of the class."""
+    """Less than half of the points."""
     share, missing = usual.shares[learner], _missing(learner, mine, usual)
-    if not usual.expected or not (mine or missing) or not (share < _VERY_FEW or (share < _FEW and share <= usual.low)):
+    if not usual.expected or not (mine or missing) or share >= _FEW:
         return None
     # What was not handed in counts as 0: whoever reads the share should know.
     told = f"{share:.0%} of the points"
@@ -118,9 +102,9 @@ def _stays_away(learner: str, mine: Sequence[Mark], usual: _Usual) -> _Reason | 
 
 
 def _leaves_much(learner: str, mine: Sequence[Mark], usual: _Usual) -> _Reason | None:
-    """A third of the exercises or more are untouched, and at most a quarter of the class leave so many."""
+    """A third of the exercises or more are untouched."""
     untouched, of, rate = _unanswered(mine)
-    if rate < max(_MUCH_UNTOUCHED, usual.untouched):
+    if rate < _MUCH_UNTOUCHED:
         return None
     return 2 * rate, f"{untouched} of {of} exercises not answered"
 
@@ -129,20 +113,6 @@ def _is_stuck(learner: str, mine: Sequence[Mark], usual: _Usual) -> _Reason | No
     """Two exercises or more never ended."""
     stuck = sum(outcome.status in FAULTS for mark in mine for outcome in mark.verdict.exercises)
     return (min(2.0, 0.4 * stuck), f"{stuck} exercises timed out or were killed") if stuck >= 2 else None
-
-
-def _falls(learner: str, mine: Sequence[Mark], usual: _Usual) -> _Reason | None:
-    """In the latest lesson 30 points of 100 less than before, when the class's own ups and downs are taken off."""
-    graded = [mark for mark in mine if not mark.problem]
-    if len(graded) < 2:
-        return None
-    against = [mark.share - usual.median[mark.lesson] for mark in graded]
-    before = statistics.median(mark.share for mark in graded[:-1])
-    last = graded[-1]
-    fall = statistics.median(against[:-1]) - against[-1]
-    if fall < _FALL or last.share >= before:
-        return None
-    return 2 * fall, f"falling: {before:.0%} before, {last.share:.0%} in {last.lesson}"
 
 
 def _not_graded(learner: str, mine: Sequence[Mark], usual: _Usual) -> _Reason | None:
@@ -156,7 +126,6 @@ _RULES: tuple[Callable[[str, Sequence[Mark], _Usual], _Reason | None], ...] = (
     _stays_away,
     _leaves_much,
     _is_stuck,
-    _falls,
     _not_graded,
 )
 
