@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -100,11 +99,6 @@ def test_after_success_there_is_nothing_to_help_with_and_steps_start_again(asked
     assert "1 of 3" in asked()
 
 
-def test_an_exercise_without_hints_is_said(asked) -> None:
-    fail(None, "other")
-    assert "has no hints" in asked()
-
-
 HINTS = [*all_hints().values(), *exercise_hints().values()]
 BY_THE_ENGINE = {"hook_never_ran", "reads_globals", "wrong_order"}
 
@@ -129,20 +123,6 @@ def _reads_badly(hint: Hint) -> Iterator[str]:
         yield "it leads nowhere"
     if re.search(r"[\n{}]", hint.name + hint.question + hint.idea + hint.read):
         yield "it holds a line end or a brace"
-
-
-@pytest.mark.parametrize(
-    ("broken", "says"),
-    [
-        ({"id": "Not so"}, "its id"), ({"name": " a name"}, "its name"), ({"name": "a name."}, "its name"),
-        ({"question": "No question."}, "its question"), ({"idea": "No end"}, "its idea"), ({"read": ""}, "it leads"),
-        ({"read": "{place}"}, "it holds"),
-    ],
-    ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
-)  # fmt: skip
-def test_a_hint_that_reads_badly_is_found(broken: dict[str, str], says: str) -> None:
-    (said,) = _reads_badly(replace(all_hints()["hook_never_ran"], **broken))
-    assert said.startswith(says)
 
 
 def test_what_the_engine_names_exists() -> None:

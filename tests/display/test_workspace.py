@@ -15,7 +15,7 @@ from nbproof.cli.main import main
 from nbproof.course_file import CourseFile
 from nbproof.display import lab
 from nbproof.display.lab import folders_instead_of_home, open_lab, prepare_workspace, released_lessons, start_server
-from nbproof.display.outline import OutlinedLesson, exercise_named, fingerprint, outline
+from nbproof.display.outline import OutlinedLesson, fingerprint, outline
 from nbproof.errors import UsageError
 
 
@@ -111,14 +111,21 @@ def test_the_value_of_an_option_is_no_lesson(
     assert asked == [(lesson, others.split())]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="JupyterLab takes the place of this process on POSIX only")
-def test_a_learner_sees_no_panel_of_teachers_and_whoever_teaches_keeps_them(
-    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    started: list[dict[str, str]] = []
-    monkeypatch.setattr(os, "execve", lambda program, arguments, environment: started.append(environment))
+@pytest.fixture
+def started(course: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """With which environment JupyterLab took the place of this process."""
+    found: list[dict[str, str]] = []
+    if os.name != "posix":
+        pytest.skip("JupyterLab takes the place of this process on POSIX only")
+    monkeypatch.setattr(os, "execve", lambda program, arguments, environment: found.append(environment))
     monkeypatch.setattr("subprocess.call", lambda *arguments, **options: 0)
     monkeypatch.chdir(course)
+    return found
+
+
+def test_a_learner_sees_no_panel_of_teachers_and_whoever_teaches_keeps_them(
+    course: Path, started: list[dict[str, str]]
+) -> None:
     open_lab(course, None, [])
     start_server(course, "/lab", [])
     learner, teacher = (environment.get("JUPYTER_CONFIG_PATH", "") for environment in started)
@@ -129,14 +136,9 @@ def test_a_learner_sees_no_panel_of_teachers_and_whoever_teaches_keeps_them(
     assert learner != teacher
 
 
-@pytest.mark.skipif(os.name != "posix", reason="JupyterLab takes the place of this process on POSIX only")
 def test_jupyterlab_is_told_these_folders_and_where_the_course_is(
-    course: Path, no_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    course: Path, no_home: Path, started: list[dict[str, str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    started: list[dict[str, str]] = []
-    monkeypatch.setattr(os, "execve", lambda program, arguments, environment: started.append(environment))
-    monkeypatch.setattr("subprocess.call", lambda *arguments, **options: 0)
-    monkeypatch.chdir(course)
     before = dict(os.environ)
     start_server(course, "/lab", [])
     assert started[0]["JUPYTER_CONFIG_DIR"].startswith(str(course))
@@ -185,12 +187,6 @@ def test_a_fingerprint_overlooks_spaces_at_line_ends_only() -> None:
     assert fingerprint("a = 1  \nb = 2\n") == fingerprint("a = 1\nb = 2")
     assert fingerprint("a = 1") != fingerprint(" a = 2")
     assert fingerprint("\ud800") == fingerprint("\ud800")
-
-
-def test_an_exercise_is_found_by_its_id() -> None:
-    first = outline()[0].exercises[0]
-    assert exercise_named(first.id) is first
-    assert exercise_named("no_such_exercise") is None
 
 
 def test_without_the_file_there_is_no_outline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
