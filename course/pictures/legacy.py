@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from dataclasses import dataclass
 from typing import Any
 
 import torch
-from matplotlib.lines import Line2D
 from torch import nn
 
 from course.patient import tensors_in
 from course.pictures.autograd_graph import in_short, paint_graph
-from course.pictures.canvas import INK, ORANGE, QUIET, Picture, in_own_style
+from course.pictures.beside import Beside, beside
+from course.pictures.canvas import ORANGE, QUIET, Picture, in_own_style
 from course.pictures.doubles import double_of, quietly
 from course.pictures.graph import Graph, graph_of
 from course.pictures.words import cut
@@ -21,32 +20,14 @@ from course.pictures.words import cut
 __all__ = ["draw_legacy_comparison", "reported_grad_input"]
 
 
-@in_own_style
-def draw_legacy_comparison(model: nn.Module, *inputs: torch.Tensor) -> Picture:
+def draw_legacy_comparison(model: nn.Module, *inputs: torch.Tensor) -> Beside:
     """Draw ``grad_input`` of the deprecated and of the full backward hook into the autograd graph of any module.
 
     The numbers come from a run each, on copies of ``model`` and ``inputs``, with an upstream gradient of 1 everywhere.
     Floating-point inputs require a gradient there. Of more than four elements the norm is drawn. Raises whatever the runs
     raise.
     """
-    heading = f"Two backward hooks on {type(model).__name__}"
-    sides = [_side(model, inputs, legacy) for legacy in (True, False)]
-    widths = [max(3.9, side.width + 0.4) for side in sides]
-    high = max(side.graph.tall for side in sides) + 1.35
-    alt = f"{heading}. " + " ".join(f"{' '.join(side.words)}." for side in sides)
-    picture = Picture(sum(widths), high, alt)
-    picture.write(0.2, high - 0.22, heading, fontsize=11.5, weight="bold")
-    for side, width, left in zip(sides, widths, (0.0, widths[0]), strict=True):
-        picture.write(left + 0.2, high - 0.52, side.words[0], fontsize=9.5, weight="bold")
-        picture.write(left + 0.2, high - 0.74, side.words[1], weight="bold", color=ORANGE)
-        below = "\n".join(textwrap.wrap(side.words[2], 52)[:2])
-        picture.write(left + 0.2, high - 0.86, below, fontsize=8.5, color=QUIET, va="top", linespacing=1.4)
-        start, floor = (sum(side.graph.ends) - width) / 2, -side.graph.height / 2 - 0.15
-        axes = picture.sheet(left, 0, width, high - 1.1, start, floor)
-        paint_graph(axes, side.graph, side.graph.rows[0][:1] if side is sides[0] else ())
-    edge = [widths[0]] * 2, [0.04 * high, high - 1.3]
-    picture.put(Line2D(*edge, color=INK, linewidth=0.8, linestyle=(0, (4, 3))))
-    return picture
+    return beside(*(_side(model, inputs, legacy) for legacy in (True, False)))
 
 
 def reported_grad_input(model: nn.Module, *inputs: torch.Tensor, legacy: bool) -> tuple[torch.Tensor | None, ...]:
@@ -89,32 +70,30 @@ def _run(double: nn.Module, inputs: list[Any], backward: bool) -> torch.Tensor:
     return tensors[0]
 
 
-@dataclass(frozen=True)
-class _Side:
-    """One of the two hooks: what it reported, in words, and the graph with these numbers in it."""
-
-    words: tuple[str, str, str]
-    graph: Graph
-
-    @property
-    def width(self) -> float:
-        left, right = self.graph.ends
-        return right - left
-
-
-def _side(model: nn.Module, inputs: tuple[Any, ...], legacy: bool) -> _Side:
-    method = "register_backward_hook (deprecated)" if legacy else "register_full_backward_hook"
+@in_own_style
+def _side(model: nn.Module, inputs: tuple[Any, ...], legacy: bool) -> Picture:
+    """What one of the two hooks reported, in words and in the graph."""
     reported = reported_grad_input(model, *inputs, legacy=legacy)
     graph, names = _plain_graph(model, inputs)
-    told = cut(", ".join(map(in_short, reported)), 40) + ("," if len(reported) == 1 else "")
-    last = graph.rows[0][0].operation
-    what = f"gradients of its last operation, {last}" if legacy else f"gradients of its inputs: {', '.join(names)}"
     if legacy:
+        method, what = "register_backward_hook (deprecated)", f"last operation, {graph.rows[0][0].operation}"
         _label_last(graph, reported)
     else:
+        method, what = "register_full_backward_hook", f"inputs: {', '.join(names)}"
         _label_inputs(graph, reported, names)
     graph.lay_out()
-    return _Side((method, f"grad_input = ({told})", what), graph)
+    told = f"grad_input = ({cut(', '.join(map(in_short, reported)), 40)}{',' * (len(reported) == 1)})"
+    what = f"gradients of its {what}"
+    left, right = graph.ends
+    wide, high = max(3.9, right - left + 0.4), graph.tall + 1.07
+    picture = Picture(wide, high, f"{method} {told} {what}.")
+    picture.titled(method)
+    picture.write(0.15, high - 0.48, told, weight="bold", color=ORANGE)
+    below = "\n".join(textwrap.wrap(what, 52)[:2])
+    picture.write(0.15, high - 0.6, below, fontsize=8.5, color=QUIET, va="top", linespacing=1.4)
+    axes = picture.sheet(0, 0, wide, high - 0.82, (left + right - wide) / 2, -graph.height / 2 - 0.15)
+    paint_graph(axes, graph, graph.rows[0][:1] if legacy else ())
+    return picture
 
 
 def _plain_graph(model: nn.Module, inputs: tuple[Any, ...]) -> tuple[Graph, dict[str, torch.Tensor]]:

@@ -33,8 +33,6 @@ _MAY = {
 """What a hook of this kind is called, and what it may return."""
 
 _LINE, _LANE, _DOOR, _GAP = 15, 30, 9, 34
-_PARAMETERS = 3
-"""So many parameters of a module have a line of their own."""
 
 
 @dataclass(repr=False)
@@ -68,8 +66,7 @@ class _Box:
     def lines(self) -> list[str]:
         """What is written in the box: its name, and its parameters."""
         own = [f"{name.rpartition('.')[2]}.grad" for name in self.grads]
-        more = [f"and {len(own) - _PARAMETERS} more"] if len(own) > _PARAMETERS else []
-        return [cut(f"{self.name}: {self.kind}".removeprefix(": "), 40), *own[:_PARAMETERS], *more]
+        return [cut(f"{self.name}: {self.kind}".removeprefix(": "), 40), *own]
 
     @property
     def width(self) -> int:
@@ -253,7 +250,7 @@ def _box_drawn(box: _Box) -> Iterator[str]:
 def _step_drawn(boxes: list[_Box], event: Event, step: int) -> Iterator[str]:
     """The door of one step, empty, then filled from that step on, and large at the step itself; or a gradient."""
     if event.kind == "parameter":
-        for box in (one for one in boxes if event.name in [*one.grads][:_PARAMETERS]):
+        for box in (one for one in boxes if event.name in one.grads):
             x, y = box.x + box.width - 16, box.y + _LANE + 10 + _LINE * ([*box.grads].index(event.name) + 1)
             words = escape(box.grads[event.name])
             yield f'<text class="b on p{step}" x="{x}" y="{y}" text-anchor="end">{words}</text>'

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from typing import Any
+
+from bs4 import BeautifulSoup
 
 __all__ = ["Made", "made_in"]
 
@@ -74,34 +75,13 @@ def _address(data: Mapping[str, Any]) -> str:
 
 
 def _rows(data: Mapping[str, Any], clean: Callable[[str], str]) -> tuple[tuple[str, ...], ...]:
-    found = _Table()
-    found.feed(str(data.get("text/html", "")))
-    rows = [row for row in found.rows if row]
-    if found.spans or not 2 <= len(rows) <= _MOST_ROWS or {*map(len, rows)} != {min(len(rows[0]), _MOST_COLUMNS)}:
+    html = str(data.get("text/html", ""))
+    if "<tr" not in html:
+        return ()
+    page = BeautifulSoup(html, "html.parser")
+    rows = [[cell.get_text() for cell in row.find_all(["td", "th"])] for row in page.find_all("tr")]
+    rows = [row for row in rows if row]
+    spans = page.find(colspan=True) or page.find(rowspan=True)
+    if spans or not 2 <= len(rows) <= _MOST_ROWS or {*map(len, rows)} != {min(len(rows[0]), _MOST_COLUMNS)}:
         return ()
     return tuple(tuple(clean(cell.strip()) for cell in row) for row in rows)
-
-
-class _Table(HTMLParser):
-    """The words in the cells of the tables of some HTML."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self.spans = False
-        self._inside = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.spans = self.spans or any(name in ("colspan", "rowspan") for name, _ in attrs)
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th") and self.rows:
-            self.rows[-1].append("")
-        self._inside = tag in ("td", "th") or (self._inside and tag not in ("tr", "table"))
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = self._inside and tag not in ("td", "th", "tr", "table")
-
-    def handle_data(self, data: str) -> None:
-        if self._inside and self.rows and self.rows[-1]:
-            self.rows[-1][-1] += data

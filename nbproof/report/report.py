@@ -106,7 +106,7 @@ def _markup(text: str) -> Markup:
     return Markup(text)  # noqa: S704  (our own style sheet and script)
 
 
-def _short(value: float, digits: int = 1) -> str:
+def _short(value: float, digits: int) -> str:
     """At most so many decimals, and no zeros at the end."""
     text = f"{value:.{digits}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"

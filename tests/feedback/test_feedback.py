@@ -200,14 +200,6 @@ def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
         chosen_submissions(copied)
 
 
-def test_a_gradebook_that_cannot_be_read_is_said(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (copied / "gradebook.db").write_bytes(b"garbage " * 1000)
-    assert main(["feedback", "--course", str(copied)]) == 1
-    told = capsys.readouterr().err
-    assert "error: the gradebook is damaged" in told
-    assert "Traceback" not in told
-
-
 @pytest.mark.parametrize(
     ("code", "says"), [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "a disk that can only be read")]
 )

@@ -13,6 +13,7 @@ from course.models import Model
 from course.pictures.activations import draw_activation_histograms
 from course.pictures.attention import draw_attention
 from course.pictures.autograd_graph import draw_autograd_graph
+from course.pictures.beside import Beside
 from course.pictures.canvas import Picture
 from course.pictures.difference import draw_difference
 from course.pictures.digits import draw_digits
@@ -110,6 +111,10 @@ def lstm_graph() -> Picture:
     return draw_autograd_graph(lstm(torch.randn(2, 1, 3))[0], dict(lstm.named_parameters()), gradients={})
 
 
+def legacy() -> Beside:
+    return draw_legacy_comparison(Model(), torch.tensor([2.0]), torch.tensor([3.0]))
+
+
 def history() -> dict[str, list[torch.Tensor]]:
     torch.manual_seed(0)
     steps = range(1, 21)
@@ -178,8 +183,9 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "graph, LSTM": lstm_graph,
     "heat": lambda: draw_heat(*_flower()),
     "heat, constant": lambda: draw_heat(torch.rand(1, 30, 50), torch.zeros(1, 1, 3, 5)),
-    "legacy": lambda: draw_legacy_comparison(Model(), torch.tensor([2.0]), torch.tensor([3.0])),
-    "legacy, linear": lambda: draw_legacy_comparison(nn.Linear(3, 2), torch.ones(4, 3)),
+    "legacy": lambda: legacy().pictures[0],
+    "full": lambda: legacy().pictures[1],
+    "legacy, linear": lambda: draw_legacy_comparison(nn.Linear(3, 2), torch.ones(4, 3)).pictures[0],
     "memory": lambda: draw_memory(MEMORY),
     "memory, none": lambda: draw_memory({}),
     "timeline": lambda: draw_hook_timeline(nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True)),
