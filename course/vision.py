@@ -24,17 +24,13 @@ __all__ = ["Watcher", "make_torchvision_importable", "watch_for_torchvision"]
 _SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
 
 
-def make_torchvision_importable() -> bool:
-    """Define the missing operator schemas if, and only if, they are missing. True where that was needed."""
+def make_torchvision_importable() -> None:
+    """Define the operator schemas that are missing where a CUDA build stands beside a CPU-only torch."""
     import torch
 
-    if torch.version.cuda is not None or "torchvision" in sys.modules or not _built_for_cuda():
-        return False
-    if hasattr(torch.ops.torchvision, "nms"):
-        return False
-    torch.library.define("torchvision::nms", _SCHEMA)
-    torch.library.define("torchvision::qnms", _SCHEMA)
-    return True
+    if torch.version.cuda is None and _built_for_cuda():
+        torch.library.define("torchvision::nms", _SCHEMA)
+        torch.library.define("torchvision::qnms", _SCHEMA)
 
 
 def _built_for_cuda() -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import torch
 
-from course.pictures.canvas import BLUE, INK, ORANGE, PAPER, QUIET, Picture, in_own_style
+from course.pictures.canvas import PAPER, QUIET, Picture, in_own_style
 from course.pictures.cells import real, span
 from course.pictures.words import cut, listed, number, told
 
@@ -49,39 +49,11 @@ def draw_feature_maps(
     return picture
 
 
-@in_own_style
 def draw_clobber(
     before: torch.Tensor, after: torch.Tensor, columns: int = 6, title: str = "A feature, twice"
 ) -> Picture:
-    """One feature, twice: above as it was when the hook ran, below as it is now; to the right, how the values spread.
-
-    Both have shape (N, C, H, W). All maps share one colour scale: blue below 0, white at 0, red above.
-    """
-    both = [real(tensor[0]) for tensor in (before, after)]
-    limit = max(_limit(maps[:columns]) for maps in both)
-    labels = "when the hook ran", "after forward"
-    left = 0.35 + 0.075 * len(labels[0])
-    spread = left + min(columns, len(both[0])) + 0.65
-    changed = float((before != after).double().mean())
-    words = "; ".join(f"{label}: values {_range(maps)}" for label, maps in zip(labels, both, strict=True))
-    alt = f"{title}. Maps above and below, with a histogram each. {words}; {changed:.0%} changed"
-    picture = Picture(spread + 2.05, 2.9, alt)
-    tall = picture.titled(title)
-    low, high = span(both[0])
-    bins = torch.linspace(low, high if high > low else low + 1, 41).tolist()
-    for row, (maps, label, look) in enumerate(zip(both, labels, ((BLUE, ""), (ORANGE, "///")), strict=True), 1):
-        bottom = tall - 0.5 - row
-        _row(picture, (label, f"min {number(float(maps.min()))}"), maps[:columns], limit, (left, bottom))
-        axes = picture.inches(spread, bottom + 0.1, 1.9, 0.82, facecolor=PAPER)
-        values = maps[maps.isfinite()].double().numpy()
-        axes.hist(values, bins=bins, facecolor=look[0], hatch=look[1], edgecolor=PAPER, linewidth=0.3)
-        axes.axvline(0, color=INK, linewidth=0.8)
-        axes.set(yscale="log", yticks=[])
-        axes.tick_params(which="both", labelsize=8, colors=INK, labelbottom=row == 2, left=False)
-        axes.set_ylabel("how many", fontsize=8.5, color=INK)
-        axes.spines[["top", "right"]].set_visible(False)
-    picture.write(0.15, 0.18, _SIGNS, fontsize=8.5, color=QUIET)
-    return picture
+    """One feature, twice: above as it was when the hook ran, below as it is now, on one scale. Both: (N, C, H, W)."""
+    return draw_feature_maps({"when the hook ran": before, "after forward": after}, columns, title, one_scale=True)
 
 
 def _limit(maps: torch.Tensor) -> float:

@@ -323,9 +323,9 @@ class Execution:
         """Whether there is anything to be asked: not of what waits for a person, nor of a TODO cell as it was handed out,
         unless there are cells of the learner's own, which may hold its answer."""
         exercise = self.blueprint.tests[test].exercise
-        if self.rebuilt.waits(self.blueprint, exercise):
+        if self.rebuilt.waits(self.blueprint.stubs, exercise):
             return False
-        untouched = self.rebuilt.is_untouched(self.blueprint, exercise)
+        untouched = self.rebuilt.is_untouched(self.blueprint.stubs, exercise)
         return test in self.blueprint.plain or bool(self.own) or not untouched
 
     def _waiting(self) -> list[str]:

@@ -45,7 +45,7 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mappi
     ``files``: what lies beside the notebook. What may be an answer there waits for a person.
     """
     rebuilt = _in_notebook(engine, blueprint, data)
-    settled = [name for name in blueprint.stubs if name in rebuilt.recovered or rebuilt.waits(blueprint, name)]
+    settled = [name for name in blueprint.stubs if name in rebuilt.recovered or rebuilt.waits(blueprint.stubs, name)]
     texts = "\n".join([*rebuilt.answers.values(), *(one.source for one in rebuilt.own)])
     found = in_files(blueprint.handout, rebuilt.answers, settled, texts, blueprint.theirs(files))
     return replace(

@@ -60,10 +60,10 @@ def outcome_of(
     """How an exercise ended that ended by itself: it waits, has passed, was not answered, or is ``wrong``."""
     most = {name: test.points for name, test in blueprint.tests.items() if test.exercise == exercise}
     # What was recovered beside an untouched TODO cell has run, and can be wrong.
-    untouched = rebuilt.is_untouched(blueprint, exercise) and exercise not in rebuilt.recovered
+    untouched = rebuilt.is_untouched(blueprint.stubs, exercise) and exercise not in rebuilt.recovered
     lost = rebuilt.lost.get(exercise)
     reason = Reason(Cause.LOST, lost) if lost else None
-    if rebuilt.waits(blueprint, exercise):
+    if rebuilt.waits(blueprint.stubs, exercise):
         # A cell of the learner's own may have run, and defined what was asked for. Marks are the person's to give.
         points = dict.fromkeys(points, 0.0)
         status = Status.UNCERTAIN

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from nbproof.recover.pieces import OwnCell, read_back
 from nbproof.recover.released import Handout
 
 __all__ = ["Answers"]
-
-
-class _Lesson(Protocol):
-    @property
-    def stubs(self) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True)
@@ -35,13 +30,13 @@ class Answers:
     python: str = ""
     """The Python that it was written with, such as ``3.14``, if that is newer than the one which grades."""
 
-    def is_untouched(self, lesson: _Lesson, exercise: str) -> bool:
+    def is_untouched(self, stubs: Mapping[str, str], exercise: str) -> bool:
         """Whether the TODO cell is as handed out: by itself that earns nothing (the author contract proves it)."""
-        return exercise in lesson.stubs and self.answers[exercise].strip() in ("", lesson.stubs[exercise].strip())
+        return exercise in stubs and self.answers[exercise].strip() in ("", stubs[exercise].strip())
 
-    def waits(self, lesson: _Lesson, exercise: str) -> bool:
+    def waits(self, stubs: Mapping[str, str], exercise: str) -> bool:
         """Whether something was found that may be the answer: it stands there as comments, and a person has to look."""
-        return exercise in self.lost and not self.is_untouched(lesson, exercise)
+        return exercise in self.lost and not self.is_untouched(stubs, exercise)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON-able data."""

@@ -83,7 +83,7 @@ def _missing(learner: str, mine: Sequence[Mark], usual: _Usual) -> list[str]:
 def _few_points(learner: str, mine: Sequence[Mark], usual: _Usual) -> _Reason | None:
     """Less than half of the points."""
     share, missing = usual.shares[learner], _missing(learner, mine, usual)
-    if not usual.expected or not (mine or missing) or share >= _FEW:
+    if share >= _FEW or not (mine or missing):
         return None
     # What was not handed in counts as 0: whoever reads the share should know.
     told = f"{share:.0%} of the points"

@@ -34,7 +34,7 @@ def test_each_layer_is_a_row_with_its_own_scale_and_both_of_a_pair_have_one() ->
     pair = draw_clobber(BEFORE, BEFORE.relu())
     shown = pair.findobj(BboxImage)
     assert len(shown) == 4 and len({image.get_clim() for image in shown}) == 1
-    assert {"when the hook ran", "after forward", "min -2", "min 0"} <= set(texts(pair))
+    assert {"when the hook ran", "after forward"} <= set(texts(pair))
 
 
 def test_rows_that_are_compared_can_share_one_scale() -> None:
@@ -106,7 +106,10 @@ SAYS: dict[str, tuple[Callable[[], Picture], Iterable[str]]] = {
     ),
     "clobber": (
         lambda: draw_clobber(BEFORE, BEFORE.relu(), title="bn1"),
-        ["bn1", "min -2", "when the hook ran: values from -2 to 3; after forward: values from 0 to 3; 50% changed"],
+        [
+            "bn1",
+            "when the hook ran: 2 maps, 1 × 2, values from -2 to 3; after forward: 2 maps, 1 × 2, values from 0 to 3",
+        ],
     ),
     "odd gradients": (lambda: draw_gradient_flow(after_backward()), ODD),
     "sparse gradients": (lambda: draw_gradient_flow(sparse()), ["weight: mean 2, max 2"]),

@@ -89,9 +89,9 @@ def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, fou
             continue
         if name in damage.lost:
             assert "Hand in" in found.lost[name]
-            assert found.answers[name].strip() == stubs[name].strip() or found.waits(blueprint, name)
+            assert found.answers[name].strip() == stubs[name].strip() or found.waits(blueprint.stubs, name)
         elif name in found.lost:
-            assert found.waits(blueprint, name), found.lost
+            assert found.waits(blueprint.stubs, name), found.lost
             shown = {bare(line) for line in found.answers[name].replace("# ", "", -1).splitlines()}
             hidden = {bare(line) for line in view(text_of(cell)).replace("# ", "").splitlines()} - shown
             untouched = bare(text_of(cell)) == bare(stubs[name])

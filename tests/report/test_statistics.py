@@ -161,9 +161,9 @@ NOBODY = ("student", "points possible", "test_student", "99", "id")
 @pytest.mark.parametrize(
     ("names", "column", "unmatched", "unclear"),
     [
-        (("ada_lovelace", "lovelace_ada"), ["", "", "", ""], (), ("ada_lovelace", "lovelace_ada")),
-        (("ada", "lovelace_ada"), ["2", "", "", ""], ("lovelace_ada",), ()),
-        (NOBODY, ["", "", "", ""], tuple(sorted(NOBODY)), ()),
+        (("ada_lovelace", "lovelace_ada"), ["", "20", "", ""], (), ("ada_lovelace", "lovelace_ada")),
+        (("ada", "lovelace_ada"), ["2", "20", "", ""], ("lovelace_ada",), ()),
+        (NOBODY, ["", "20", "", ""], tuple(sorted(NOBODY)), ()),
     ],
     ids=["two for one row", "an id, and a namesake", "rows that are nobody's"],
 )
