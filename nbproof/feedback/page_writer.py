@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from nbproof.feedback.page_task import PageTrouble, Task, write_page
+from nbproof.feedback.page_task import Task, write_page
 
 __all__ = ["serve", "written"]
 
@@ -27,7 +27,7 @@ def serve(line: Connection) -> None:
 
 def written(
     root: Path, tasks: Sequence[Task], writers: Sequence[Connection] = ()
-) -> Generator[tuple[Task, PageTrouble], None, None]:
+) -> Generator[tuple[Task, str], None, None]:
     """Each task as it is done, with the reason if it failed."""
     waiting, busy = list(reversed(tasks)), dict[Connection, Task]()
     for line in writers:
@@ -39,7 +39,7 @@ def written(
             try:
                 yield task, line.recv()
             except (EOFError, OSError):
-                yield task, PageTrouble("the process that wrote it was ended from outside, perhaps for its memory")
+                yield task, "the process that wrote it was ended from outside, perhaps for its memory"
                 continue
             _give(line, root, waiting, busy)
     for task in reversed(waiting):  # no writer is left for these

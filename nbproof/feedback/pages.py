@@ -16,16 +16,16 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from nbproof.command import course_command
-from nbproof.errors import CourseError, UsageError
+from nbproof.errors import UsageError
 from nbproof.feedback.handed_back import Earlier, note_marked_again
-from nbproof.feedback.page_task import PageTrouble, Task, page_path, trouble_of
+from nbproof.feedback.page_task import Task, page_path
 from nbproof.feedback.page_writer import written
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import places
 from nbproof.run.journal import journal_of
-from nbproof.text import counted
+from nbproof.text import counted, some_of
 
 __all__ = [
     "Feedback",
@@ -106,7 +106,7 @@ def write_feedback(
 
     ``writers``: lines to processes that are warm already (:mod:`nbproof.feedback.page_writer`).
 
-    Raises CourseError if the gradebook cannot be read or the disk fails.
+    Raises CourseError if the gradebook cannot be read.
     """
     problems = problems or {}
     keys = sorted({*graded, *problems}, key=lambda key: (key[1], key[0]))
@@ -122,9 +122,8 @@ def write_feedback(
         tasks = [task for task in tasks if digest_in(page_path(root, *task.key)) != task.digest]
     reasons: dict[Key, str] = {}
     with contextlib.closing(written(root, tasks, writers)) as pages:
-        for task, trouble in pages:
-            _stop_where_the_disk_fails(trouble, page_path(root, *task.key))
-            reasons[task.key] = trouble.reason
+        for task, reason in pages:
+            reasons[task.key] = reason
             step(len(reasons), len(tasks), "/".join(task.key))
     reasons |= _hand_on_receipts(root, [key for key in keys if not reasons.get(key)])
     done = sorted(reasons.items())
@@ -150,17 +149,6 @@ def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "", earlier
     return Task(key, seen.hexdigest(), marks, problem, earlier)
 
 
-def _stop_where_the_disk_fails(trouble: PageTrouble, place: Path) -> None:
-    """Raise CourseError for what would fail for every other page as well: a full disk, one that can only be read."""
-    from nbproof.gradebook.storage_errors import is_one_files, trouble_with_disk
-
-    if trouble.errno:
-        error = OSError(trouble.errno, trouble.reason)
-        told = None if is_one_files(error) else trouble_with_disk(error, place)
-        if told is not None:
-            raise CourseError(told.fact, str(place), f"mend that, then: {course_command('feedback')}")
-
-
 def _hand_on_receipts(root: Path, keys: Iterable[Key]) -> dict[Key, str]:
     """What `nbgrader release_feedback` wants beside each page; why it could not be written, where it could not."""
     from nbproof.gradebook.graded_notebook import hand_on
@@ -170,9 +158,7 @@ def _hand_on_receipts(root: Path, keys: Iterable[Key]) -> dict[Key, str]:
         try:
             hand_on(root, *key)
         except OSError as error:
-            trouble = trouble_of(error)
-            _stop_where_the_disk_fails(trouble, page_path(root, *key).parent)
-            failed[key] = trouble.reason
+            failed[key] = str(error.strerror)
     return failed
 
 
@@ -181,10 +167,12 @@ def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
     from nbproof.terminal import console_for_output
 
     console = console_for_output()
+    pages: dict[str, list[str]] = {}
     for learner, lesson, reason in feedback.failed:
-        console.print(
-            f"! not written: feedback/{learner}/{lesson}: {reason}", highlight=False, markup=False, soft_wrap=True
-        )
+        pages.setdefault(reason, []).append(f"feedback/{learner}/{lesson}")
+    for reason, names in pages.items():
+        told = f"! not written: {some_of(names, 3)}: {reason}"
+        console.print(told, highlight=False, markup=False, soft_wrap=True)
     if feedback.failed:
         again = f"  next: mend that, then: {course_command('feedback')} (it writes what is missing only)"
         console.print(again, highlight=False, markup=False, soft_wrap=True)

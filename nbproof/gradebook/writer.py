@@ -186,7 +186,7 @@ class Writer:
         """
         book, empty = self._gradebook, learner not in self.held(lesson)
         if until is not None:
-            self._know(learner)
+            book.update_or_create_student(learner)
             try:
                 book.find_submission(lesson, learner)
             except MissingEntry:
@@ -199,12 +199,6 @@ class Writer:
             book.remove_submission(lesson, learner)
         else:
             book.grant_extension(lesson, learner)
-
-    def _know(self, learner: str) -> None:
-        try:
-            self._gradebook.find_student(learner)
-        except MissingEntry:
-            self._gradebook.add_student(learner)
 
     def write(
         self,
@@ -232,7 +226,7 @@ class Writer:
     def _write(self, verdict: Verdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]) -> None:
         # First: asking makes the session forget what it was told and has not written.
         names = self._names(verdict.lesson)
-        self._know(verdict.learner)
+        self._gradebook.update_or_create_student(verdict.learner)
         of = notebook_of(verdict.lesson)
         for notebook in (one for one in self._submission(verdict, submitted).notebooks if one.name == of):
             for grade in notebook.grades:
@@ -253,10 +247,7 @@ class Writer:
 
     def _submission(self, verdict: Verdict, submitted: Path) -> SubmittedAssignment:
         book = self._gradebook
-        try:
-            submission = book.find_submission(assignment_of(verdict.lesson), verdict.learner)
-        except MissingEntry:
-            submission = book.add_submission(assignment_of(verdict.lesson), verdict.learner)
+        submission = book.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
         timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
         if timestamp is not None:
             submission.timestamp = timestamp

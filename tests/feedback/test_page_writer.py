@@ -25,7 +25,7 @@ def test_a_writer_writes_until_its_line_is_cut(tmp_path: Path) -> None:
     ours, theirs = Pipe()
     writer = threading.Thread(target=serve, args=(theirs,))
     writer.start()
-    told = [(task.key.learner, trouble.reason) for task, trouble in written(tmp_path, TASKS, [ours])]
+    told = [(task.key.learner, reason) for task, reason in written(tmp_path, TASKS, [ours])]
     assert told == [("ada", ""), ("ben", ""), ("eve", "")]
     assert all("it cannot be read" in page_path(tmp_path, name, LESSON).read_text() for name, _ in told)
     ours.close()
@@ -41,7 +41,7 @@ def test_a_page_that_ends_its_writer_is_told_apart_from_those_that_wait(tmp_path
         theirs.close()
 
     threading.Thread(target=end).start()
-    told = {task.key.learner: trouble.reason for task, trouble in written(tmp_path, TASKS, [ours])}
+    told = {task.key.learner: reason for task, reason in written(tmp_path, TASKS, [ours])}
     assert "ended from outside" in told.pop("ada")
     assert told == {"ben": "", "eve": ""}, "written by this process"
 
