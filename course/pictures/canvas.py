@@ -101,12 +101,10 @@ class Picture(Figure):  # type: ignore[misc]
         return tall
 
     def captioned(self, title: str, words: str) -> float:
-        """Write a title above and words below, where there are any; returns the picture's height in inches."""
+        """Write a title above and words below; returns the picture's height in inches."""
         tall = float(self.get_figheight())
-        if title:
-            self.write(0.1, tall - 0.16, title, weight="bold", family=MONO)
-        if words:
-            self.write(0.1, 0.16, words, fontsize=8.5)
+        self.write(0.1, tall - 0.16, title, weight="bold", family=MONO)
+        self.write(0.1, 0.16, words, fontsize=8.5)
         return tall
 
     def write(self, x: float, y: float, text: str, **options: Any) -> Any:

@@ -107,8 +107,8 @@ def draw_grids(grids: list[Grid], title: str, words: str) -> Picture:
     flat, fits, boxes = _layout([view.shape for view in views])
     places = sorted({place for place, _ in slices} - {""})
     if places:
-        words = " · ".join(part for part in (f"drawn: slice {' and '.join(places)}", words) if part)
-    head, foot = (0.32 if title else 0.1), (0.32 if words else 0.1)
+        words = f"drawn: slice {' and '.join(places)} · {words}"
+    head, foot = (0.32 if title else 0.1), 0.32
     alt = ". ".join(part for part in (title, *(grid.in_words() for grid in grids), words) if part)
     picture = Picture(_WIDE, head + max(y + high for _, y, _, high in boxes) + foot, alt)
     tall = picture.captioned(cut(title, 60), words)

@@ -16,7 +16,7 @@ from course.pictures.orders import draw_orders
 from nbproof.values.compare import is_same, tolerance_of
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, snapshot
-from nbproof.values.place import HIDDEN, Place, is_single, place_of, plainly, worth_drawing
+from nbproof.values.place import Place, is_single, place_of, plainly, worth_drawing
 
 __all__ = ["difference_html", "draw_difference", "draw_place"]
 
@@ -24,14 +24,14 @@ __all__ = ["difference_html", "draw_difference", "draw_place"]
 _MOST = 300_000
 
 
-def draw_difference(got: object, wanted: object, title: str | None = None) -> Picture:
+def draw_difference(got: object, wanted: object) -> Picture:
     """Draw an answer, what was wanted, and where they differ: about 500 by 160 pixels, larger for long lists.
 
     ``got`` and ``wanted`` are tensors, numbers, texts, or lists or dicts of them; ``wanted`` may use AnyOf and Close.
-    With ``wanted`` None only the answer is drawn. Raises ValueError for what cannot be drawn.
+    Raises ValueError for what cannot be drawn.
     """
     place = place_of(got, wanted)
-    made = None if place is None else _drawn(place, title or place.where)
+    made = None if place is None else _drawn(place)
     if made is None:
         raise ValueError("there is nothing to be seen in a picture here")
     return made
@@ -44,10 +44,10 @@ def difference_html(got: object, wanted: object) -> str:
     """
     try:
         plain = snapshot(got)
-        if wanted is not None and is_same(plain, wanted):
+        if is_same(plain, wanted):
             return ""
         place = place_of(plain, wanted)
-        picture = _drawn(place, place.where) if place is not None and worth_drawing(place) else None
+        picture = _drawn(place) if place is not None and worth_drawing(place) else None
         if picture is None:
             return ""
         # In few bytes, because graded notebooks drop a panel that is too long: much text is less sharp. With fewer
@@ -60,22 +60,21 @@ def difference_html(got: object, wanted: object) -> str:
 def draw_place(place: Place) -> Picture | None:
     """A picture of a place that was noted earlier; None where there is nothing to be seen. Never raises."""
     try:
-        return _drawn(place, place.where)
+        return _drawn(place)
     except Exception:  # as above
         return None
 
 
-def _drawn(place: Place, title: str) -> Picture | None:
-    got, hidden = place.got, place.wanted is HIDDEN
-    wanted = None if hidden else snapshot(plainly(place.wanted))
+def _drawn(place: Place) -> Picture | None:
+    got, wanted = place.got, snapshot(plainly(place.wanted))
     if isinstance(wanted, Unreadable) or isinstance(got, Unreadable):
         return None
-    yours, target = _as_tensor(got), None if hidden else _as_tensor(wanted)
-    if yours is not None and (hidden or target is not None):
-        return _tensors(place, yours, target, title)
+    yours, target = _as_tensor(got), _as_tensor(wanted)
+    if yours is not None and target is not None:
+        return _tensors(place, yours, target)
     if isinstance(got, TensorRecord) or (isinstance(wanted, TensorRecord) and not isinstance(got, list)):
         got, wanted = in_words(got, 40), in_words(wanted, 40)
-    return draw_orders(_as_words(got), None if hidden else _as_words(wanted), title)
+    return draw_orders(_as_words(got), _as_words(wanted), place.where)
 
 
 def _as_words(side: Evidence) -> list[str]:
@@ -105,14 +104,11 @@ def _as_tensor(side: Evidence) -> torch.Tensor | None:
     return torch.tensor(side, dtype=torch.float64) if numbers else None
 
 
-def _tensors(place: Place, got: torch.Tensor, wanted: torch.Tensor | None, title: str) -> Picture | None:
-    if max(got.numel(), 0 if wanted is None else wanted.numel()) > _MOST:
+def _tensors(place: Place, got: torch.Tensor, wanted: torch.Tensor) -> Picture | None:
+    if max(got.numel(), wanted.numel()) > _MOST:
         return None
-    listed = isinstance(place.got, list)
-    grids = [Grid("yours", got, listed=listed)]
-    if wanted is None:
-        return draw_grids(grids, title, "")
-    grids.append(Grid("wanted", wanted, listed=listed))
+    title, listed = place.where, isinstance(place.got, list)
+    grids = [Grid("yours", got, listed=listed), Grid("wanted", wanted, listed=listed)]
     if got.shape != wanted.shape:
         words = f"shape {tuple(got.shape)}, wanted {tuple(wanted.shape)}"
         return draw_grids(grids, title, f"{len(got)} items, wanted {len(wanted)}" if listed else words)

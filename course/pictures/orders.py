@@ -21,28 +21,25 @@ _RIGHT = _WIDE - _COLUMN - 0.1
 
 
 @in_own_style
-def draw_orders(got: list[str], wanted: list[str] | None, title: str = "") -> Picture:
+def draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     """``got`` on the left, ``wanted`` on the right. Lines that cross are things in another order.
 
     The first difference is marked; what has no partner stands in a dashed frame. Of long lists a part around the first
-    difference is drawn. With ``wanted`` None only the left column is drawn.
+    difference is drawn.
     """
-    other = got if wanted is None else wanted
-    first, longest = _same(got, other), max(len(got), len(other), 1)
-    differs = first < max(len(got), len(other))
+    first, longest = _same(got, wanted), max(len(got), len(wanted), 1)
+    differs = first < max(len(got), len(wanted))
     start = max(0, min(first - 2, longest - _MOST)) if differs else 0
     shown = range(start, min(longest, start + _MOST))
-    words = "" if wanted is None else _sentence(got, wanted, first)
+    words = _sentence(got, wanted, first)
     head = 0.55 if title else 0.32
-    picture = Picture(_WIDE, head + _ROW * len(shown) + (0.34 if words else 0.1), _alt(got, wanted, title, words))
+    picture = Picture(_WIDE, head + _ROW * len(shown) + 0.34, _alt(got, wanted, title, words))
     tall = picture.captioned(cut(title, 60), words)
     middles = {at: tall - head - _ROW * (at - start + 0.5) for at in shown}
     for at, y in middles.items():
         picture.write(0.38, y, str(at), ha="right", fontsize=7.5, family=MONO, color=QUIET)
-    pairs = _partners(got, other)
-    _write_column(picture, _Column("yours", got, other, _LEFT, first if differs else -1, {*pairs}), middles)
-    if wanted is None:
-        return picture
+    pairs = _partners(got, wanted)
+    _write_column(picture, _Column("yours", got, wanted, _LEFT, first if differs else -1, {*pairs}), middles)
     _write_column(picture, _Column("wanted", wanted, got, _RIGHT, -1, {*pairs.values()}), middles)
     for left, right in pairs.items():
         if left in middles and right in middles:
@@ -121,7 +118,6 @@ def _sentence(got: list[str], wanted: list[str], first: int) -> str:
     return f"the first difference is at {first}: {what}"
 
 
-def _alt(got: list[str], wanted: list[str] | None, title: str, words: str) -> str:
-    columns = {"yours": got} if wanted is None else {"yours": got, "wanted": wanted}
-    told = [f"{label}: {listed((cut(one, 40) for one in items), 24) or 'empty'}" for label, items in columns.items()]
-    return ". ".join(part for part in (title, *told, words) if part)
+def _alt(got: list[str], wanted: list[str], title: str, words: str) -> str:
+    yours, other = (listed((cut(one, 40) for one in items), 24) or "empty" for items in (got, wanted))
+    return ". ".join(part for part in (title, f"yours: {yours}", f"wanted: {other}", words) if part)

@@ -9,7 +9,7 @@ from typing import Any
 from nbproof.display.words import words
 from nbproof.front_end import MONO
 from nbproof.values.evidence import Parts, snapshot
-from nbproof.values.place import HIDDEN, place_of, plainly
+from nbproof.values.place import place_of, plainly
 
 __all__ = ["tables_html"]
 
@@ -18,9 +18,9 @@ _CELL = f"padding:.1em .6em;text-align:right;border:0;{MONO}"
 
 
 def tables_html(got: object, wanted: object) -> str:
-    """Both tables side by side; empty if the first difference is not between two tables, or nobody may see it."""
+    """Both tables side by side; empty if the first difference is not between two tables."""
     place = place_of(got, wanted)
-    if place is None or place.wanted is HIDDEN:
+    if place is None:
         return ""
     sides = [snapshot(place.got), snapshot(plainly(place.wanted))]
     if not all(isinstance(side, Parts) for side in sides):

@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from nbproof.values.compare import AnyOf, Close, Matches, is_same, nearest
 from nbproof.values.evidence import Evidence, TensorRecord, key_text, snapshot
 
-__all__ = ["HIDDEN", "Place", "is_single", "place_of", "plainly", "worth_drawing"]
-
-HIDDEN = object()
-"""Stands for a wanted value that nobody may see."""
+__all__ = ["Place", "is_single", "place_of", "plainly", "worth_drawing"]
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the first difference is, and what stands there. ``wanted`` is HIDDEN if nobody may see it."""
+    """Where the first difference is, and what stands there."""
 
     where: str
     got: Evidence
@@ -31,12 +28,8 @@ class Place:
 
 
 def place_of(got: object, wanted: object) -> Place | None:
-    """The first array, text, number or list of words that differs; None if nothing can be pointed at.
-
-    With ``wanted`` None the answer as a whole.
-    """
-    plain = snapshot(got)
-    return Place("", plain, HIDDEN) if wanted is None else _descend(Place("", plain, wanted))
+    """The first array, text, number or list of words that differs; None if nothing can be pointed at."""
+    return _descend(Place("", snapshot(got), wanted))
 
 
 def _descend(place: Place) -> Place | None:
@@ -92,7 +85,7 @@ def plainly(wanted: object) -> object:
 
 def worth_drawing(place: Place) -> bool:
     """Whether a picture tells more than a sentence: not for single numbers and words, nor for values of another type."""
-    plain = [snapshot(plainly(side)) for side in (place.got, place.wanted) if side is not HIDDEN]
+    plain = [snapshot(plainly(side)) for side in (place.got, place.wanted)]
     return len({_family(side) for side in plain}) == 1 and any(_count(side) > 1 for side in plain)
 
 

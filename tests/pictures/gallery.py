@@ -172,7 +172,6 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "difference, shades": lambda: draw_difference({"answer": torch.eye(20)}, {"answer": torch.ones(20, 20)}),
     "difference, shapes": lambda: draw_difference(torch.ones(3), torch.ones(3, 1)),
     "difference, vector": lambda: draw_difference(torch.tensor([1.0, torch.nan, 3.0]), torch.tensor([1.0, 2.0, 2.5])),
-    "difference, yours only": lambda: draw_difference([1.0, 2.0], None),
     "digits": digits,
     "feature maps": lambda: draw_feature_maps(maps(), title="Features"),
     "gradient flow": lambda: draw_gradient_flow(after_backward()),

@@ -180,14 +180,6 @@ def test_any_of_is_told_by_its_first_option_and_records_are_tensors() -> None:
     assert difference_html(torch.tensor([7.0, 7.0]), options) == "", "the second option is right"
 
 
-def test_without_a_wanted_value_only_yours_is_drawn() -> None:
-    for got in (torch.tensor([1.0, torch.nan]), ["a", "b"], [1, 2], torch.zeros(30, 30), {"a": 1, "b": 2}):
-        picture = draw_difference(got, None)
-        said = " ".join(texts(picture)) + picture.alt
-        assert "yours" in said and "wanted" not in said and "difference" not in said
-        assert "wanted" not in difference_html(got, None)
-
-
 # As HTML
 
 
