@@ -117,7 +117,7 @@ def _secrets(root: str, lesson: str) -> Secrets:
     return read_secrets(Path(root), [lesson], candidates=False)
 
 
-def feedback_page(learner: Addressee, digest: str, graded: float | None = None) -> str:
+def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
     """The page of one submission. ``graded``: when, in seconds since 1970."""
     verdict, marks, cards = learner.verdict, learner.marks, cards_of(learner)
     tested = [card for card in cards if isinstance(card, ExerciseCard)]
@@ -187,8 +187,6 @@ def _lateness(marks: Mark) -> str:
     return f"{late}: {marks.penalty:.4g} point{'' if marks.penalty == 1 else 's'} taken off."
 
 
-def _moment(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
+def _moment(seconds: float) -> str:
     when = datetime.fromtimestamp(seconds, UTC)
     return f"{when.day} {when:%B %Y, %H:%M} UTC"

@@ -40,6 +40,7 @@ from nbproof.gradebook.storage_errors import not_logged
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, Verdict
+from nbproof.sandbox.exceptions import GradingError
 
 __all__ = ["Writer", "create_tables", "register"]
 
@@ -66,6 +67,12 @@ def register(config: Config, assignment: str) -> None:
                 f"source/{assignment}",
                 f"{nbgrader_command(f'db assignment remove {assignment} --force')}; then grade again "
                 "(marks given by hand for it are lost with it: note them first)",
+            )
+        if "No space left" in text or "disk is full" in text:
+            raise GradingError(
+                "the disk is full",
+                "the gradebook, or the folder for temporary files",
+                "free some space, then grade again",
             )
         log = text.splitlines()
         raise CourseError(

@@ -239,7 +239,7 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
             answers[exercise.id] = as_handed_in(mutants[number % len(mutants)])
         with limited(engine):
             verdict = Bench(engine, blueprint).mark(answers, seed=5)
-        page, own = feedback_page(Addressee(verdict, None, Secrets([])), "digest"), "\n".join(answers.values())
+        page, own = feedback_page(Addressee(verdict, None, Secrets([])), "digest", 0.0), "\n".join(answers.values())
         assert leaks_in("page", text_of_page(page), secrets, own) == []
         assert what_runs(page) == []
         assert len(page) < 400_000
