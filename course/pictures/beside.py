@@ -21,7 +21,7 @@ class Beside:
             f"<div>{picture.image(alt=text)}</div>" for picture, text in zip(self.pictures, self.texts, strict=True)
         )
         # As many columns as fit; a picture shrinks a little rather than go to the next row.
-        widest = max((picture.get_figwidth() * 96 for picture in self.pictures), default=0)
+        widest = max(picture.get_figwidth() * 96 for picture in self.pictures)
         column = f"repeat(auto-fit,minmax(min(100%,{0.72 * widest:.0f}px),max-content))"
         return f'<div style="display:grid;gap:12px;align-items:start;grid-template-columns:{column}">{images}</div>'
 

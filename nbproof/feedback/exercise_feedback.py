@@ -84,9 +84,7 @@ class Addressee:
 
     def note(self, name: str) -> str:
         """How an answer was found that was not in its place, or why there is none."""
-        how = self.verdict.lost.get(name) or self.verdict.recovered.get(name) or ""
-        end = "" if how.endswith((".", "!", "?")) else "."
-        return harmless(f"{how[0].upper()}{how[1:]}{end}") if how else ""
+        return harmless(self.verdict.lost.get(name) or self.verdict.recovered.get(name, ""))
 
 
 def cards_of(learner: Addressee) -> list[Card]:

@@ -214,7 +214,7 @@ def test_an_untouched_exercise_says_where_to_begin(looked_at: Look) -> None:
 
 
 def test_recovered_and_lost_answers_are_noted(looked_at: Look) -> None:
-    text = page(exercise(), recovered={"weight_grad": "the TODO cell had lost its id and was found by its content"})
+    text = page(exercise(), recovered={"weight_grad": "The TODO cell had lost its id and was found by its content."})
     assert "Note: The TODO cell had lost its id and was found by its content." in words(looked_at(text))
 
 
