@@ -10,11 +10,13 @@ import itertools
 import json
 import re
 import shutil
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jupytext
 import nbformat
@@ -28,6 +30,7 @@ from nbproof.errors import LessonError, UsageError
 
 __all__ = ["Adopted", "adopt"]
 
+_MARKS = ("course.toml", "nbgrader_config.py", "source")
 _MARK = re.compile(r"^(\s*)#+\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\b.*$", re.MULTILINE)
 _HEADING = re.compile(r"^#+\s+(?:Exercise:\s*)?(.+?)\s*#*$", re.MULTILINE)
 _SECTION = re.compile(r"^#{2,6}\s+\S.*$", re.MULTILINE)
@@ -61,19 +64,21 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     notebook cannot be read; LessonError, with nothing written, if no lesson can be made of it.
     """
     given, root = _read(notebook), _root_of(notebook.resolve())
+    pictures = _unpinned(given)
     made = Adopted(root, name or _slug_of(notebook.resolve(), root))
     cells = _Cells(given.cells, made).all()
     stand_where_lessons_go(root)
     if not made.exercises:
-        cure = "name the notebook of source/, not of release/"
-        raise UsageError("no answer with a test cell below it", str(notebook), cure)
+        raise UsageError(
+            "no answer with a test cell below it", str(notebook), "name the notebook of source/, not of release/"
+        )
     folder = root / "lessons" / made.slug
     if folder.exists():
         raise UsageError("a lesson of this name is there already", str(folder), "add --name OTHER_NAME")
     lesson = jupytext.writes(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), fmt="py:percent")
     texts = {folder / "lesson.py": lesson, **{folder / exercise / WRONG: _WORDS for exercise in made.exercises}}
     texts |= {path: text for path, text in _course_files(root, given).items() if not path.exists()}
-    made.files = [*written(texts, folder), *_copied(notebook, given, folder / FILES)]
+    made.files = [*written(texts, folder), *_copied(notebook, given, folder / FILES, pictures)]
     try:
         read_lesson(folder)
     except LessonError as error:
@@ -93,16 +98,30 @@ def _read(notebook: Path) -> Any:
     try:
         return nbformat.read(notebook, as_version=4)
     except Exception as error:  # a file that is no notebook raises whatever its parts do
-        what = f"it cannot be read as a notebook: {error}"
-        raise UsageError(what, str(notebook), "name a notebook of source/") from None
+        raise UsageError(
+            f"it cannot be read as a notebook: {error}", str(notebook), "name a notebook of source/"
+        ) from None
 
 
-def _copied(notebook: Path, given: Any, into: Path) -> list[Path]:
-    """What lies beside the notebook and is named in it, copied."""
+def _unpinned(given: Any) -> dict[str, bytes]:
+    """Take the pictures that were pasted into cells out of them, for which a lesson's text has no room; by their new names."""
+    found: dict[str, bytes] = {}
+    for cell in given.cells:
+        for name, forms in cell.pop("attachments", {}).items():
+            new = f"pasted_{len(found) + 1}{Path(name).suffix}"
+            found[new] = b64decode(next(iter(forms.values())))
+            cell.source = re.sub(rf"attachment:({re.escape(name)}|{re.escape(quote(name))})", new, cell.source)
+    return found
+
+
+def _copied(notebook: Path, given: Any, into: Path, pictures: Mapping[str, bytes]) -> list[Path]:
+    """What lies beside the notebook and is named in it, copied, and pictures."""
     text = "\n".join(cell.source for cell in given.cells)
     used = [path for path in sorted(notebook.parent.iterdir()) if _is_used(path, text)]
-    if used:
+    if used or pictures:
         into.mkdir()
+    for name, data in pictures.items():
+        (into / name).write_bytes(data)
     return [Path((shutil.copytree if path.is_dir() else shutil.copy)(path, into / path.name)) for path in used]
 
 
@@ -113,14 +132,13 @@ def _is_used(path: Path, text: str) -> bool:
     """Whether a file or folder beside the notebook seems to be named in it."""
     if path.suffix == ".ipynb" or path.name.startswith((".", "__")):
         return False
-    imported = path.suffix == ".py" and re.search(rf"\b(import|from)\s+{re.escape(path.stem)}\b", text)
-    return bool(imported) or (f"{path.name}/" if path.is_dir() else path.name) in text
+    imported = re.search(rf"\b(import|from)\s+{re.escape(path.stem)}\b", text)
+    return bool(imported) or path.name + "/" * path.is_dir() in text
 
 
 def _root_of(notebook: Path) -> Path:
     """The course's folder: the nearest that says so, or what holds source/."""
-    marks = ("course.toml", "nbgrader_config.py", "source")
-    return next((one for one in notebook.parents if any((one / mark).exists() for mark in marks)), notebook.parent)
+    return next((one for one in notebook.parents if any((one / mark).exists() for mark in _MARKS)), notebook.parent)
 
 
 def _slug_of(notebook: Path, root: Path) -> str:
@@ -141,11 +159,10 @@ def _course_files(root: Path, given: Any) -> dict[Path, str]:
     leaves = dict.fromkeys(leaf for library in libraries for leaf in KNOWN_LEAVES[library])
     title = _snake(root.name).replace("_", " ").capitalize() or "Course"
     words = {"title": title, "name": _snake(root.name) or "course", "leaves": json.dumps(list(leaves))[1:-1]}
-    names = ("course.toml", "nbgrader_config.py")
     return {
         root / name: text
         for name, text in filled("course", {**words, "imports": "", "requirements": ""})
-        if name in names
+        if name in _MARKS
     }
 
 
@@ -234,11 +251,11 @@ class _Cells:
 
     def name_for(self, grade_id: str, otherwise: str) -> str:
         """An id of lower-case words that nothing else has."""
-        raw = re.fullmatch(r"cell-[0-9a-f]+", grade_id)
-        name = _snake(otherwise if raw or not _snake(grade_id) else grade_id)[:40].strip("_") or "exercise"
+        own = "" if re.fullmatch(r"cell-[0-9a-f]+", grade_id) else _snake(grade_id)
+        name = (own or _snake(otherwise))[:40].strip("_") or "exercise"
         name = name if name[0].isalpha() else f"exercise_{name}"
-        names = [name, *(f"{name}_{number}" for number in range(2, 1_000))]
-        found = next(one for one in names if one not in self.taken)
+        others = (f"{name}_{number}" for number in range(2, 1_000))
+        found = next(one for one in (name, *others) if one not in self.taken)
         self.taken.add(found)
         return found
 

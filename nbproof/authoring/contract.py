@@ -55,7 +55,7 @@ class Record:
     named: int = 0
     """Mutants that get a hint of their own."""
     seen: int = 0
-    """Mutants that the visible checks find: the others get a green panel where hidden checks are withheld."""
+    """Mutants that visible checks find, of which asserts are none: others get a green panel where hidden checks are withheld."""
     guarded: int = 0
     """Test cells with a hidden check that nothing learners have can answer."""
     exempt: float = 0.0
@@ -235,8 +235,9 @@ def _judge_visible(record: Record, killers: Mapping[str, set[str]]) -> None:
             "evidence is found by these alone: " + ", ".join(missed),
             cure=f"let the hidden checks in {exercise.id}/{CHECKS} see more of what an answer does, on the same scenario",
         )
-    unseen = sorted(name for name, who in killers.items() if who and who <= hidden)
-    record.seen = sum(1 for who in killers.values() if who) - len(unseen)
+    unseen = sorted(name for name, who in killers.items() if set() < who <= hidden)
+    asserts = {f"{cell}/{cell}" for cell in exercise.plain}  # which of them learners see is not known
+    record.seen = sum(bool(who - hidden - asserts) for who in killers.values())
     if len(unseen) > max(1, MAX_UNSEEN * len(killers)):
         record.broken(
             f"{len(unseen)} of {len(killers)} mutants pass the visible checks, at most {MAX_UNSEEN:.0%} may: "
@@ -278,9 +279,8 @@ def _judge_right(record: Record, candidate: Candidate, outcome: Tried, failing: 
         record.broken(f"{who} raises: {outcome.errors[0]}", candidate, _supplied(outcome.errors[0]))
     elif any(failing):
         first = next(f for verdicts in outcome.findings for found in verdicts.values() for f in found if not f.passed)
-        record.broken(
-            f"{who} loses marks in {first.check}: {words().finding(first)} {words().line(first)}".rstrip(), candidate
-        )
+        found = f"{words().finding(first)} {words().line(first)}".rstrip()
+        record.broken(f"{who} loses marks in {first.check}: {found}", candidate, _supplied(found))
     elif not all(found for verdicts in outcome.findings for found in verdicts.values()):
         record.broken(f"{who}: a test cell calls no check, so it cannot fail", candidate)
     elif outcome.stderr and candidate.role == "reference":
@@ -290,9 +290,9 @@ def _judge_right(record: Record, candidate: Candidate, outcome: Tried, failing: 
 
 
 def _supplied(error: str) -> str:
-    """What to do about a name that an answer lacks."""
-    name = re.match(r"answer: NameError: name '(\w+)'", error)
-    return f"make the cell that defines {name[1]} read-only, or define it in the answer" if name else ""
+    """What to do about a name that an answer, or a test cell of asserts, lacks."""
+    name = re.match(r"(answer|test_\w+): NameError: name '(\w+)'", error)
+    return f"make the cell that defines {name[2]} read-only, or define it in the {name[1]}" if name else ""
 
 
 def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing: list[set[str]]) -> None:
@@ -353,8 +353,10 @@ def _cure_of_hint(shown: str | None, declared: str | None, check: str) -> str:
     first_line = f"if that is right, write 'hint: {shown or 'none'}' in its first line"
     if declared is None:
         return first_line
-    mapping = f"{{{declared!r}: {{<field>: <what the mutant brings>}}}}"
-    return f"{first_line}; otherwise let `mistakes` of {check} return {mapping}, or name it in its `blame` or `errors`"
+    return (
+        f"{first_line}; otherwise let `mistakes` of {check} return {{{declared!r}: {{<field>: <what the mutant brings>}}}}, "
+        "or name it in its `blame` or `errors`"
+    )
 
 
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:

@@ -72,7 +72,7 @@ def _cells(record: Record) -> tuple[str, ...]:
         f"{exercise.points:g}",
         f"{record.accepted}/{len(exercise.accepted)}",
         f"{record.killed}/{mutants}",
-        f"{record.seen / max(mutants, 1):.0%}",
+        f"{record.seen / max(mutants, 1):.0%}" if not exercise.plain else "-",
         f"{record.named}/{mutants}",
         f"{len(record.demands.broken)}/{record.demands.count}",
         f"{record.seconds:.1f}",

@@ -25,16 +25,16 @@ def tables_html(got: object, wanted: object) -> str:
     sides = [snapshot(place.got), snapshot(plainly(place.wanted))]
     if not all(isinstance(side, Parts) for side in sides):
         return ""
-    one, other = map(_rows, sides)
+    one, other = (_rows(side, sides[1]) for side in sides)
     names = (f"{place.where}: {words().text('got')}", words().text("wanted"))
     tables = (_table(name, mine, beside) for name, mine, beside in zip(names, (one, other), (other, one), strict=True))
     return f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;overflow-x:auto">{"".join(tables)}</div>'
 
 
-def _rows(parts: Any) -> list[list[Any]]:
-    """The labels of its columns, then each row with its label in front."""
-    columns = [part for step, part in parts.items() if step.endswith(".iloc") or step.startswith(".iloc[")]
-    heads = parts.get(".columns", [parts.get(".name")])
+def _rows(parts: Any, wanted: Any) -> list[list[Any]]:
+    """The labels of its columns, or the name of a Series if one is wanted, then each row with its label in front."""
+    columns = [part for step, part in parts.items() if ".iloc" in step]
+    heads = parts.get(".columns", [parts.get(".name") if ".name" in wanted else ""])
     return [["", *heads], *map(list, zip(parts.get(".index", ()), *columns, strict=False))]
 
 

@@ -23,6 +23,7 @@ def squares(n):
         raise ValueError(LIMIT)
     return [i ** 2 for i in range(1, n + 1)]
     #### END SOLUTION"""
+ASSERTS = "from math import prod\nassert squares(2) == [1, 4]"
 
 
 def _cell(source: str, grade_id: str = "", kind: str = "code", **marks: Any) -> Any:
@@ -43,7 +44,7 @@ def _notebook(*more: Any) -> Any:
             _cell("## Part A (2 points)\n\nThe squares up to n.", kind="markdown"),
             _cell(SQUARES, "squares", solution=True),
             _cell("squares(10)"),
-            _cell("from math import prod\nassert squares(2) == [1, 4]", "correct", points=1, **tests),
+            _cell(ASSERTS, "correct", points=1, **tests),
             _cell("### BEGIN HIDDEN TESTS\nassert squares(3)[2] == 9\n### END HIDDEN TESTS", "more", points=0, **tests),
             _cell("Their sum.", kind="markdown"),
             _cell("total = 0", "cell-0ab1", solution=True),
@@ -78,11 +79,8 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
     made = adopt(course / "source" / "ps1" / "problem1.ipynb")
     assert made.slug == "ps1_problem1" and made.exercises == ["squares", "part_a_2_points"]
     told = "\n".join(made.remarks)
-    assert (
-        "more has no points" in told
-        and "cell-0ab1 has no tests of its own" in told
-        and "picture: lessons have no" in told
-    )
+    for said in ("more has no points", "cell-0ab1 has no tests of its own", "picture: lessons have no"):
+        assert said in told
     lesson = read_lesson(course / "lessons" / made.slug)
     first, second = lesson.exercises
     assert [cell.grade_id for cell in first.tests] == ["test_squares", "test_squares_part_2"] and first.points == 2
@@ -92,11 +90,20 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
     parts = "### Exercise: Part A\n\nmedium · 10 min\n\nThe squares"
     assert [cell.source for cell in lesson.cells if cell.source.startswith(parts)]
     assert [path.name for path in (course / "lessons" / made.slug / "files").iterdir()] == ["beside.py"]
-    assert {path.name for path in (course / "source" / "ps1").iterdir()} == {
-        "problem1.ipynb",
-        "beside.py",
-        "unused.csv",
-    }
+    left = sorted(path.name for path in (course / "source" / "ps1").iterdir())
+    assert left == ["beside.py", "problem1.ipynb", "unused.csv"]
+
+
+def test_pictures_that_were_pasted_into_cells_lie_beside_the_lesson(course: Path) -> None:
+    pasted = [_cell(f"See ![a](attachment:{name}).", kind="markdown") for name in ("my%20map.png", "b.jpg")]
+    pasted[0]["attachments"] = {"my map.png": {"image/png": "YQ=="}}
+    pasted[1]["attachments"] = {"b.jpg": {"image/jpeg": "Yg=="}}
+    path = course / "source" / "ps1" / "problem1.ipynb"
+    nbformat.write(_notebook(*pasted), path)
+    folder = course / "lessons" / adopt(path).slug
+    for name, data in {"pasted_1.png": b"a", "pasted_2.jpg": b"b"}.items():
+        assert (folder / "files" / name).read_bytes() == data
+        assert f"See ![a]({name})." in [cell.source for cell in read_lesson(folder).cells]
 
 
 def test_a_course_that_keeps_lessons_elsewhere_is_told_before_anything_is_written(course: Path) -> None:
@@ -127,6 +134,13 @@ def squares(n):
 """
 
 
+CHECKS = """\
+from nbproof import Check, check
+Two = type("Two", (Check,), {"probe": lambda self, nb, case: nb.function("squares")(2), "truth": lambda self, case: [1, 4]})
+check("squares", Two)
+"""
+
+
 @pytest.mark.slow
 def test_the_contract_holds_it_and_names_a_mutant_that_its_asserts_let_through(course: Path) -> None:
     made = adopt(course / "source" / "ps1" / "problem1.ipynb")
@@ -136,11 +150,18 @@ def test_the_contract_holds_it_and_names_a_mutant_that_its_asserts_let_through(c
     build(course, say=lambda line: None)
     assert (course / "release" / made.slug / "beside.py").exists()
     assert build(course, say=lambda line: None) == []
-    facts = [one.fact for one in check_up(course, [], lambda *step: None).violations]
-    assert facts == [
+    found = check_up(course, [], lambda *step: None)
+    assert [one.fact for one in found.violations] == [
         "squares: the mutant no_error survives: forgets the error",
         "part_a_2_points: 0 mutants, at least 2 are needed",
     ]
+    assert (found.records[0].killed, found.records[0].seen) == (2, 0)
+    (folder / "squares" / "checks.py").write_text(CHECKS)
+    lesson = folder / "lesson.py"
+    lesson.write_text(lesson.read_text().replace(ASSERTS, 'from nbproof import check\ncheck("squares")'))
+    again = check_up(course, [], lambda *step: None).violations
+    (lost,) = (one for one in again if "NameError: name 'prod'" in one.fact)
+    assert "make the cell that defines prod read-only, or define it in the test_part_a_2_points" in lost.next_command
 
 
 def test_what_somebody_else_has_written_in_source_is_no_orphan(course: Path) -> None:

@@ -69,6 +69,8 @@ TWICE = pd.concat([SALES["price"], SALES["price"] * 2], axis=1)
         (SALES.index.rename("row"), SALES.index, None),
         (SALES.index, pd.Index([0, 1, 3]), "answer[2] is 2, wanted 3"),
         (SALES.set_index(["town", "count"]), SALES.set_index(["count", "town"]), "answer.index[0][0] is text, 'Ulm'"),
+        (SALES.set_index(["town", "count"])["price"], SALES["price"], "answer.index.nlevels is 2, wanted 1"),
+        (SALES.pivot(columns="town"), SALES.pivot(columns="town", values="price"), "answer.columns.nlevels is 2"),
         (TWICE, TWICE.copy(), None),
         (TWICE.iloc[::-1].reset_index(drop=True), TWICE, "answer.iloc[:, 0][0] is 4.0, wanted 1.5"),
         (SALES, Close(SALES.assign(price=SALES["price"] * 1.01), rtol=0.1), None),
@@ -140,6 +142,7 @@ def test_both_tables_are_drawn_where_they_differ_and_nothing_of_a_secret() -> No
     wrong = long.assign(count=[*long["count"][:-1], 77])
     drawn = tables_html(snapshot({"answer": wrong}), {"answer": long})
     assert "answer: got" in drawn and ">77<" in drawn and drawn.count("color:#e2604c") == 2 and "more rows" in drawn
+    assert "price" not in tables_html(snapshot([SALES["price"]]), [SALES["price"].rename(None) + 1])
     assert "<script>" not in tables_html(snapshot({"answer": SALES.assign(town="<script>")}), {"answer": SALES})
     assert (
         tables_html(snapshot({"answer": wrong}), None) == "" == tables_html(snapshot({"answer": 1}), {"answer": long})

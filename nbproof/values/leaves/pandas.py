@@ -43,7 +43,11 @@ class PandasLeaf(Leaf):
                 return Unreadable(f"a {kind.__name__}, a subclass of pandas'"[:200])
             if value.size > MAX_ITEMS:
                 return Unreadable(f"a {kind.__name__} of more than {MAX_ITEMS} values")
-            return _of_index("an Index", value) if isinstance(value, pd.Index) else _of_table(value)
+            return (
+                Parts(f"an Index of {len(value)}", _axis("", value))
+                if isinstance(value, pd.Index)
+                else _of_table(value)
+            )
         return _plain(value) if issubclass(kind, (*_SINGLE, *_MISSING)) else NUMPY.taken(value, room)
 
     def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> pd.DataFrame:
@@ -63,14 +67,15 @@ def _drawn(draw: random.Random, of: Any) -> Any:
 
 
 def _of_table(table: pd.DataFrame | pd.Series[Any]) -> Parts:
-    index = {".index": _labels(table.index), **_named(".index.names", table.index.names)}
+    index = _axis(".index", table.index)
     if isinstance(table, pd.Series):
         name = {} if table.name is None else {".name": _plain(table.name)}
-        parts = {**name, **index, ".dtype": str(table.dtype), ".iloc": _labels(table)}
-        return Parts(f"a Series of {len(table)}", parts)
+        return Parts(
+            f"a Series of {len(table)}", {**name, **index, ".dtype": str(table.dtype), ".iloc": _labels(table)}
+        )
     columns = _labels(table.columns)
     dtypes = [str(dtype) for dtype in table.dtypes]
-    parts = {".columns": columns, **_named(".columns.names", table.columns.names), **index}
+    parts: dict[str, Any] = {**_axis(".columns", table.columns), **index}
     parts[".dtypes"] = (
         dtypes if len({*map(str, columns)}) < len(columns) else dict(zip(map(str, columns), dtypes, strict=True))
     )
@@ -80,14 +85,11 @@ def _of_table(table: pd.DataFrame | pd.Series[Any]) -> Parts:
     return Parts(f"a DataFrame of shape {table.shape}", parts)
 
 
-def _of_index(noun: str, index: pd.Index[Any]) -> Parts:
-    return Parts(f"{noun} of {len(index)}", {"": _labels(index), **_named(".names", index.names)})
-
-
-def _named(part: str, names: Iterable[Any]) -> dict[str, list[Any]]:
-    """The names of labels, if there are any: what a truth does not name may be called anything."""
-    plain = _labels(names)
-    return {} if plain.count(None) == len(plain) else {part: plain}
+def _axis(part: str, labels: pd.Index[Any]) -> dict[str, Any]:
+    """Labels after their levels, which explain the rest, and names, if any: what a truth does not name may have any name."""
+    names = _labels(labels.names)
+    named = {} if names.count(None) == len(names) else {f"{part}.names": names}
+    return {f"{part}.nlevels": labels.nlevels, part: _labels(labels), **named}
 
 
 def _labels(values: Iterable[Any]) -> list[Any]:
