@@ -31,7 +31,7 @@ from nbproof.authoring.derived_files import (
 )
 from nbproof.authoring.headings import amiss, prose_of
 from nbproof.authoring.hinting import refuse_bad_hints
-from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_syllabus, refuse_abandoned
+from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_lessons, refuse_abandoned
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -144,7 +144,7 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     """
     folders = [folder.name for folder in find_lessons(root, names)]
     refuse_abandoned(root)
-    lessons = [lesson for lesson in read_syllabus(root, folders).lessons if lesson.slug in folders]
+    lessons = [lesson for lesson in read_lessons(root) if lesson.slug in folders]
     _refuse_amiss(lessons)
     refuse_bad_hints(root / "lessons")
     changed = derive(root, lessons, root, say)

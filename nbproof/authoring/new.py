@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
-from nbproof.authoring.lesson import find_lessons, read_syllabus
+from nbproof.authoring.lesson import find_lessons, read_lessons
 from nbproof.errors import UsageError
 
 __all__ = ["FIRST", "KNOWN_LEAVES", "filled", "new_course", "new_exercise", "written"]
@@ -62,7 +62,7 @@ def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> list[Pa
         raise UsageError(
             f"{name!r} cannot be the id of an exercise", str(folder), "use letters a-z, digits and _, a letter first"
         )
-    for other in read_syllabus(root).lessons:
+    for other in read_lessons(root):
         if name in [cell.grade_id for cell in other.cells] or (folder / name).exists():
             raise UsageError(
                 f"the name {name!r} is taken", str(other.path.parent / name), "choose another name, or change that one"

@@ -120,13 +120,6 @@ def test_what_is_looked_at_and_what_not_is_said(two: Path) -> None:
     assert every.looked_at.startswith("3 exercises with 36 candidates; ")
 
 
-def test_a_lesson_that_cannot_be_read_is_said_to_be_left_out(two: Path) -> None:
-    (two / "lessons" / "01_other" / "stray.txt").write_text("")
-    (line,) = [line for line in looked(two, "again").left_out if "cannot be read" in line]
-    assert line.startswith("a lesson that cannot be read: an unexpected file in a lesson folder (")
-    assert line.endswith("stray.txt)")
-
-
 def test_a_lesson_of_which_nbgrader_makes_no_release_does_not_end_the_check(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,6 @@ from nbproof.authoring.checkup import redundant
 from nbproof.authoring.contract import Record, check_contract, select
 from nbproof.cli.main import main
 from nbproof.command import course_command
-from nbproof.errors import LessonError, UsageError
 from tests.authoring.tiny import ACCEPTED, ANSWER, HOOK, MUTANTS, START, TEST, Sketch, mutant, write_lesson
 
 pytestmark = pytest.mark.slow
@@ -375,29 +374,3 @@ def test_names_select_lessons_and_exercises(folder: Path) -> None:
     assert [exercise.id for _, exercise in select(folder, ["catch"])] == ["catch"]
     assert len(select(folder, ["01_broken"])) == len(BROKEN)
     assert len(select(folder, [])) == len(BROKEN) + 1
-    with pytest.raises(UsageError) as caught:
-        select(folder, ["nonsense"])
-    fact, place, next_command = caught.value.lines()
-    assert fact == "error: no lesson or exercise is called 'nonsense'"
-    assert place == f"  at:   {folder / 'lessons'}"
-    assert next_command.startswith("  next: choose from: 00_sound, 01_broken, ")
-
-
-def test_an_exercise_id_belongs_to_one_lesson(tmp_path: Path) -> None:
-    first = write_lesson(tmp_path, "00_one", [Sketch()])
-    second = write_lesson(tmp_path, "01_other", [Sketch()])
-    with pytest.raises(LessonError) as caught:
-        select(tmp_path, [])
-    assert caught.value.fact == "the exercise id 'catch' is used in two lessons"
-    assert str(first / "lesson.py") in caught.value.place
-    assert str(second / "lesson.py") in caught.value.place
-    assert caught.value.next_command == "rename one of them"
-
-
-def test_a_broken_lesson_stops_only_those_who_ask_for_it(tmp_path: Path) -> None:
-    write_lesson(tmp_path, "00_one", [Sketch()])
-    (write_lesson(tmp_path, "01_other", []) / "stray.txt").write_text("")
-    assert [exercise.id for _, exercise in select(tmp_path, ["catch"])] == ["catch"]
-    for names in ([], ["01_other"], ["nonsense"]):
-        with pytest.raises(LessonError, match=r"stray\.txt"):
-            select(tmp_path, names)

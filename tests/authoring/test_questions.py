@@ -54,16 +54,13 @@ def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path)
 REFUSED = {
     "no points": (', "points": 2', "", "explain_twice has no points"),
     "another name": ("explain_twice", "twice", "twice is text with nbgrader metadata, and no written answer"),
-    "no solution": ("# ### BEGIN SOLUTION\n", "", "'### END SOLUTION' comes without"),
+    "no solution": ("# ### BEGIN SOLUTION\n", "", "do not come by turns"),
     "text for learners": ("# ### BEGIN SOLUTION\n", "# Write.\n# ### BEGIN SOLUTION\n", "more than its reference answer"),
-    "no mark scheme": ("BEGIN MARK", "begin mark", "'### END MARK SCHEME' comes without"),
     "no mark scheme at all": (
         "# ### BEGIN MARK SCHEME\n# - 2 points: registered twice.\n# ### END MARK SCHEME\n", "", "what earns how many points",
     ),
     "no reference": ("# Because it is registered twice.\n#\n", "", "graders need a reference answer"),
-    "hidden tests in it": ("### BEGIN MARK SCHEME", "### BEGIN HIDDEN TESTS", "stands in the wrong kind of cell"),
     "misspelt marker": ("### END MARK SCHEME", "### END MARK SCHEMES", "takes this line for a marker"),
-    "id used twice": ("explain_twice", "catch", "catch is text with nbgrader metadata"),
 }  # fmt: skip
 
 
