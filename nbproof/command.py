@@ -148,6 +148,4 @@ def prepared_python(words: Sequence[str]) -> str:
         return shlex.join([_from_here(str(place)), "-m", "course", *words])
     if (home / "install.py").exists():
         return shlex.join([this_python(), _from_here(str(home / "install.py"))])
-    if not (home / "requirements.txt").exists():
-        return with_extra("grading")
-    return f"{this_python()} -m pip install -r requirements.txt"
+    return with_extra("grading")

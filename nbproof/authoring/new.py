@@ -45,14 +45,13 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     }
     within = {"lesson.py": f"lessons/{lesson}/lesson.py", "hints.toml": "lessons/hints.toml", "gitignore": ".gitignore"}
     texts = {within.get(name, name): text for name, text in filled("course", words)}
-    told = _words_of_exercise(exercise, "")
-    for part, text in filled("exercise", told):
+    for part, text in filled("exercise", _words_of_exercise(exercise)):
         beside = f"lessons/{lesson}/" + (part if part == "lesson.py" else f"{exercise}/{part}")
         texts[beside] = texts.get(beside, "") + text
     return written({folder / place: text for place, text in texts.items()}, folder)
 
 
-def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> list[Path]:
+def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
     """Add an exercise to a lesson: its folder, and its cells after those of the last exercise there.
 
     Returns the files that were written. Raises UsageError, before anything is written, if the name is no id or is taken.
@@ -67,7 +66,7 @@ def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> list[Pa
             raise UsageError(
                 f"the name {name!r} is taken", str(other.path.parent / name), "choose another name, or change that one"
             )
-    texts = dict(filled("exercise", _words_of_exercise(name, title)))
+    texts = dict(filled("exercise", _words_of_exercise(name)))
     path = folder / "lesson.py"
     before, cells = path.read_text(encoding="utf-8"), texts.pop("lesson.py")
     made = written({folder / name / part: text for part, text in texts.items()}, folder)
@@ -82,8 +81,8 @@ def _title(given: str, name: str) -> str:
     return given or name.replace("_", " ").capitalize()
 
 
-def _words_of_exercise(name: str, title: str) -> dict[str, str]:
-    return {"name": name, "title": _title(title, name)}
+def _words_of_exercise(name: str) -> dict[str, str]:
+    return {"name": name, "title": _title("", name)}
 
 
 def filled(kind: str, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:

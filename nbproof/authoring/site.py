@@ -47,17 +47,8 @@ class Site:
     """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests and other answers that are not in it."""
-    stopped: Mapping[str, LessonError]
-    """Lessons that were not run to their end: their chapters say so."""
-    left_out: Mapping[str, LessonError]
-    """Lessons of which no chapter could be made."""
-    flaws: tuple[CourseError, ...]
-    """What is wrong on pages as they are written."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing went wrong."""
-        return not (self.stopped or self.left_out or self.flaws)
+    flaws: tuple[tuple[CourseError, str], ...]
+    """What went wrong, and what there is all the same."""
 
 
 _Bar = Callable[[str], contextlib.AbstractContextManager[Callable[[int, int, str], None]]]
@@ -88,13 +79,13 @@ def make_site(
         with bar("lessons") as step:
             shown = shown_by(root, slugs, root / "build" / "shown", told, step)
     pictures: dict[str, bytes] = {}
-    left_out: dict[str, LessonError] = {}
-    files = _sources(root, slugs, shown, pictures, left_out)
+    flaws: list[tuple[CourseError, str]] = []
+    files = _sources(root, slugs, shown, pictures, flaws)
     with _disk(out), tempfile.TemporaryDirectory(prefix="site-") as folder:
         work = Path(folder).resolve()
         _write(work, files, pictures)
         with bar("pages") as step:
-            flaws = _make(work, step)
+            flaws += [(error, "the page is there as far as it goes") for error in _make(work, step)]
         made = {
             path.relative_to(work / "made").as_posix(): path.read_bytes()
             for path in sorted((work / "made").rglob("*"))
@@ -106,8 +97,7 @@ def make_site(
             searched = refuse_leaks(root, pages, "the site", "\n".join(own))
         _put(made, out)
     size = sum(map(len, made.values()))
-    stopped = {slug: one.stopped for slug, one in shown.items() if one.stopped and slug not in left_out}
-    return Site(out / "index.html", len(pages), len(pictures), size, searched, stopped, left_out, flaws)
+    return Site(out / "index.html", len(pages), len(pictures), size, searched, tuple(flaws))
 
 
 @contextlib.contextmanager
@@ -157,9 +147,9 @@ def _sources(
     slugs: Sequence[str],
     shown: Mapping[str, Shown],
     pictures: dict[str, bytes],
-    left_out: dict[str, LessonError],
+    flaws: list[tuple[CourseError, str]],
 ) -> dict[str, bytes]:
-    """Path -> text of all that pages are made from. A lesson without a notebook to show goes to ``left_out``."""
+    """Path -> text of all that pages are made from; what of the lessons cannot be shown goes to ``flaws``."""
     files: dict[str, bytes] = {}
     chapters = []
     for slug in slugs:
@@ -167,7 +157,7 @@ def _sources(
             lesson = read_lesson(root / "lessons" / slug)
             released = notebook_at(root / "release" / slug / f"{slug}.ipynb")
         except LessonError as error:
-            left_out[slug] = error
+            flaws.append((error, f"{slug} has no chapter"))
             continue
         title = plain(lesson.title)
         chapters.append(Chapter(slug, title, len(lesson.exercises), *minutes_of(lesson)))
@@ -175,6 +165,7 @@ def _sources(
         opening = opening_page(root, slug)
         if one.stopped is not None:
             opening += f"\n\n{_SOME_MISSING}"
+            flaws.append((one.stopped, f"the chapter of {slug} shows what came before"))
         notebook = chapter_of(title, opening, released, one.outputs, pictures)
         files[f"lessons/{slug}.ipynb"] = as_text(notebook).encode()
     texts, titles = readers_pages(root)

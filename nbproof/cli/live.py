@@ -43,7 +43,6 @@ class Counting(Watch):
         self.exercises: Counter[str] = Counter()
         self.marks: tuple[Mark, ...] = ()
         """Of a run that did not come to its end: what it has reached."""
-        self._first = 0.0
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         """See :class:`Watch`."""
@@ -52,7 +51,6 @@ class Counting(Watch):
     def marked(self, name: str, verdict: Verdict) -> None:
         """See :class:`Watch`."""
         self.done += 1
-        self._first = self._first or time.monotonic()
         self.recovered += bool(verdict.recovered)
         self.not_gradable += bool(verdict.problem)
         self.exercises.update(one.status for one in verdict.exercises)
@@ -60,13 +58,6 @@ class Counting(Watch):
     def stopped(self, marks: Iterable[Mark]) -> None:
         """See :class:`Watch`."""
         self.marks = tuple(marks)
-
-    def left(self) -> str:
-        """How long it will still take, if that can be told: what comes before the first has its own pace."""
-        if self.done < 2 or self.done >= self.total:
-            return ""
-        passed = time.monotonic() - self._first
-        return f"about {duration(passed / (self.done - 1) * (self.total - self.done))} left"
 
     def counts(self) -> str:
         """How the exercises ended so far, and what is to be known of submissions."""
@@ -94,8 +85,7 @@ class _Lines(Counting):
         super().marked(name, verdict)
         if time.monotonic() - self._said >= EVERY and self.done < self.total:
             self._said = time.monotonic()
-            parts = (f"graded {self.done} of {self.total}", self.left(), self.counts())
-            _tell("; ".join(part for part in parts if part))
+            _tell(f"graded {self.done} of {self.total}; {self.counts()}")
 
 
 def _tell(*lines: str) -> None:

@@ -169,12 +169,8 @@ def doctored(course: Path, change: str) -> None:
         answer.source = answer.source.replace("pass  # TODO: your code", "answer.append(output)")
     elif change == "hidden test":
         test.source += '\ncheck("catch", OtherForward)'
-    elif change == "marker":
-        test.source += "\n    ### BEGIN HIDDEN TESTS"
-    elif change == "output":
-        answer.outputs = [nbformat.v4.new_output("stream", text="seen")]
     else:
-        notebook.metadata["jupytext"] = {"formats": "ipynb,py"}
+        answer.outputs = [nbformat.v4.new_output("stream", text="seen")]
     nbformat.write(notebook, path)
 
 
@@ -183,9 +179,7 @@ def doctored(course: Path, change: str) -> None:
     [
         ("solution", "the release shows a private line: answer.append(output)"),
         ("hidden test", 'the release shows a private line: check("catch", OtherForward)'),
-        ("marker", "the release shows a private line: ### BEGIN HIDDEN TESTS"),
         ("output", "the release carries an output"),
-        ("jupytext", "the release carries a jupytext key"),
     ],
 )
 def test_a_leak_is_named(change: str, fact: str, course: Path) -> None:

@@ -280,7 +280,8 @@ def test_a_site_is_made_of_what_there_is(
     lines = told.out.splitlines()
     assert sum(line.startswith("! ") for line in lines) == 3
     assert any("nowhere" in line for line in lines) and any("04_apply has no chapter" in line for line in lines)
-    assert lines[-3].endswith(f"; the chapter of {SLUG} shows what came before") and lines[-1] == "  next: mend it"
+    assert any(line.endswith(f"; the chapter of {SLUG} shows what came before") for line in lines)
+    assert "  next: mend it" in lines
 
 
 def test_what_changes_a_lesson_s_surroundings_has_it_run_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,36 +12,20 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.errors import UsageError
-from nbproof.nbgrader_setup import course_config
 from nbproof.run.lock import only_run
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "lab",
-        "progress",
-        "collect",
-        "roster",
-        "grade",
-        "feedback",
-        "formgrader",
-        "report",
-        "isolation",
-        "check-notebook",
-        "bundle",
-        "build",
-        "check",
-    ],
-)
-def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main([command, "--help"])
-    assert end.value.code == 0
-    assert "--course" in capsys.readouterr().out
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = re.findall(r"^    ([a-z-]+) ", capsys.readouterr().out, re.MULTILINE)
+    assert {"lab", "grade", "check", "roster"} <= {*commands}
+    for command in commands:
+        with pytest.raises(SystemExit) as end:
+            main([command, "--help"])
+        assert end.value.code == 0 and "usage: " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -56,7 +41,6 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
             (f"{command} --course {{empty}}/none", ("there is no such folder", ""))
             for command in ("progress", "roster", "feedback", "check")
         ),
-        ("wheels --course {root} --out {file}", ("the wheels cannot be written: File exists", "")),
         ("check-notebook 04_apply --course {bare}", ("there is no such notebook", "lab 04_apply")),
         ("grade --names class.csv", ("this says how to read an upload", "add --from PATH")),
         ("grade --course {root} --json {empty}/none/out.json", ("there is no such folder", "")),
@@ -66,9 +50,8 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
 def test_a_wrong_call_is_told_fact_place_and_next_command(
     words: str, told: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    places = {name: str(tmp_path / name) for name in ("empty", "file", "bare")} | {"root": str(ROOT)}
+    places = {name: str(tmp_path / name) for name in ("empty", "bare")} | {"root": str(ROOT)}
     (tmp_path / "empty").mkdir()
-    (tmp_path / "file").write_text("")
     shutil.copytree(ROOT / "source" / "04_apply", tmp_path / "bare" / "source" / "04_apply")
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path / "bare")
     assert main([word.format(**places) for word in words.split()]) == 2
@@ -146,9 +129,7 @@ def test_the_module_runs_as_a_command() -> None:
     ("arguments", "told"),
     [
         (["--workers", "0"], "a number from 1 to 1000 is wanted, not '0'"),
-        (["--workers", "many"], "a number from 1 to 1000 is wanted, not 'many'"),
-        (["--seed", "-1"], "a whole number from 0 on is wanted"),
-        (["--seed", "one"], "a whole number from 0 on is wanted"),
+        (["--seed", "one"], "invalid int value: 'one'"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
     ],
 )
@@ -159,11 +140,3 @@ def test_wrong_values_are_refused_before_anything_is_read(
         main(["grade", *arguments])
     assert end.value.code == 2
     assert told in capsys.readouterr().err
-
-
-def test_a_configuration_of_an_earlier_version_is_told(tmp_path: Path) -> None:
-    (tmp_path / "nbgrader_config.py").write_text("from course.grading.nbgrader_plugin import Mark\n")
-    with pytest.raises(UsageError) as told:
-        course_config(tmp_path)
-    assert "nbgrader_config.py imports what is not there: No module named 'course.grading" in str(told.value)
-    assert "next: take its imports from" in str(told.value)
