@@ -31,14 +31,6 @@ def test_two_lines_stand_for_the_checks_and_nbgraders_marks_for_the_hidden_line(
     assert HIDDEN in (folder / "catch" / "checks.py").read_text()
 
 
-def test_checks_without_hidden_ones_are_taken_whole(folder: Path) -> None:
-    path = folder / "catch" / "checks.py"
-    path.write_text(path.read_text().partition(HIDDEN)[0])
-    (cell,) = read_lesson(folder).exercise("catch").tests
-    assert "HIDDEN" not in cell.source
-    assert cell.source.endswith('check("catch", Call)')
-
-
 def in_parts(folder: Path) -> Path:
     """The exercise with its points split between two test cells."""
     lesson, checks = folder / "lesson.py", folder / "catch" / "checks.py"
@@ -58,14 +50,6 @@ def test_a_part_of_the_points_has_a_cell_of_the_checks(folder: Path) -> None:
         "test_catch_log",
         '# Run this cell to check your answer.\ncheck("catch", int)',
     )
-
-
-def test_a_test_cell_may_have_its_own_tests(folder: Path) -> None:
-    (folder / "catch" / "checks.py").unlink()
-    path = folder / "lesson.py"
-    path.write_text(path.read_text().replace('from course import check\ncheck("catch")', "assert answer"))
-    (cell,) = read_lesson(folder).exercise("catch").tests
-    assert cell.source == "assert answer"
 
 
 CALL = 'from course import check\ncheck("catch")'

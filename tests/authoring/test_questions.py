@@ -11,7 +11,7 @@ from nbgrader.utils import compute_checksum
 from nbproof.authoring.build import build
 from nbproof.authoring.headings import amiss
 from nbproof.authoring.lesson import read_lesson
-from nbproof.authoring.release import check_release, leaks
+from nbproof.authoring.release import leaks
 from nbproof.errors import LessonError
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
@@ -80,16 +80,3 @@ def test_a_mark_scheme_elsewhere_is_refused(tmp_path: Path) -> None:
     answer = "x = 1\n### BEGIN SOLUTION\n### BEGIN MARK SCHEME\nx = 2\n### END MARK SCHEME\n### END SOLUTION\n"
     with pytest.raises(LessonError, match="MARK SCHEME' stands in the wrong kind of cell"):
         read_lesson(write_lesson(tmp_path, "00_tiny", [Sketch(answer=answer)]))
-
-
-def test_where_no_whole_lesson_is_asked_about_nothing_is_said_of_questions(tmp_path: Path) -> None:
-    _course(tmp_path, WRITTEN.replace("In your own words: Twice", "Twice"))
-    assert check_release(tmp_path, []) == []
-
-
-def test_the_release_check_asks_for_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lesson = read_lesson(_course(tmp_path, WRITTEN.replace("In your own words: Twice", "Twice")))
-    # What it builds, to compare, is what is there.
-    monkeypatch.setattr("nbproof.authoring.release.derive", lambda *everything: None)
-    facts = [violation.fact for violation in check_release(tmp_path, [lesson])]
-    assert "explain_twice: nothing right above it asks for it" in facts

@@ -81,8 +81,3 @@ def test_all_kinds_of_secrets_of_this_course_are_known() -> None:
 def test_a_line_anywhere_in_a_notebook_is_found(secrets: Secrets, cell: dict[str, object]) -> None:
     data = json.dumps({"cells": [{"source": "sound"}, cell]}).encode()
     assert [leak.line for leak in leaks_in("a", text_of("a.ipynb", data), secrets)] == [LINE]
-
-
-def test_pages_and_modules_are_read_as_people_read_them(secrets: Secrets) -> None:
-    assert leaks_in("a", text_of("a.html", f"<p>{LINE.replace('=', '&#61;')}</p>".encode()), secrets)
-    assert leaks_in("a", text_of("a.py", LINE.encode()), secrets)
