@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbproof.authoring.demands import Demands
-from nbproof.authoring.exercise_folder import WRONG
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
@@ -160,13 +159,12 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
             record.broken(flaw)
         return
     least = {"min_accepted": 0, "min_mutants": 2, **the_course().budget_of(exercise.lesson)}
-    if len(exercise.accepted) < least["min_accepted"]:
-        found = counted(len(exercise.accepted), "accepted answer")
-        record.broken(f"{found}, at least {least['min_accepted']} are needed")
-    if len(exercise.mutants) < least["min_mutants"]:
-        found = counted(len(exercise.mutants), "mutant")
-        cure = f"write how people fail in {exercise.id}/{WRONG}, a cell each"
-        record.broken(f"{found}, at least {least['min_mutants']} are needed", cure=cure)
+    for what, there, key in (
+        ("accepted answer", exercise.accepted, "min_accepted"),
+        ("mutant", exercise.mutants, "min_mutants"),
+    ):
+        if len(there) < least[key]:
+            record.broken(f"{counted(len(there), what)}, at least {least[key]} are needed")
     killers: dict[str, set[str]] = {}
     for candidate, outcome in sorted(outcomes, key=lambda pair: pair[0].name):
         failing = _judge_candidate(record, candidate, outcome)

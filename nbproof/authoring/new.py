@@ -20,12 +20,8 @@ FIRST = ("01_first", "last_word_first")
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _ID = re.compile(r"[a-z][a-z0-9_]*")
-_LEAVES = {
-    "torch": ("import torch\n\n", ("torch",)),
-    "numpy": ("import numpy as np\n\n", ("numpy",)),
-    "pandas": ("import pandas as pd\n\n", ("pandas",)),
-}
-"""What plugs in -> how a lesson imports it, and what has to be installed."""
+_IMPORTS = {"torch": "import torch\n\n", "numpy": "import numpy as np\n\n", "pandas": "import pandas as pd\n\n"}
+"""How a lesson imports what plugs in."""
 
 KNOWN_LEAVES = {"numpy": ("numpy",), "pandas": ("numpy", "pandas"), "torch": ("torch",)}
 """A library -> the leaf types that a course on it needs: columns are made of arrays."""
@@ -40,8 +36,8 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
         "name": name,
         "title": _title(title, name),
         "leaves": ", ".join(f'"{leaf}"' for leaf in libraries),
-        "imports": "".join(_LEAVES[one][0] for one in leaves),
-        "requirements": "\n".join(line for one in leaves for line in _LEAVES[one][1]),
+        "imports": "".join(_IMPORTS[one] for one in leaves),
+        "requirements": "\n".join(leaves),
     }
     within = {"lesson.py": f"lessons/{lesson}/lesson.py", "hints.toml": "lessons/hints.toml", "gitignore": ".gitignore"}
     texts = {within.get(name, name): text for name, text in filled("course", words)}

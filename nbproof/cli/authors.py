@@ -6,11 +6,15 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbproof.cli.options import Options, option
 from nbproof.command import Command, course_command, this_python
 from nbproof.errors import CourseError
 from nbproof.text import counted
+
+if TYPE_CHECKING:
+    from nbproof.authoring.shown import Shown
 
 __all__ = ["COMMANDS"]
 
@@ -66,15 +70,14 @@ def _site(arguments: argparse.Namespace) -> int:
     print("site: running the lessons; what did not change is shown as before", file=sys.stderr, flush=True)
     from nbproof.terminal import progress
 
-    with progress("site"):
-        from nbproof.authoring.shown import Shown
-        from nbproof.authoring.site import make_site
-
     def say(shown: Shown) -> None:
         took = "shown as before" if shown.seconds is None else f"{shown.seconds:.1f} s"
         print(f"{shown.slug}: {'! not run to its end' if shown.stopped else took}", flush=True)
 
-    made = make_site(arguments.course, arguments.names, arguments.out, say, bar=progress)
+    with progress("site"):
+        from nbproof.authoring.site import make_site
+
+        made = make_site(arguments.course, arguments.names, arguments.out, say)
     print(f"{made.home}: {made.pages} pages, {made.pictures} pictures, {made.size / 1e6:.1f} MB")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     for error, what in made.flaws:

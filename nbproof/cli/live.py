@@ -69,21 +69,28 @@ class Counting(Watch):
         return "; ".join(name + told for name, told in parts if told)
 
 
-class _Lines(Counting):
-    """For a pipe or a log."""
+class _Telling(Counting):
+    """In a terminal by a bar, whose ``step`` it takes; in a pipe or a log by a line now and then."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: Callable[[int, int, str], None] | None = None) -> None:
         super().__init__()
-        self._said = time.monotonic()
+        self._step, self._said = step, time.monotonic()
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         super().planned(total, kept, reasons)
-        unchanged = f"; {kept} need no grading" if kept else ""
-        _tell(*reasons, *([f"grading {counted(total, 'submission')}{unchanged}"] if total else []))
+        _tell(*reasons)
+        if total and self._step is None:
+            _tell(f"grading {counted(total, 'submission')}" + (f"; {kept} need no grading" if kept else ""))
+
+    def started(self, name: str) -> None:
+        if self._step is not None:
+            self._step(self.done, self.total, name)
 
     def marked(self, name: str, verdict: Verdict) -> None:
         super().marked(name, verdict)
-        if time.monotonic() - self._said >= EVERY and self.done < self.total:
+        if self._step is not None:
+            self._step(self.done, self.total, self.counts())
+        elif time.monotonic() - self._said >= EVERY and self.done < self.total:
             self._said = time.monotonic()
             _tell(f"graded {self.done} of {self.total}; {self.counts()}")
 
@@ -95,32 +102,13 @@ def _tell(*lines: str) -> None:
             print(line, file=sys.stderr, flush=True)
 
 
-class _Bar(Counting):
-    """For a terminal."""
-
-    def __init__(self, step: Callable[[int, int, str], None]) -> None:
-        super().__init__()
-        self._step = step
-
-    def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
-        super().planned(total, kept, reasons)
-        _tell(*reasons)
-
-    def started(self, name: str) -> None:
-        self._step(self.done, self.total, name)
-
-    def marked(self, name: str, verdict: Verdict) -> None:
-        super().marked(name, verdict)
-        self._step(self.done, self.total, self.counts())
-
-
 @contextlib.contextmanager
 def watching(quiet: bool = False) -> Iterator[Counting]:
     """What tells how far a run is, as long as this block lasts."""
     if quiet:
         yield Counting()
     elif not Console(stderr=True).is_terminal:
-        yield _Lines()
+        yield _Telling()
     else:
         with progress("grading") as step:
-            yield _Bar(step)
+            yield _Telling(step)

@@ -208,7 +208,7 @@ def test_a_mutant_may_be_edits_of_another_answer(folder: Path, capsys: pytest.Ca
     ("edits", "fact"),
     [
         ("# edits: nobody\n-x", "edits of 'nobody', which is no answer above it"),
-        ("# edits: reference\n-answer = 5\n+x", "'answer = 5' does not stand there so"),
+        ("# edits: reference\n-answer = 5\n+x", "'answer = 5' stands there 0 times"),
         ("# edits: reference\n \n+x", "'' stands there 4 times"),
         ("# edits: reference\nanswer = 5", "an edit that begins with none of '-', '+' and ' '"),
     ],
