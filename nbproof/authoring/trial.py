@@ -120,12 +120,6 @@ class Tried:
         ]
         return (*found, (self.ended, *(_ADDRESS.sub("0x", error) for error in self.errors)))
 
-    def cells_lost(self, index: int) -> set[str]:
-        """The test cells that earn nothing under seed number ``index``."""
-        if self.ended or not self.findings:
-            return {"all"}
-        return {cell for cell, found in self.findings[index].items() if not found or not all(f.passed for f in found)}
-
 
 def prepare(trial: Trial) -> tuple[str, ...]:
     """Do what trials of the same exercise share: run the setup cells, read the test cells, compute the truths.

@@ -24,9 +24,9 @@ from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.outline import outline_of
 from nbproof.errors import CourseError, LessonError, UsageError, Violation
+from tests import ROOT
 from tests.authoring.tiny import WRITTEN, Sketch, metadata, write_lesson
 
-ROOT = Path(__file__).parent.parent.parent
 NOTEBOOK = "00_tiny/00_tiny.ipynb"
 
 

@@ -18,11 +18,10 @@ from nbproof.authoring.bundle import bundle, refuse_leaks
 from nbproof.authoring.secret_lines import read_secrets
 from nbproof.cli.main import main
 from nbproof.errors import CourseError
-from tests import some_by_day, the_lessons
+from tests import ROOT, some_by_day, the_lessons
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parent.parent.parent
 NAME = "pytorch-hooks-course"
 MADE_FROM = (
     "course",

@@ -11,10 +11,8 @@ from nbproof.authoring.lesson import read_lesson
 from nbproof.cli.main import main
 from nbproof.errors import LessonError
 from nbproof.handed_out import HIDDEN, read_named_cells
-from tests import the_lessons
+from tests import ROOT, the_lessons
 from tests.authoring.tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture

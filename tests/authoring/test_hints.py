@@ -14,9 +14,9 @@ from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson
 from nbproof.cells import CellKind
 from nbproof.display.help import Hint, read_hints
 from nbproof.errors import HintError
+from tests import ROOT
 from tests.authoring.tiny import Sketch, write_lesson
 
-ROOT = Path(__file__).parent.parent.parent
 STEPS = 'question = "q?"\nidea = "i."\nread = "r"\n'
 WAY_IN = f"[way_in.catch]\n{STEPS}"
 

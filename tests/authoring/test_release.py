@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.secret_lines import Secrets, leaks_in, read_secrets, text_of, text_of_page
+from tests import ROOT
 from tests.conftest import course, registered_lesson, small_lesson  # noqa: F401
 
-ROOT = Path(__file__).parent.parent.parent
 LINE = "answer = [grad.clone() for grad in seen if grad is not None]"
 
 

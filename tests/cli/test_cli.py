@@ -13,8 +13,7 @@ import pytest
 
 from nbproof.cli.main import main
 from nbproof.run.lock import only_run
-
-ROOT = Path(__file__).parent.parent.parent
+from tests import ROOT
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:

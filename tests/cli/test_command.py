@@ -16,9 +16,7 @@ import pytest
 from nbproof import command
 from nbproof.cli.main import main
 from nbproof.command import course_command, course_in, this_python
-from tests import some_by_day
-
-ROOT = Path(__file__).parent.parent.parent
+from tests import ROOT, some_by_day
 
 
 @pytest.fixture(autouse=True)
