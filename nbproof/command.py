@@ -124,8 +124,6 @@ def nbgrader_command(words: str) -> str:
     tools = os.path.dirname(os.path.abspath(sys.executable))
     if tools in (PATH_AT_START or "").split(os.pathsep):
         return f"nbgrader {words}"
-    if os.name == "nt":
-        return f"{this_python()} -m nbgrader {words}"
     return f'PATH={shlex.quote(tools)}:"$PATH" nbgrader {words}'
 
 

@@ -126,23 +126,17 @@ def _why_not_fresh(root: Path, slug: str) -> CourseError | None:
 
     Its text may have been changed by hand; cells that the instructor's notebook does not have make it another version.
     """
-    places = [root / folder / slug / f"{slug}.ipynb" for folder in ("source", "release")]
-    source, release = places
-    fact = ""
+    source, release = places = [root / step / slug / f"{slug}.ipynb" for step in ("source", "release")]
     if not source.is_file():
         return None  # another check says what that means
-    if not release.is_file():
-        fact = "it was not built"
-    else:
-        try:
-            own, handed_out = (json.loads(path.read_text(encoding="utf-8"))["cells"] for path in places)
-            known, graded = ({_mark_of(cell) for cell in own}, {_mark_of(cell) for cell in own if grading_of(cell)})
-            there = {_mark_of(cell) for cell in handed_out}
-            if not graded <= there <= known:
-                fact = "it was built from another version of the lesson"
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            fact = "its notebook cannot be read"
-    return CourseError(f"{slug} is not in it: {fact}", str(release), course_command(f"build {slug}")) if fact else None
+    try:
+        own, handed_out = (json.loads(path.read_text(encoding="utf-8"))["cells"] for path in places)
+        known, graded = ({_mark_of(cell) for cell in own}, {_mark_of(cell) for cell in own if grading_of(cell)})
+        is_fresh = graded <= {_mark_of(cell) for cell in handed_out} <= known
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        is_fresh = False
+    fact = f"{slug} is not in it: its release is missing, damaged, or of another version of the lesson"
+    return None if is_fresh else CourseError(fact, str(release), course_command(f"build {slug}"))
 
 
 def _mark_of(cell: dict[str, Any]) -> str:

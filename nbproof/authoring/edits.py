@@ -32,7 +32,7 @@ def edited(answer: Sequence[str], edits: Sequence[str], place: str) -> list[str]
         if parted:
             continue
         edit = list(group)
-        strange = [line for line in edit if line and line[0] not in " -+"]
+        strange = [line for line in edit if line[:1] not in " -+"]
         if strange:
             raise LessonError(
                 f"an edit that begins with none of '-', '+' and ' ': {strange[0]!r}", place, "write one of them"

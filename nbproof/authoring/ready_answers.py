@@ -201,8 +201,10 @@ def _parts(tasks: Iterable[type[Check]]) -> Iterator[_Part]:
                 space, code = function.__globals__, function.__code__
                 parts = [_Part(name, code, space, task, usual)]
                 parts += [_Part(whole, inner, space, task, {}) for whole, inner in _functions_in(code, name)]
-                yield from (part for part in parts if part.code not in seen)
-                seen |= {part.code for part in parts}
+                for part in parts:
+                    if part.code not in seen:
+                        seen.add(part.code)
+                        yield part
 
 
 def _is_function(code: CodeType) -> bool:
