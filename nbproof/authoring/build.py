@@ -154,10 +154,8 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
 
 
 def _refuse_amiss(lessons: list[Lesson]) -> None:
-    found = [violation for lesson in lessons for violation in amiss(lesson)]
-    if found:
-        more = f" (and {len(found) - 1} more: {course_command('check')})" if len(found) > 1 else ""
-        raise LessonError(found[0].fact + more, found[0].place, found[0].next_command)
+    for found in (violation for lesson in lessons for violation in amiss(lesson)):
+        raise LessonError(found.fact, found.place, found.next_command)
 
 
 def derive(

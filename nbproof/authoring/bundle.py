@@ -40,8 +40,8 @@ __all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks",
 FOR_LEARNERS = ("checks", "display", "values")
 """Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
 
-NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py", "cli/self_study.py")
-"""What the command `progress` shows its table with."""
+NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py")
+"""The commands `lab` and `progress`."""
 
 AT_HOME = ("psutil", "jupytext", "charset-normalizer", "json-repair", "nbproof")
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
