@@ -42,8 +42,8 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         ("check-notebook 04_apply --course {bare}", ("there is no such notebook", "lab 04_apply")),
         ("grade --names class.csv", ("this says how to read an upload", "add --from PATH")),
-        ("grade --course {root} --json {empty}/none/out.json", ("there is no such folder", "")),
-        ("grade --course {root} --json {empty}", ("there is a folder of this name", "")),
+        ("grade --course {root} --json {empty}/none/out.json", ("no file can be written there", "")),
+        ("grade --course {root} --json {empty}", ("no file can be written there", "")),
     ],
 )
 def test_a_wrong_call_is_told_fact_place_and_next_command(
