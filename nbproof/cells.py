@@ -8,7 +8,6 @@ stands what graders go by.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -194,20 +193,13 @@ def refuse_bad_markers(source: str, place: str, grade_id: str, kind: CellKind) -
                 "move it: solutions belong in answer cells, hidden tests in test cells, mark schemes in those of "
                 f"written answers; this is a {kind} cell",
             )
-        _refuse_single(source, place, grade_id, begin, end)
-
-
-def _refuse_single(source: str, place: str, grade_id: str, begin: str, end: str) -> None:
-    """Raise LessonError if these two markers do not come by turns."""
-    found = [line.strip() for line in source.splitlines() if line.strip() in (begin, end)]
-    if found == [begin, end] * (len(found) // 2):
-        return
-    if found == [begin, end] * (len(found) // 2) + [begin]:
-        raise LessonError(f"{grade_id}: {begin!r} is never closed", place, f"add the line '{end}'")
-    first = next(mark for mark, wanted in zip(found, itertools.cycle((begin, end)), strict=False) if mark != wanted)
-    if first == begin:
-        raise LessonError(f"{grade_id}: {begin!r} comes twice without {end!r}", place, f"add the line '{end}'")
-    raise LessonError(f"{grade_id}: {end!r} comes without {begin!r}", place, f"add the line '{begin}'")
+        found = [line.strip() for line in source.splitlines() if line.strip() in (begin, end)]
+        if found != [begin, end] * (len(found) // 2):
+            raise LessonError(
+                f"{grade_id}: {begin!r} and {end!r} do not come by turns",
+                place,
+                "let each region begin once, and end once",
+            )
 
 
 def refuse_markers(source: str, place: str) -> None:

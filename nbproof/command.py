@@ -124,8 +124,6 @@ def nbgrader_command(words: str) -> str:
     tools = os.path.dirname(os.path.abspath(sys.executable))
     if tools in (PATH_AT_START or "").split(os.pathsep):
         return f"nbgrader {words}"
-    if os.name == "nt":
-        return f"{this_python()} -m nbgrader {words}"
     return f'PATH={shlex.quote(tools)}:"$PATH" nbgrader {words}'
 
 
@@ -148,6 +146,4 @@ def prepared_python(words: Sequence[str]) -> str:
         return shlex.join([_from_here(str(place)), "-m", "course", *words])
     if (home / "install.py").exists():
         return shlex.join([this_python(), _from_here(str(home / "install.py"))])
-    if not (home / "requirements.txt").exists():
-        return with_extra("grading")
-    return f"{this_python()} -m pip install -r requirements.txt"
+    return with_extra("grading")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,14 +45,8 @@ def replace_file(path: Path, data: bytes | str) -> None:
 
 def refuse_unwritable(target: str) -> None:
     """Raise UsageError if there is no place for the file: better before grading than after."""
-    path = Path(target)
-    if target == "-":
-        return
-    if path.is_dir():
-        raise UsageError("there is a folder of this name", str(path.absolute()), "--json FILE, or --json - for stdout")
-    if not path.absolute().parent.is_dir():
+    path = Path(target).absolute()
+    if target != "-" and (path.is_dir() or not path.parent.is_dir()):
         raise UsageError(
-            "there is no such folder",
-            str(path.absolute().parent),
-            f"mkdir -p {shlex.quote(str(path.parent))}, then run the same command again",
+            "no file can be written there", str(path), "--json FILE, in a folder that is there, or --json -"
         )

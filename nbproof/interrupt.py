@@ -64,10 +64,9 @@ def told_to_stop() -> bool:
 
 @contextlib.contextmanager
 def for_this_process_only() -> Iterator[None]:
-    """Processes and threads that are started meanwhile never hear of Ctrl-C; here one that comes now is heard afterwards."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
+    """Processes and threads that are started meanwhile never hear of Ctrl-C; here one that comes now is heard afterwards. Not for
+    Windows, which has no such signals.
+    """
     from multiprocessing import resource_tracker
 
     # Started with the first process if it is not there yet, it would let the signal through again.

@@ -66,13 +66,8 @@ def config_of(root: Path) -> Config:
         try:
             config.merge(_FILES[path.name](path.name, path=str(path.parent)).load_config())
         except Exception as error:  # whatever an instructor's own code raises
-            told = "imports what is not there" if isinstance(error, ImportError) else "cannot be read"
-            mend = "take its imports from the nbgrader_config.py that came with this version of the course"
-            raise UsageError(
-                f"{path.name} {told}: {error or type(error).__name__}",
-                str(path),
-                mend if isinstance(error, ImportError) else "mend that line",
-            ) from None
+            fact = f"{path.name} cannot be read: {type(error).__name__}: {error}"
+            raise UsageError(fact, str(path), "mend that line") from None
     config.CourseDirectory.root = str(home)
     config.NbGrader.logfile = ""
     _translate(config, home)

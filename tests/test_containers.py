@@ -6,12 +6,11 @@ import json
 import re
 import shlex
 import subprocess
-from pathlib import Path
 
 import install
 from nbproof.cli.main import course_parser
+from tests import ROOT
 
-ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
 DEVCONTAINER = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
 

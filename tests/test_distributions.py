@@ -18,9 +18,9 @@ import pytest
 from nbproof.authoring.bundle import contents_of
 from nbproof.command import with_extra
 from nbproof.display.lab import released_lessons
+from tests import ROOT
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")

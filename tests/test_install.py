@@ -16,7 +16,8 @@ from types import ModuleType
 import pytest
 from packaging.specifiers import SpecifierSet
 
-ROOT = Path(__file__).parent.parent
+from tests import ROOT
+
 AGAIN = "make lab"
 
 

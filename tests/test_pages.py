@@ -23,9 +23,8 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.verdicts import MOST_NUMBERS
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
 from nbproof.sandbox.outputs import MOST_PIXELS
-from tests import the_lessons
+from tests import ROOT, the_lessons
 
-ROOT = Path(__file__).parent.parent
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md"))]}
 EVERY_PAGE = pytest.mark.parametrize("page", PAGES)
 SPEAKING = [

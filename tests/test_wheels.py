@@ -18,9 +18,9 @@ import nbformat
 import pytest
 
 from nbproof.authoring.bundle import bundle, write_wheels
+from tests import ROOT
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parent.parent
 DOUBLE = "def func(grad):\n    return grad * 2"
 
 

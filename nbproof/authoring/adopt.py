@@ -51,7 +51,6 @@ class Adopted:
 
     root: Path
     slug: str
-    files: list[Path] = field(default_factory=list)
     exercises: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     """What is otherwise than in the notebook, a sentence each."""
@@ -78,7 +77,8 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     lesson = jupytext.writes(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), fmt="py:percent")
     texts = {folder / "lesson.py": lesson, **{folder / exercise / WRONG: _WORDS for exercise in made.exercises}}
     texts |= {path: text for path, text in _course_files(root, given).items() if not path.exists()}
-    made.files = [*written(texts, folder), *_copied(notebook, given, folder / FILES, pictures)]
+    written(texts, folder)
+    _copy_used(notebook, given, folder / FILES, pictures)
     try:
         read_lesson(folder)
     except LessonError as error:
@@ -114,15 +114,16 @@ def _unpinned(given: Any) -> dict[str, bytes]:
     return found
 
 
-def _copied(notebook: Path, given: Any, into: Path, pictures: Mapping[str, bytes]) -> list[Path]:
-    """What lies beside the notebook and is named in it, copied, and pictures."""
+def _copy_used(notebook: Path, given: Any, into: Path, pictures: Mapping[str, bytes]) -> None:
+    """Copy what lies beside the notebook and is named in it, and write pictures there."""
     text = "\n".join(cell.source for cell in given.cells)
     used = [path for path in sorted(notebook.parent.iterdir()) if _is_used(path, text)]
     if used or pictures:
         into.mkdir()
     for name, data in pictures.items():
         (into / name).write_bytes(data)
-    return [Path((shutil.copytree if path.is_dir() else shutil.copy)(path, into / path.name)) for path in used]
+    for path in used:
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, into / path.name)
 
 
 _KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}

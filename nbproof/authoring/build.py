@@ -31,7 +31,7 @@ from nbproof.authoring.derived_files import (
 )
 from nbproof.authoring.headings import amiss, prose_of
 from nbproof.authoring.hinting import refuse_bad_hints
-from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_syllabus, refuse_abandoned
+from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_lessons, refuse_abandoned
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -144,7 +144,7 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     """
     folders = [folder.name for folder in find_lessons(root, names)]
     refuse_abandoned(root)
-    lessons = [lesson for lesson in read_syllabus(root, folders).lessons if lesson.slug in folders]
+    lessons = [lesson for lesson in read_lessons(root) if lesson.slug in folders]
     _refuse_amiss(lessons)
     refuse_bad_hints(root / "lessons")
     changed = derive(root, lessons, root, say)
@@ -154,10 +154,8 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
 
 
 def _refuse_amiss(lessons: list[Lesson]) -> None:
-    found = [violation for lesson in lessons for violation in amiss(lesson)]
-    if found:
-        more = f" (and {len(found) - 1} more: {course_command('check')})" if len(found) > 1 else ""
-        raise LessonError(found[0].fact + more, found[0].place, found[0].next_command)
+    for found in (violation for lesson in lessons for violation in amiss(lesson)):
+        raise LessonError(found.fact, found.place, found.next_command)
 
 
 def derive(

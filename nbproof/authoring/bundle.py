@@ -9,18 +9,17 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nbproof.authoring.derived_files import orphans
-from nbproof.authoring.exercise_folder import RIGHT, WRONG
+from nbproof.authoring.exercise_folder import RIGHT
 from nbproof.authoring.secret_lines import leaks_in, public_text, read_secrets, text_of
 from nbproof.authoring.wheels import Wheel, class_wheel, project_of, zipped
 from nbproof.cells import grading_of
@@ -41,8 +40,8 @@ __all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks",
 FOR_LEARNERS = ("checks", "display", "values")
 """Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
 
-NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py", "cli/self_study.py")
-"""What the command `progress` shows its table with."""
+NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py")
+"""The commands `lab` and `progress`."""
 
 AT_HOME = ("psutil", "jupytext", "charset-normalizer", "json-repair", "nbproof")
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
@@ -82,7 +81,7 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
         _refuse_orphans(root, chosen)
     lessons_with_source(root, chosen)  # without the instructor's notebooks nothing could be proved
     files = contents_of(root, chosen, _due_dates(root))
-    searched = _prove(root, files)
+    searched = refuse_leaks(root, files, "the bundle")
     path = (out or root / f"{the_course().name}.zip").absolute()
     wheel = class_wheel(root, files)
     if wheel is not None:
@@ -127,23 +126,17 @@ def _why_not_fresh(root: Path, slug: str) -> CourseError | None:
 
     Its text may have been changed by hand; cells that the instructor's notebook does not have make it another version.
     """
-    places = [root / folder / slug / f"{slug}.ipynb" for folder in ("source", "release")]
-    source, release = places
-    fact = ""
+    source, release = places = [root / step / slug / f"{slug}.ipynb" for step in ("source", "release")]
     if not source.is_file():
         return None  # another check says what that means
-    if not release.is_file():
-        fact = "it was not built"
-    else:
-        try:
-            own, handed_out = (json.loads(path.read_text(encoding="utf-8"))["cells"] for path in places)
-            known, graded = ({_mark_of(cell) for cell in own}, {_mark_of(cell) for cell in own if grading_of(cell)})
-            there = {_mark_of(cell) for cell in handed_out}
-            if not graded <= there <= known:
-                fact = "it was built from another version of the lesson"
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            fact = "its notebook cannot be read"
-    return CourseError(f"{slug} is not in it: {fact}", str(release), course_command(f"build {slug}")) if fact else None
+    try:
+        own, handed_out = (json.loads(path.read_text(encoding="utf-8"))["cells"] for path in places)
+        known, graded = ({_mark_of(cell) for cell in own}, {_mark_of(cell) for cell in own if grading_of(cell)})
+        is_fresh = graded <= {_mark_of(cell) for cell in handed_out} <= known
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        is_fresh = False
+    fact = f"{slug} is not in it: its release is missing, damaged, or of another version of the lesson"
+    return None if is_fresh else CourseError(fact, str(release), course_command(f"build {slug}"))
 
 
 def _mark_of(cell: dict[str, Any]) -> str:
@@ -221,9 +214,6 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
-    # Before seconds of work.
-    with _told_if_it_cannot_be_written(out):
-        out.mkdir(parents=True, exist_ok=True)
     names = [name for name in _package_files(root / course.package) if not name.startswith("release/")]
     own = {name: (root / course.package / name).read_bytes() for name in names}
     own |= _handed_out(root, outline_of(root / "source", root / "lessons"))
@@ -231,7 +221,7 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
         name = f"release/{slug}/{slug}.ipynb"
         own[name] = (root / name).read_bytes()
     own = {f"{course.package}/{name}": data for name, data in own.items()}
-    _prove(root, own)
+    refuse_leaks(root, own, "the wheel")
     rooms = {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if name != "pyproject.toml"}
     next_door = tool.with_name("nbproof_lms")
     rooms |= {f"nbproof_lms/{name}": (next_door / name).read_bytes() for name in _package_files(next_door)}
@@ -239,20 +229,14 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     made = {out / wheel.filename: wheel.data() for wheel in wheels}
     made[out / f"{course.name}-solutions.zip"] = zipped(sorted(_for_graders(root)))
     made[out / "pins.txt"] = _pins(root).encode()
-    with _told_if_it_cannot_be_written(out):
+    try:
+        out.mkdir(parents=True, exist_ok=True)
         for path, data in made.items():
             replace_file(path, data)
-    return list(made)
-
-
-@contextmanager
-def _told_if_it_cannot_be_written(out: Path) -> Iterator[None]:
-    try:
-        yield
     except OSError as error:
-        raise UsageError(
-            f"the wheels cannot be written: {error.strerror}", str(out), course_command("wheels --out FOLDER")
-        ) from None
+        fact = f"the wheels cannot be written: {error.strerror}"
+        raise UsageError(fact, str(out), f"make room there, then: {course_command('wheels')}") from None
+    return list(made)
 
 
 def _for_graders(root: Path) -> Iterable[tuple[str, bytes]]:
@@ -334,16 +318,6 @@ def _points(released: Path) -> float:
     cells = json.loads(released.read_text(encoding="utf-8"))["cells"]
     marks = map(grading_of, cells)
     return float(sum(mark["points"] for mark in marks if mark.get("grade")))
-
-
-def _prove(root: Path, files: dict[str, bytes]) -> int:
-    """Raise CourseError if a file holds what learners must not see; returns how many lines were looked for."""
-    for name in files:
-        place = PurePosixPath(name)
-        forbidden = {"lessons", "source"} & set(place.parts)
-        if forbidden or place.name in ("lesson.py", RIGHT, WRONG):
-            raise CourseError("the bundle would hold what learners must not have", name, "please report this")
-    return refuse_leaks(root, files, "the bundle")
 
 
 def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "") -> int:

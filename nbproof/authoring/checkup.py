@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +12,7 @@ from nbproof.authoring.budget import over_budget
 from nbproof.authoring.contract import Record, check_contract, select
 from nbproof.authoring.demands import demands_of, unbroken
 from nbproof.authoring.hinting import check_hints, check_share
-from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus, refuse_abandoned
+from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons, refuse_abandoned
 from nbproof.authoring.release import check_release
 from nbproof.authoring.trial import Way
 from nbproof.command import course_command
@@ -62,11 +61,10 @@ def check_up(
     start = time.perf_counter()
     course_config(root)  # raises before the work, and not after it
     refuse_abandoned(root)
-    syllabus = read_syllabus(root, names)
-    pairs = select(root, names, syllabus)
-    lessons = [
-        one for one in syllabus.lessons if not names or one.slug in names or one in [lesson for lesson, _ in pairs]
-    ]
+    every = read_lessons(root)
+    pairs = select(root, names, every)
+    chosen = {*names, *(lesson.slug for lesson, _ in pairs)}
+    lessons = [one for one in every if not names or one.slug in chosen]
 
     def looked_at(lesson: Lesson, record: Record) -> None:
         exercise = record.exercise
@@ -87,27 +85,24 @@ def check_up(
         f"{counted(len(records), 'exercise')} with {sum(of)} candidates; prose, hints and derived notebooks of "
         + ", ".join(lesson.slug for lesson in lessons)
     )
-    left = _left_out(syllabus, lessons, records) if names else ()
+    left = _left_out(every, lessons, records) if names else ()
     return Checkup(tuple(records), tuple(others), what, left, time.perf_counter() - start)
 
 
 def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Exercise, Candidate]]:
     """The answers of this name to the exercises that are named, or of the lessons. Raises UsageError if there is none."""
-    pairs = select(root, names, read_syllabus(root, names))
-    answers = [(exercise, one) for _, exercise in pairs for one in exercise.candidates]
+    answers = [(exercise, one) for _, exercise in select(root, names) for one in exercise.candidates]
     found = [(exercise, one) for exercise, one in answers if one.name == name]
     if not found:
-        near = difflib.get_close_matches(name, [one.name for _, one in answers], cutoff=0.5)
-        like = (
-            f"one of: {', '.join(dict.fromkeys(near))}"
-            if near
-            else "a name that stands behind '# %%' in right.py or wrong.py"
+        raise UsageError(
+            f"no answer is called {name!r}",
+            " ".join(names) or "all lessons",
+            "a name that stands behind '# %%' in right.py or wrong.py",
         )
-        raise UsageError(f"no answer is called {name!r}", " ".join(names) or "all lessons", like)
     return found
 
 
-def _left_out(syllabus: Syllabus, lessons: Sequence[Lesson], records: Sequence[Record]) -> tuple[str, ...]:
+def _left_out(every: Sequence[Lesson], lessons: Sequence[Lesson], records: Sequence[Record]) -> tuple[str, ...]:
     found = []
     seen = {record.exercise.id for record in records}
     for lesson in lessons:
@@ -117,9 +112,7 @@ def _left_out(syllabus: Syllabus, lessons: Sequence[Lesson], records: Sequence[R
                 f"the candidates of {counted(len(rest), 'other exercise')} of {lesson.slug}: "
                 + course_command(f"check {lesson.slug}")
             )
-    for error in syllabus.unread:
-        found.append(f"a lesson that cannot be read: {error.fact} ({error.place})")
-    rest = [lesson.slug for lesson in syllabus.lessons if lesson not in lessons]
+    rest = [lesson.slug for lesson in every if lesson not in lessons]
     if rest:
         found.append(f"{counted(len(rest), 'other lesson')}: {', '.join(rest)}")
     found.append(

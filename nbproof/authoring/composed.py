@@ -17,7 +17,7 @@ from typing import Any
 
 from nbproof.authoring.hearsay import narrowed
 from nbproof.authoring.pieces import hashable
-from nbproof.authoring.stand_ins import Answer, copied
+from nbproof.authoring.stand_ins import Answer, attempt, copied
 from nbproof.values.compare import Close, is_same
 from nbproof.values.evidence import Evidence, Unreadable, snapshot
 
@@ -100,15 +100,8 @@ def takes_just(helper: Answer, number: int) -> bool:
 def _on_given(name: str, helper: Answer, given: tuple[Any, ...]) -> Iterator[_Made]:
     for places in _places(helper, given):
         make = partial(_called, helper, places)
-        for value in _said(make, given):
+        for value in attempt(make, *given):
             yield _Made(name, make, value)
-
-
-def _said(say: Answer, given: tuple[Any, ...]) -> tuple[object, ...]:
-    """What it says: nothing if it raises, be it what the stop button raises."""
-    with suppress(Exception, KeyboardInterrupt):
-        return (say(*given),)
-    return ()
 
 
 def _called(helper: Answer, places: tuple[int, ...], *given: Any, **named: Any) -> object:
@@ -123,7 +116,7 @@ def _on_made(name: str, helper: Answer, given: tuple[Any, ...], made: list[_Made
         for before, after in sides:
             kind = before, after, type(one.value)
             if kind not in refused:
-                values = _said(partial(_beside, helper, before, after, one.value), dealt)
+                values = attempt(partial(_beside, helper, before, after, one.value), *dealt)
                 refused |= set() if values else {kind}
                 make = partial(_around, helper, before, after, one.make)
                 yield from (_Made(f"{name} of {one.name}", make, value) for value in values)

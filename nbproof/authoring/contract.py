@@ -16,10 +16,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbproof.authoring.demands import Demands
-from nbproof.authoring.exercise_folder import WRONG
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
-from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
+from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
 from nbproof.authoring.shared_helpers import answers_for_the_asking
 from nbproof.authoring.trial import APART, Trial, Tried, Way
 from nbproof.cells import CellKind, solution_of
@@ -75,19 +74,16 @@ class Record:
         self.violations.append(Violation(f"{self.exercise.id}: {fact}", place, again))
 
 
-def select(root: Path, names: Sequence[str], syllabus: Syllabus | None = None) -> list[tuple[Lesson, Exercise]]:
+def select(root: Path, names: Sequence[str], lessons: Sequence[Lesson] | None = None) -> list[tuple[Lesson, Exercise]]:
     """The exercises of the named lessons, or those named themselves; all if nothing is named.
 
-    ``syllabus``: the lessons, if they are read already. Raises UsageError for an unknown name, LessonError for a broken lesson,
-    unless only others are named.
+    ``lessons``: all of them, if they are read already. Raises UsageError for an unknown name, LessonError for a broken lesson.
     """
-    syllabus = syllabus or read_syllabus(root, names)
-    pairs = [(lesson, exercise) for lesson in syllabus.lessons for exercise in lesson.exercises]
-    known = {lesson.slug for lesson in syllabus.lessons} | {exercise.id for _, exercise in pairs}
+    lessons = lessons or read_lessons(root)
+    pairs = [(lesson, exercise) for lesson in lessons for exercise in lesson.exercises]
+    known = {lesson.slug for lesson in lessons} | {exercise.id for _, exercise in pairs}
     for name in names:
         if name not in known:
-            if syllabus.unread:
-                raise syllabus.unread[0]
             close = difflib.get_close_matches(name, known, 3, 0.75)
             raise UsageError(
                 f"no lesson or exercise is called {name!r}",
@@ -163,13 +159,12 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
             record.broken(flaw)
         return
     least = {"min_accepted": 0, "min_mutants": 2, **the_course().budget_of(exercise.lesson)}
-    if len(exercise.accepted) < least["min_accepted"]:
-        found = counted(len(exercise.accepted), "accepted answer")
-        record.broken(f"{found}, at least {least['min_accepted']} are needed")
-    if len(exercise.mutants) < least["min_mutants"]:
-        found = counted(len(exercise.mutants), "mutant")
-        cure = f"write how people fail in {exercise.id}/{WRONG}, a cell each"
-        record.broken(f"{found}, at least {least['min_mutants']} are needed", cure=cure)
+    for what, there, key in (
+        ("accepted answer", exercise.accepted, "min_accepted"),
+        ("mutant", exercise.mutants, "min_mutants"),
+    ):
+        if len(there) < least[key]:
+            record.broken(f"{counted(len(there), what)}, at least {least[key]} are needed")
     killers: dict[str, set[str]] = {}
     for candidate, outcome in sorted(outcomes, key=lambda pair: pair[0].name):
         failing = _judge_candidate(record, candidate, outcome)
@@ -212,7 +207,7 @@ def _judge_stub(record: Record, outcome: Tried) -> None:
     if outcome.ended:
         record.broken(f"the stub's trial was cut off: {outcome.ended}")
         return
-    kept = {cell.grade_id for cell in record.exercise.tests} - outcome.cells_lost(0)
+    kept = [cell for cell, found in outcome.findings[0].items() if found and all(one.passed for one in found)]
     if kept:
         record.broken(f"the untouched stub earns marks in {', '.join(sorted(kept))}")
 
@@ -323,13 +318,12 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing:
     if candidate.hint is None or candidate.hint in all_hints():
         _judge_hint(record, candidate, outcome)
         return
-    close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)
     record.broken(
         f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist",
         candidate,
         f"write [{candidate.hint}] in lessons/{record.exercise.lesson}/hints.toml, "
         f"then: {course_command('build')}; "
-        "or name another one in its first line" + (f", such as {', '.join(close)}" if close else ""),
+        "or name another one in its first line",
     )
 
 

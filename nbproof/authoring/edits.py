@@ -32,7 +32,7 @@ def edited(answer: Sequence[str], edits: Sequence[str], place: str) -> list[str]
         if parted:
             continue
         edit = list(group)
-        strange = [line for line in edit if line and line[0] not in " -+"]
+        strange = [line for line in edit if line[:1] not in " -+"]
         if strange:
             raise LessonError(
                 f"an edit that begins with none of '-', '+' and ' ': {strange[0]!r}", place, "write one of them"
@@ -48,12 +48,10 @@ def edited(answer: Sequence[str], edits: Sequence[str], place: str) -> list[str]
 def _only_place(lines: list[str], old: list[str], below: int, place: str) -> int:
     """Where these lines stand, from line ``below`` on."""
     found = [at for at in range(below, len(lines) - len(old) + 1) if lines[at : at + len(old)] == old]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    if len(found) != 1:
         raise LessonError(
-            f"{old[0]!r} stands there {len(found)} times", place, "add a line above or below it, with a space"
+            f"{old[0]!r} stands there {len(found)} times, and has to stand there once",
+            place,
+            "quote the answer as nbproof check --show prints it; a line above or below it, with a space, says which one",
         )
-    raise LessonError(
-        f"{old[0]!r} does not stand there so", place, "quote the answer as nbproof check --show prints it"
-    )
+    return found[0]

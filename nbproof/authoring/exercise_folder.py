@@ -78,9 +78,6 @@ def _refuse_uncut(cell: NamedCell, grade_id: str) -> None:
                 f"{cell.path}:{number}",
                 f"write exactly: {HIDDEN}; or other words",
             )
-    if lines.count(HIDDEN) > 1:
-        second = cell.line + lines.index(HIDDEN, lines.index(HIDDEN) + 1)
-        raise LessonError(f"{grade_id}: its hidden checks begin twice", f"{cell.path}:{second}", "take one line out")
     for part, start in ((cell.visible, cell.line), (cell.hidden, cell.line + cell.visible.count("\n") + 2)):
         try:
             ast.parse(part)
@@ -123,11 +120,10 @@ def refuse_missing(key: str, place: str, folder: Path, checks: Mapping[str, Name
         return
     exercise, _, part = key.partition("/")
     wanted = f"a cell '# %% {part}'" if part else "checks without a '# %%' line"
-    there = [known.partition("/")[2] or "checks of no part" for known in checks if known.partition("/")[0] == exercise]
     raise LessonError(
         f"{grade_id_of(key)}: its checks are not there",
         place,
-        f"write {wanted} in {folder / exercise / CHECKS}: {', '.join(there) or 'no such file'}",
+        f"write {wanted} in {folder / exercise / CHECKS}",
     )
 
 
@@ -159,24 +155,12 @@ def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:
         else:
             known = parts in own
         if not known and not is_left_over(parts) and parts[0] != FILES:
-            raise LessonError(*_unexpected(parts, ids, path))
-
-
-def _unexpected(parts: tuple[str, ...], ids: Collection[str], path: Path) -> tuple[str, str, str]:
-    """Fact, place and next command of a file or folder that no exercise of the lesson owns."""
-    listed = ", ".join(sorted(ids)) or "it has none yet"
-    if path.is_dir() and len(parts) == 1:
-        return (
-            f"an unexpected folder: the lesson has no exercise {parts[0]!r}",
-            str(path),
-            f"rename it if the exercise has another id now, or if the exercise is gone: git rm -r {path}. Exercises: {listed}",
-        )
-    return (
-        "an unexpected file in a lesson folder",
-        str(path),
-        f"move it: a lesson has lesson.py and {HINTS}, an exercise's folder {CHECKS}, {RIGHT} and {WRONG}. "
-        f"Exercises: {listed}",
-    )
+            raise LessonError(
+                f"an unexpected {'folder' if path.is_dir() else 'file'} in a lesson folder",
+                str(path),
+                f"rename it if its exercise has another id now; if that is gone: git rm -r {path}. A lesson has lesson.py and "
+                f"{HINTS}, an exercise's folder {CHECKS}, {RIGHT} and {WRONG}. Exercises: {', '.join(sorted(ids))}",
+            )
 
 
 _MUTANT = re.compile(r"#\s*misconception:\s*(?P<name>.+?)\s*\|\s*hint:\s*(?P<hint>[a-z0-9_]+|none)\s*$")
@@ -203,18 +187,9 @@ class Candidate:
 
 
 def read_accepted(folder: Path) -> tuple[Candidate, ...]:
-    """The accepted answers in an exercise's folder, in their order. Raises LessonError for one that is a mutant."""
-    found = []
-    for cell in _answers(folder / RIGHT):
-        match = _MUTANT.match(cell.source.split("\n", 1)[0])
-        if match is not None:
-            raise LessonError(
-                f"a mutant lies among the accepted answers: its first line names a misconception, {match['name']!r}",
-                f"{cell.path}:{cell.line}",
-                f"move the cell to {WRONG}, or, if it is a right answer, take that line out",
-            )
-        found.append(Candidate(cell.name, "accepted", cell.source + "\n", cell.place))
-    return tuple(found)
+    """The accepted answers in an exercise's folder, in their order."""
+    cells = _answers(folder / RIGHT)
+    return tuple(Candidate(cell.name, "accepted", cell.source + "\n", cell.place) for cell in cells)
 
 
 def read_mutants(folder: Path, right: Iterable[Candidate]) -> tuple[Candidate, ...]:

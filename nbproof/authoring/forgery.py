@@ -23,7 +23,7 @@ from typing import Any
 from nbproof.authoring.composed import UNKNOWN, Given
 from nbproof.authoring.pieces import Stock
 from nbproof.authoring.ready_answers import ready_answers
-from nbproof.authoring.stand_ins import Answer, NotingCase, brought, copied, idle_answers, redirected
+from nbproof.authoring.stand_ins import Answer, NotingCase, attempt, brought, copied, idle_answers, redirected
 from nbproof.cells import visible_of
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, listing, seeds_of
@@ -152,7 +152,7 @@ def _said(task: type[Check], half: type[Check], seed: int) -> Iterator[object]:
         made.append(type(task.__name__, (half, task), {role: getattr(task, role) for role in _ROLES}))
     for one in made:
         for role in _ROLES:
-            yield from _attempt(getattr(one(), role), Case(seed))
+            yield from attempt(getattr(one(), role), Case(seed))
 
 
 def _said_of(task: type[Check], calls: list[tuple[Any, ...]], seed: int) -> Iterator[object]:
@@ -160,17 +160,10 @@ def _said_of(task: type[Check], calls: list[tuple[Any, ...]], seed: int) -> Iter
     for role in _ROLES:
         for _, say in redirected(task, role, seed):
             for given in calls:
-                found = _attempt(say, *copied(given))
+                found = attempt(say, *copied(given))
                 if not found:
-                    found = tuple(one for fewer in _one_at_a_time(given) for one in _attempt(say, *copied(fewer)))
+                    found = tuple(one for fewer in _one_at_a_time(given) for one in attempt(say, *copied(fewer)))
                 yield from found
-
-
-def _attempt(say: Answer, *given: object) -> tuple[object, ...]:
-    """What somebody says of what is given: nothing if it does not fit, be it what the stop button raises."""
-    with suppress(Exception, KeyboardInterrupt):
-        return (say(*given),)
-    return ()
 
 
 def _one_at_a_time(given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:

@@ -39,7 +39,7 @@ _SPARE = 5.0
 Numbered = tuple[int, Trial]
 
 
-def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[tuple[int, Tried]]:
+def run_trials(trials: Sequence[Trial]) -> Iterator[tuple[int, Tried]]:
     """Run the trials; yields (index, outcome) as they end. Raises UsageError if a leaf type's library is missing."""
     refuse_missing_leaves()
     context: Any = get_context("forkserver" if _FORKS else "spawn")
@@ -47,7 +47,7 @@ def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[
         context.set_forkserver_preload(["nbproof.authoring.trial", "nbproof.authoring.warm"])
         with for_this_process_only():
             forkserver.ensure_running()
-    workers = workers or os.cpu_count() or 2
+    workers = os.cpu_count() or 2
     waiting = deque(_alike(trials, max(8, len(trials) // (_SHARES * workers)) if _FORKS else 1))
     running: dict[Connection, _Group] = {}
     try:

@@ -32,7 +32,6 @@ _HEADING = re.compile(
     r"(?P<further> · further)?[ \t]*$",
     re.MULTILINE,
 )
-_TITLE = re.compile(r"^### Exercise: .+$", re.MULTILINE)
 _EFFORT = re.compile(r"\s*(?P<minutes>\d+) min[ \t]*$", re.MULTILINE)
 _FURTHER = re.compile(r"^#+ Further\b", re.MULTILINE)
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
@@ -173,12 +172,7 @@ def _reading(text: str) -> float:
 
 
 def amiss(lesson: Lesson) -> Iterator[Violation]:
-    """Exercises and questions that nothing announces, and headings that announce no exercise."""
-    yield from _unannounced(lesson)
-    yield from _announcing_nothing(lesson)
-
-
-def _unannounced(lesson: Lesson) -> Iterator[Violation]:
+    """Exercises and questions that nothing announces."""
     for exercise in lesson.exercises:
         if _announced(lesson, exercise) is None:
             yield Violation(
@@ -195,19 +189,3 @@ def _unannounced(lesson: Lesson) -> Iterator[Violation]:
                 "begin the text above with '### In your own words: <title>' and '5 min', and ask",
                 lesson.slug,
             )
-
-
-def _announcing_nothing(lesson: Lesson) -> Iterator[Violation]:
-    known = {
-        (cell.place, said.start()) for cell, said in filter(None, (_announced(lesson, one) for one in lesson.exercises))
-    }
-    for cell in lesson.cells:
-        for title in _TITLE.finditer(cell.source) if cell.kind is CellKind.PROSE else ():
-            if (cell.place, title.start()) not in known:
-                path, _, line = cell.place.rpartition(":")
-                yield Violation(
-                    f"the heading '{title[0]}' has no TODO cell before the next one, or no line such as 'easy · 5 min'",
-                    f"{path}:{int(line) + 1 + cell.source.count(chr(10), 0, title.start())}",
-                    "take it out, or bring back what is missing",
-                    lesson.slug,
-                )

@@ -14,23 +14,18 @@ from nbproof.display.help import WAY_IN, Hint, all_hints, exercise_hints, read_h
 from nbproof.errors import HintError, Violation
 from nbproof.handed_out import HINTS, hint_files
 
-__all__ = ["check_hints", "check_share", "given_away", "place_of", "refuse_bad_hints", "share_named"]
+__all__ = ["check_hints", "check_share", "given_away", "place_of", "refuse_bad_hints"]
 
 _SHORTEST = 12
 """Characters without spaces: `return None` is nobody's solution, `max(floor,min(value,cap))` is."""
-
-
-def share_named(records: Sequence[Record]) -> float:
-    """The share of mutants that get a hint of their own, the one that they declare; 1.0 if there are none."""
-    mutants = sum(len(record.exercise.mutants) for record in records)
-    return sum(record.named for record in records) / mutants if mutants else 1.0
 
 
 def check_share(records: Sequence[Record]) -> Iterator[Violation]:
     """Whether enough mutants are told their misconception, if the course asks for a share of them."""
     least = the_course().budget_of("").get("named_share", 0)
     records = [record for record in records if not record.exercise.plain]  # whose asserts name none
-    share = share_named(records)
+    mutants = sum(len(record.exercise.mutants) for record in records)
+    share = sum(record.named for record in records) / max(mutants, 1)
     unnamed = [one for record in records for one in record.exercise.mutants if one.hint is None]
     # One that gets another hint than it declares is told for itself.
     if share < least and unnamed:
@@ -54,7 +49,7 @@ def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
                 if number in titles and name not in titles[number]:
                     yield Violation(
                         f"the hint {hint.id!r} points to a section that is not there: {hint.read}",
-                        _place(lessons, hint),
+                        place_of(lessons[0].path.parent.parent, hint.id),
                         f"the sections of lesson {number} are: {', '.join(sorted(titles[number]))}",
                     )
     for lesson in lessons:
@@ -91,7 +86,7 @@ def given_away(lesson: Lesson, hints: Sequence[Hint]) -> Iterator[Violation]:
             for hint in [hint for hint, text in told if bare in text]:
                 yield Violation(
                     f"the hint {hint.id!r} holds a line of a solution of {exercise.id}: {line}",
-                    _place([lesson], hint),
+                    place_of(lesson.path.parent.parent, hint.id),
                     "lead to the idea, in words",
                 )
 
@@ -102,10 +97,6 @@ def _solving_lines(exercise: Exercise) -> set[str]:
     for accepted in exercise.accepted:
         lines |= set(map(str.strip, accepted.source.splitlines()))
     return {line for line in lines if not line.startswith("#") and re.search(r"[(=\[]", line)}
-
-
-def _place(lessons: Sequence[Lesson], hint: Hint) -> str:
-    return place_of(lessons[0].path.parent.parent, hint.id)
 
 
 def place_of(texts: Path, key: str) -> str:

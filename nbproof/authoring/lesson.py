@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,6 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbproof.authoring.exercise_folder import (
     FILES,
     Candidate,
-    is_left_over,
     key_called,
     read_accepted,
     read_checks,
@@ -67,11 +66,10 @@ __all__ = [
     "Cell",
     "Exercise",
     "Lesson",
-    "Syllabus",
     "find_lessons",
     "python_in",
     "read_lesson",
-    "read_syllabus",
+    "read_lessons",
     "refuse_abandoned",
 ]
 
@@ -344,28 +342,9 @@ def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
     return tuple(exercises)
 
 
-@dataclass(frozen=True)
-class Syllabus:
-    """The lessons that can be read, and why the others cannot."""
-
-    lessons: tuple[Lesson, ...]
-    unread: tuple[LessonError, ...] = ()
-
-
-def read_syllabus(root: Path, needed: Sequence[str] = ()) -> Syllabus:
-    """Read every lesson below ``root``.
-
-    Raises LessonError for one of those ``needed`` that cannot be read (none named: for any), and if two lessons have an
-    exercise of the same id.
-    """
-    lessons, unread = [], []
-    for folder in find_lessons(root):
-        try:
-            lessons.append(read_lesson(folder))
-        except LessonError as error:
-            if not needed or folder.name in needed:
-                raise
-            unread.append(error)
+def read_lessons(root: Path) -> tuple[Lesson, ...]:
+    """Every lesson below ``root``. Raises LessonError for one that cannot be read, and if two have an exercise of the same id."""
+    lessons = tuple(map(read_lesson, find_lessons(root)))
     seen: dict[str, str] = {}
     for exercise in (exercise for lesson in lessons for exercise in lesson.exercises):
         if exercise.id in seen:
@@ -375,26 +354,16 @@ def read_syllabus(root: Path, needed: Sequence[str] = ()) -> Syllabus:
                 "rename one of them",
             )
         seen[exercise.id] = exercise.answer.place
-    return Syllabus(tuple(lessons), tuple(unread))
+    return lessons
 
 
 def refuse_abandoned(root: Path) -> None:
-    """Raise LessonError for a folder in lessons/ that has files, and no lesson.py: nothing would ever read them."""
-    for folder in sorted(path for path in (root / "lessons").glob("*") if path.is_dir()):
-        if folder.name.startswith((".", "__")) or (folder / "lesson.py").exists():
-            continue
-        kept = next(_files_of(folder), None)
-        if kept is not None:
+    """Raise LessonError for a folder in lessons/ that has answers, and no lesson.py: nothing would ever read them."""
+    for folder in sorted(root.glob("lessons/[!.]*/")):
+        kept = min(folder.glob("[!.]*/*.py"), default=None)
+        if kept is not None and not (folder / "lesson.py").exists():
             raise LessonError(
                 f"lessons/{folder.name} has no lesson.py, but {kept.relative_to(folder)}",
                 str(folder),
                 f"bring lesson.py back, or, if the lesson is to go: git rm -r {folder}",
             )
-
-
-def _files_of(folder: Path) -> Iterator[Path]:
-    return (
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not is_left_over(path.relative_to(folder).parts)
-    )

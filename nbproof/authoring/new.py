@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
-from nbproof.authoring.lesson import find_lessons, read_syllabus
+from nbproof.authoring.lesson import find_lessons, read_lessons
 from nbproof.errors import UsageError
 
 __all__ = ["FIRST", "KNOWN_LEAVES", "filled", "new_course", "new_exercise", "written"]
@@ -20,12 +20,8 @@ FIRST = ("01_first", "last_word_first")
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _ID = re.compile(r"[a-z][a-z0-9_]*")
-_LEAVES = {
-    "torch": ("import torch\n\n", ("torch",)),
-    "numpy": ("import numpy as np\n\n", ("numpy",)),
-    "pandas": ("import pandas as pd\n\n", ("pandas",)),
-}
-"""What plugs in -> how a lesson imports it, and what has to be installed."""
+_IMPORTS = {"torch": "import torch\n\n", "numpy": "import numpy as np\n\n", "pandas": "import pandas as pd\n\n"}
+"""How a lesson imports what plugs in."""
 
 KNOWN_LEAVES = {"numpy": ("numpy",), "pandas": ("numpy", "pandas"), "torch": ("torch",)}
 """A library -> the leaf types that a course on it needs: columns are made of arrays."""
@@ -40,19 +36,18 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
         "name": name,
         "title": _title(title, name),
         "leaves": ", ".join(f'"{leaf}"' for leaf in libraries),
-        "imports": "".join(_LEAVES[one][0] for one in leaves),
-        "requirements": "\n".join(line for one in leaves for line in _LEAVES[one][1]),
+        "imports": "".join(_IMPORTS[one] for one in leaves),
+        "requirements": "\n".join(leaves),
     }
     within = {"lesson.py": f"lessons/{lesson}/lesson.py", "hints.toml": "lessons/hints.toml", "gitignore": ".gitignore"}
     texts = {within.get(name, name): text for name, text in filled("course", words)}
-    told = _words_of_exercise(exercise, "")
-    for part, text in filled("exercise", told):
+    for part, text in filled("exercise", _words_of_exercise(exercise)):
         beside = f"lessons/{lesson}/" + (part if part == "lesson.py" else f"{exercise}/{part}")
         texts[beside] = texts.get(beside, "") + text
     return written({folder / place: text for place, text in texts.items()}, folder)
 
 
-def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> list[Path]:
+def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
     """Add an exercise to a lesson: its folder, and its cells after those of the last exercise there.
 
     Returns the files that were written. Raises UsageError, before anything is written, if the name is no id or is taken.
@@ -62,12 +57,12 @@ def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> list[Pa
         raise UsageError(
             f"{name!r} cannot be the id of an exercise", str(folder), "use letters a-z, digits and _, a letter first"
         )
-    for other in read_syllabus(root).lessons:
+    for other in read_lessons(root):
         if name in [cell.grade_id for cell in other.cells] or (folder / name).exists():
             raise UsageError(
                 f"the name {name!r} is taken", str(other.path.parent / name), "choose another name, or change that one"
             )
-    texts = dict(filled("exercise", _words_of_exercise(name, title)))
+    texts = dict(filled("exercise", _words_of_exercise(name)))
     path = folder / "lesson.py"
     before, cells = path.read_text(encoding="utf-8"), texts.pop("lesson.py")
     made = written({folder / name / part: text for part, text in texts.items()}, folder)
@@ -82,8 +77,8 @@ def _title(given: str, name: str) -> str:
     return given or name.replace("_", " ").capitalize()
 
 
-def _words_of_exercise(name: str, title: str) -> dict[str, str]:
-    return {"name": name, "title": _title(title, name)}
+def _words_of_exercise(name: str) -> dict[str, str]:
+    return {"name": name, "title": _title("", name)}
 
 
 def filled(kind: str, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -29,22 +29,23 @@ class Stock:
     def __init__(self, wanted: object, others: Iterable[object], claims: tuple[str, ...]) -> None:
         self._wanted, self._claims = wanted, claims
         self._shapes = {tuple(leaf.shape) for leaf in _leaves(wanted) if hasattr(leaf, "shape")}
-        self._asks = any(_matches_in(wanted))
+        self._asks = any(isinstance(one, Matches) for one in _all_in(wanted))
         self._known = frozenset.intersection(*(self._plain_of(other) for other in others))
         self._leaves: dict[_Sort, dict[object, Evidence]] = {}
         self._wholes: dict[object, Evidence] = {}
 
     def add(self, value: object) -> None:
         """A piece, and all that it is made of, are at hand from now on."""
-        for leaf in (*_leaves(value), *_plain_lists_in(value)):
+        for leaf in _leaves(value):
             shape = getattr(leaf, "shape", None)
             if shape is None or tuple(shape) in self._shapes:
                 taken = snapshot(leaf)
                 self._leaves.setdefault(_sort_of(taken), {})[hashable(taken)] = taken
         if self._asks:
-            for part in _wholes_in(value):
-                taken = snapshot(narrowed(part))
-                self._wholes[hashable(taken)] = taken
+            for part in _all_in(value):
+                if isinstance(part, (Mapping, list, tuple)):
+                    taken = snapshot(narrowed(part))
+                    self._wholes[hashable(taken)] = taken
 
     def make_it(self) -> bool:
         """Whether what is wanted can be made of them."""
@@ -83,7 +84,7 @@ class Stock:
     def _plain_of(self, truth: object) -> frozenset[object]:
         if isinstance(truth, Mapping):
             truth = [value for key, value in truth.items() if key_text(key) not in self._claims]
-        taken = map(snapshot, (*_leaves(truth), *_plain_lists_in(truth)))
+        taken = map(snapshot, _leaves(truth))
         return frozenset(hashable(one) for one in taken if not isinstance(one, (TensorRecord, Unreadable)))
 
 
@@ -100,12 +101,17 @@ def _parts_of(value: object) -> Iterable[object] | None:
     return value if isinstance(value, (list, tuple)) else None
 
 
+def _all_in(value: object) -> Iterator[object]:
+    """It, and all that it is made of."""
+    yield value
+    for part in _parts_of(value) or ():
+        yield from _all_in(part)
+
+
 def _leaves(value: object) -> Iterator[object]:
-    parts = _parts_of(value)
-    if parts is None:
-        yield value
-    for part in parts or ():
-        yield from _leaves(part)
+    for one in _all_in(value):
+        if _parts_of(one) is None or (isinstance(one, (list, tuple)) and _is_plain(one)):
+            yield one
 
 
 def _is_plain(value: object) -> bool:
@@ -113,27 +119,6 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, (list, tuple)):
         return all(map(_is_plain, value))
     return isinstance(value, (bool, int, float, complex, str, bytes, type(None)))
-
-
-def _plain_lists_in(value: object) -> Iterator[object]:
-    if isinstance(value, (list, tuple)) and _is_plain(value):
-        yield value
-    for part in _parts_of(value) or ():
-        yield from _plain_lists_in(part)
-
-
-def _wholes_in(value: object) -> Iterator[object]:
-    if isinstance(value, (Mapping, list, tuple)):
-        yield value
-    for part in _parts_of(value) or ():
-        yield from _wholes_in(part)
-
-
-def _matches_in(value: object) -> Iterator[Matches]:
-    if isinstance(value, Matches):
-        yield value
-    for part in _parts_of(value) or ():
-        yield from _matches_in(part)
 
 
 def _held_by(wanted: Matches) -> Iterator[object]:

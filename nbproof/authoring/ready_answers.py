@@ -113,14 +113,21 @@ def _helpers(tasks: Iterable[type[Check]]) -> Iterator[tuple[str, Answer]]:
                 yield from _inside(name, value.__code__, space)
 
 
-def _inside(name: str, code: CodeType, space: dict[str, Any]) -> Iterator[tuple[str, Answer]]:
-    """The functions that this one defines, but for those that hold on to its variables."""
+def _functions_in(code: CodeType, name: str) -> Iterator[tuple[str, CodeType]]:
+    """The functions that this one defines, however deep."""
     for part in code.co_consts:
         if isinstance(part, CodeType):
             whole = f"{name}.{part.co_name}"
-            if _is_function(part) and not part.co_freevars:
-                yield whole, FunctionType(part, space)
-            yield from _inside(whole, part, space)
+            if _is_function(part):
+                yield whole, part
+            yield from _functions_in(part, whole)
+
+
+def _inside(name: str, code: CodeType, space: dict[str, Any]) -> Iterator[tuple[str, Answer]]:
+    """Those of them that hold on to none of its variables."""
+    for whole, part in _functions_in(code, name):
+        if not part.co_freevars:
+            yield whole, FunctionType(part, space)
 
 
 def _imported(tasks: Iterable[type[Check]]) -> Iterator[tuple[str, Answer]]:
@@ -191,18 +198,13 @@ def _parts(tasks: Iterable[type[Check]]) -> Iterator[_Part]:
             if isinstance(function, FunctionType) and not function.__module__.startswith("nbproof."):
                 signed = inspect.signature(function).parameters.items()
                 usual = {key: one.default for key, one in signed if one.default is not one.empty}
-                for part in _all_inside(_Part(name, function.__code__, function.__globals__, task, usual)):
+                space, code = function.__globals__, function.__code__
+                parts = [_Part(name, code, space, task, usual)]
+                parts += [_Part(whole, inner, space, task, {}) for whole, inner in _functions_in(code, name)]
+                for part in parts:
                     if part.code not in seen:
                         seen.add(part.code)
                         yield part
-
-
-def _all_inside(whole: _Part) -> Iterator[_Part]:
-    """A function, and those that it defines."""
-    yield whole
-    for code in whole.code.co_consts:
-        if isinstance(code, CodeType) and _is_function(code):
-            yield from _all_inside(_Part(f"{whole.name}.{code.co_name}", code, whole.space, whole.task, {}))
 
 
 def _is_function(code: CodeType) -> bool:

@@ -56,8 +56,6 @@ class Running:
 
     tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = field(default_factory=list)
     over: Event = field(default_factory=Event)
-    begun: dict[str, int] = field(default_factory=dict)
-    """Lesson -> how many of its cells were begun, or need not be run."""
 
     async def until_done(self, work: Awaitable[Any]) -> None:
         """Wait for the work, which :meth:`end` may cut off."""
@@ -76,37 +74,16 @@ class Running:
                 loop.call_soon_threadsafe(task.cancel)
 
 
-def shown_by(
-    root: Path,
-    slugs: Sequence[str],
-    kept: Path,
-    told: Callable[[Shown], None],
-    step: Callable[[int, int, str], None] = lambda done, of, name: None,
-) -> dict[str, Shown]:
+def shown_by(root: Path, slugs: Sequence[str], kept: Path, told: Callable[[Shown], None]) -> dict[str, Shown]:
     """What the cells of these lessons show; two lessons run at a time. ``kept``: the folder for what may be shown again.
 
-    ``told`` hears of each lesson as soon as it is there, ``step`` of each cell that begins. A lesson that stops takes no other
-    with it.
+    ``told`` hears of each lesson as soon as it is there. A lesson that stops takes no other with it.
     """
     surroundings = surroundings_now()
     found: dict[str, Shown] = {}
     running = Running()
-    sources = {slug: _source(root, slug) for slug in slugs}
-    of = sum(len(one.cells) for one in sources.values() if not isinstance(one, LessonError))
-
-    def begun(slug: str, cells: int) -> None:
-        running.begun[slug] = cells
-        step(sum(running.begun.values()), of, slug)
-
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        waiting = []
-        for slug, source in sources.items():
-            if isinstance(source, LessonError):
-                found[slug] = Shown(slug, {}, None, source)
-                told(found[slug])
-            else:
-                path = kept / f"{slug}.json"
-                waiting.append(pool.submit(_shown, root, slug, source, path, surroundings, running, begun))
+        waiting = [pool.submit(_shown, root, slug, kept / f"{slug}.json", surroundings, running) for slug in slugs]
         try:
             for one in as_completed(waiting):
                 found[one.result().slug] = one.result()
@@ -131,18 +108,6 @@ def notebook_at(path: Path) -> nbformat.NotebookNode:
         ) from None
 
 
-def _source(root: Path, slug: str) -> nbformat.NotebookNode | LessonError:
-    """What is to be run of a lesson, or why nothing can be."""
-    try:
-        notebook = notebook_at(root / "source" / slug / f"{slug}.ipynb")
-    except LessonError as error:
-        return error
-    for cell in notebook.cells:
-        if kind_of(cell) is CellKind.TEST:
-            cell.source = ""  # what checks say is said to learners, of their own answers
-    return notebook
-
-
 def surroundings_now() -> str:
     """Changes with the interpreter, with what is installed for it, and with the modules that lessons import of the course."""
     installed = sorted({f"{one.name}=={one.version}" for one in metadata.distributions()})
@@ -153,27 +118,24 @@ def surroundings_now() -> str:
     return digest_of(*(part.encode() for part in parts))
 
 
-def _shown(
-    root: Path,
-    slug: str,
-    notebook: nbformat.NotebookNode,
-    kept: Path,
-    surroundings: str,
-    running: Running,
-    begun: Callable[[str, int], None],
-) -> Shown:
+def _shown(root: Path, slug: str, kept: Path, surroundings: str, running: Running) -> Shown:
+    path = root / "source" / slug / f"{slug}.ipynb"
+    try:
+        notebook = notebook_at(path)
+    except LessonError as error:
+        return Shown(slug, {}, None, error)
+    for cell in notebook.cells:
+        if kind_of(cell) is CellKind.TEST:
+            cell.source = ""  # what checks say is said to learners, of their own answers
     digest = digest_of(surroundings.encode(), *(cell.source.encode() for cell in notebook.cells))
     try:
         known = json.loads(kept.read_text(encoding="utf-8"))
         if known["digest"] == digest:
-            begun(slug, len(notebook.cells))
             return Shown(slug, known["outputs"], None)
     except (OSError, ValueError, KeyError):
         pass
     began = time.monotonic()
-    path = root / "source" / slug / f"{slug}.ipynb"
-    stopped = _run(notebook, path, running, lambda number: begun(slug, number))
-    begun(slug, len(notebook.cells))
+    stopped = _run(notebook, path, running)
     outputs = {cell.id: cell.outputs for cell in notebook.cells if cell.get("outputs")}
     if stopped is None:
         with contextlib.suppress(OSError):  # then it runs again the next time
@@ -182,10 +144,8 @@ def _shown(
     return Shown(slug, outputs, time.monotonic() - began, stopped)
 
 
-def _run(
-    notebook: nbformat.NotebookNode, path: Path, running: Running, begun: Callable[[int], None]
-) -> LessonError | None:
-    """Fill in what its cells put out; what stopped it, if anything did. ``begun`` hears the number of each cell."""
+def _run(notebook: nbformat.NotebookNode, path: Path, running: Running) -> LessonError | None:
+    """Fill in what its cells put out; what stopped it, if anything did."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
@@ -194,7 +154,6 @@ def _run(
     def begins(cell: nbformat.NotebookNode, cell_index: int) -> None:
         nonlocal last
         last = cell
-        begun(cell_index)
 
     with tempfile.TemporaryDirectory(prefix="shown-") as folder:
         # Two lessons run beside each other, so each gets one core; and nobody's own progress is touched.

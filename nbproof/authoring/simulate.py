@@ -66,8 +66,8 @@ def hand_in(release: Path, answers: Mapping[str, str]) -> nbformat.NotebookNode:
     return notebook
 
 
-def simulate_class(root: Path, lessons: list[str], seed: int = 0, into: Path | None = None) -> list[Path]:
-    """Write ``submitted/<learner>/<lesson>/<lesson>.ipynb`` for every learner; returns the files. Seeded.
+def simulate_class(root: Path, lessons: list[str], into: Path | None = None) -> list[Path]:
+    """Write ``submitted/<learner>/<lesson>/<lesson>.ipynb`` for every learner, always the same; returns the files.
 
     ``into``: the folder that holds ``submitted/``, if it is not the course's own.
     """
@@ -80,7 +80,7 @@ def simulate_class(root: Path, lessons: list[str], seed: int = 0, into: Path | N
         lesson = read_lesson(folder)
         release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
         for learner in LEARNERS:
-            chance = random.Random(f"{seed}/{learner.name}/{lesson.slug}")
+            chance = random.Random(f"0/{learner.name}/{lesson.slug}")
             drawn = {exercise.id: _draw(exercise, learner, chance) for exercise in lesson.exercises}
             answers = {name: as_handed_in(candidate) for name, candidate in drawn.items() if candidate is not None}
             path = (into or root) / "submitted" / learner.name / lesson.slug / f"{lesson.slug}.ipynb"

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import itertools
 import re
 import shutil
 import tempfile
@@ -47,24 +46,8 @@ class Site:
     """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests and other answers that are not in it."""
-    stopped: Mapping[str, LessonError]
-    """Lessons that were not run to their end: their chapters say so."""
-    left_out: Mapping[str, LessonError]
-    """Lessons of which no chapter could be made."""
-    flaws: tuple[CourseError, ...]
-    """What is wrong on pages as they are written."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing went wrong."""
-        return not (self.stopped or self.left_out or self.flaws)
-
-
-_Bar = Callable[[str], contextlib.AbstractContextManager[Callable[[int, int, str], None]]]
-
-
-def _nothing(done: int, of: int, name: str) -> None:
-    """Where nobody looks on."""
+    flaws: tuple[tuple[CourseError, str], ...]
+    """What went wrong, and what there is all the same."""
 
 
 def make_site(
@@ -73,28 +56,25 @@ def make_site(
     out: Path | None = None,
     told: Callable[[Shown], None] = lambda shown: None,
     run: bool = True,
-    bar: _Bar = lambda what: contextlib.nullcontext(_nothing),
 ) -> Site:
     """Make the site with these lessons (default: all). Without ``run`` no cell is run, and none shows anything.
 
-    ``told`` hears of each lesson that was run; ``bar`` shows how far a part of the work is.
-    Raises CourseError if no page can be made, or if one would give something away: then an earlier site stays.
+    ``told`` hears of each lesson that was run. Raises CourseError if no page can be made, or if one would give something away:
+    then an earlier site stays.
     """
     slugs = [folder.name for folder in find_lessons(root, list(names))]
     out = (out or root / "build" / "site").absolute()
     _refuse_foreign(out)
     shown: dict[str, Shown] = {}
     if run:
-        with bar("lessons") as step:
-            shown = shown_by(root, slugs, root / "build" / "shown", told, step)
+        shown = shown_by(root, slugs, root / "build" / "shown", told)
     pictures: dict[str, bytes] = {}
-    left_out: dict[str, LessonError] = {}
-    files = _sources(root, slugs, shown, pictures, left_out)
+    flaws: list[tuple[CourseError, str]] = []
+    files = _sources(root, slugs, shown, pictures, flaws)
     with _disk(out), tempfile.TemporaryDirectory(prefix="site-") as folder:
         work = Path(folder).resolve()
         _write(work, files, pictures)
-        with bar("pages") as step:
-            flaws = _make(work, step)
+        flaws += [(error, "the page is there as far as it goes") for error in _make(work)]
         made = {
             path.relative_to(work / "made").as_posix(): path.read_bytes()
             for path in sorted((work / "made").rglob("*"))
@@ -102,12 +82,10 @@ def make_site(
         }
         pages = {name: data for name, data in made.items() if name.endswith(".html")}
         own = [files[name].decode() for name in files if name.endswith(".md")]
-        with bar("search for answers"):
-            searched = refuse_leaks(root, pages, "the site", "\n".join(own))
+        searched = refuse_leaks(root, pages, "the site", "\n".join(own))
         _put(made, out)
     size = sum(map(len, made.values()))
-    stopped = {slug: one.stopped for slug, one in shown.items() if one.stopped and slug not in left_out}
-    return Site(out / "index.html", len(pages), len(pictures), size, searched, stopped, left_out, flaws)
+    return Site(out / "index.html", len(pages), len(pictures), size, searched, tuple(flaws))
 
 
 @contextlib.contextmanager
@@ -157,9 +135,9 @@ def _sources(
     slugs: Sequence[str],
     shown: Mapping[str, Shown],
     pictures: dict[str, bytes],
-    left_out: dict[str, LessonError],
+    flaws: list[tuple[CourseError, str]],
 ) -> dict[str, bytes]:
-    """Path -> text of all that pages are made from. A lesson without a notebook to show goes to ``left_out``."""
+    """Path -> text of all that pages are made from; what of the lessons cannot be shown goes to ``flaws``."""
     files: dict[str, bytes] = {}
     chapters = []
     for slug in slugs:
@@ -167,7 +145,7 @@ def _sources(
             lesson = read_lesson(root / "lessons" / slug)
             released = notebook_at(root / "release" / slug / f"{slug}.ipynb")
         except LessonError as error:
-            left_out[slug] = error
+            flaws.append((error, f"{slug} has no chapter"))
             continue
         title = plain(lesson.title)
         chapters.append(Chapter(slug, title, len(lesson.exercises), *minutes_of(lesson)))
@@ -175,6 +153,7 @@ def _sources(
         opening = opening_page(root, slug)
         if one.stopped is not None:
             opening += f"\n\n{_SOME_MISSING}"
+            flaws.append((one.stopped, f"the chapter of {slug} shows what came before"))
         notebook = chapter_of(title, opening, released, one.outputs, pictures)
         files[f"lessons/{slug}.ipynb"] = as_text(notebook).encode()
     texts, titles = readers_pages(root)
@@ -218,7 +197,7 @@ def _write(work: Path, files: Mapping[str, bytes], pictures: Mapping[str, bytes]
         path.write_bytes(data)
 
 
-def _make(work: Path, step: Callable[[int, int, str], None]) -> tuple[CourseError, ...]:
+def _make(work: Path) -> tuple[CourseError, ...]:
     """Have Sphinx make the pages; what it warns of. Raises CourseError if it makes none."""
     try:
         from sphinx.application import Sphinx
@@ -227,22 +206,17 @@ def _make(work: Path, step: Callable[[int, int, str], None]) -> tuple[CourseErro
     except ModuleNotFoundError:
         raise UsageError("Sphinx, which makes the pages, is not installed", "sphinx", with_extra("site")) from None
     said = io.StringIO()
-    seen = itertools.count(1)
     pages = work / "pages"
-    of = 2 * sum(path.suffix in (".md", ".ipynb") for path in pages.rglob("*"))
     stopped = ""
     try:
         with patch_docutils(), docutils_namespace(), warnings.catch_warnings():
             for kind in (DeprecationWarning, PendingDeprecationWarning):
                 warnings.simplefilter("ignore", kind)  # what its extensions will have to change one day
-            maker = Sphinx(pages, pages, work / "made", work / "known", "html", status=None, warning=said)
-            for event in ("source-read", "html-page-context"):  # each page is read, then written
-                maker.connect(event, lambda sphinx, page, *more: step(min(next(seen), of), of, page))
-            maker.build()
+            Sphinx(pages, pages, work / "made", work / "known", "html", status=None, warning=said).build()
     except SphinxError as error:
         stopped = str(error)
     lines = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in said.getvalue().splitlines() if line.strip()]
-    flaws = tuple(_flaw(line, work / "pages") for line in (*lines, stopped) if line)
+    flaws = tuple(_flaw(line, pages) for line in (*lines, stopped) if line)
     if stopped:
         raise flaws[-1]
     return flaws

@@ -17,7 +17,7 @@ from nbproof.checks.namespace import Notebook, undisturbed
 from nbproof.values.evidence import Evidence, snapshot
 from nbproof.values.leaf import leaf_types
 
-__all__ = ["Answer", "Idle", "NotingCase", "StandInCase", "brought", "copied", "idle_answers", "redirected"]
+__all__ = ["Answer", "Idle", "NotingCase", "StandInCase", "attempt", "brought", "copied", "idle_answers", "redirected"]
 
 Answer = Callable[..., object]
 
@@ -61,6 +61,13 @@ def copied(given: T) -> T:
     with suppress(Exception):  # a tensor with a history
         return copy.deepcopy(given)
     return given
+
+
+def attempt(say: Answer, *given: object) -> tuple[object, ...]:
+    """What somebody says of what is given: nothing if it does not fit, be it what the stop button raises."""
+    with suppress(Exception, KeyboardInterrupt):
+        return (say(*given),)
+    return ()
 
 
 class Idle:
@@ -131,37 +138,18 @@ class NotingCase(Case):
         super().__init__(seed)
         self.drawn: list[Evidence] = []
 
-    def _noted(self, value: Any) -> Any:
+
+def _noting(name: str) -> Callable[..., Any]:
+    def noted(self: NotingCase, *what: Any, **more: Any) -> Any:
+        value = getattr(Case, name)(self, *what, **more)
         self.drawn.append(snapshot(dict(value.state_dict()) if hasattr(value, "state_dict") else value))
         return value
 
-    def tensor(self, *what: Any, **more: Any) -> Any:
-        """As ever."""
-        return self._noted(super().tensor(*what, **more))
+    return noted
 
-    def array(self, *what: Any, **more: Any) -> Any:
-        """As ever."""
-        return self._noted(super().array(*what, **more))
 
-    def integer(self, *what: Any) -> int:
-        """As ever."""
-        return self._noted(super().integer(*what))  # type: ignore[no-any-return]
-
-    def shape(self, *what: Any, **more: Any) -> tuple[int, ...]:
-        """As ever."""
-        return self._noted(super().shape(*what, **more))  # type: ignore[no-any-return]
-
-    def words(self, *what: Any) -> list[str]:
-        """As ever."""
-        return self._noted(super().words(*what))  # type: ignore[no-any-return]
-
-    def shuffled(self, *what: Any) -> list[Any]:
-        """As ever."""
-        return self._noted(super().shuffled(*what))  # type: ignore[no-any-return]
-
-    def build(self, *what: Any, **more: Any) -> Any:
-        """As ever."""
-        return self._noted(super().build(*what, **more))
+for _name in ("tensor", "array", "integer", "shape", "words", "shuffled", "build"):
+    setattr(NotingCase, _name, _noting(_name))
 
 
 class StandInCase(Case):

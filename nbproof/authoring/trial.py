@@ -9,7 +9,7 @@ import contextlib
 import io
 import re
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -120,12 +120,6 @@ class Tried:
         ]
         return (*found, (self.ended, *(_ADDRESS.sub("0x", error) for error in self.errors)))
 
-    def cells_lost(self, index: int) -> set[str]:
-        """The test cells that earn nothing under seed number ``index``."""
-        if self.ended or not self.findings:
-            return {"all"}
-        return {cell for cell, found in self.findings[index].items() if not found or not all(f.passed for f in found)}
-
 
 def prepare(trial: Trial) -> tuple[str, ...]:
     """Do what trials of the same exercise share: run the setup cells, read the test cells, compute the truths.
@@ -176,7 +170,6 @@ def try_candidate(trial: Trial) -> Tried:
     hearsay: list[str] = []
     guarded: tuple[Guard, ...] = ()
     with contextlib.redirect_stdout(io.StringIO()):
-        alone = _without_hidden_tests(trial, space) if trial.released else []
         for seed in trial.seeds:
             errors.append(_cell("answer", trial.candidate))
             verdicts: dict[str, list[Finding]] = {}
@@ -194,7 +187,9 @@ def try_candidate(trial: Trial) -> Tried:
                     # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
                     verdicts[grade_id].append(Finding(_RAISES, "", False, seed, trouble=ProbeError("", trouble)))
             findings.append(verdicts)
-        flaws = _only_alone(alone, findings[0])
+        flaws: list[str] = []
+        if trial.released and all(one.passed for found in findings[0].values() for one in found):
+            flaws += _without_hidden_tests(trial, space)
         if trial.apart:
             flaws += _flaws(trial)
             if not flaws:  # what is broken guards nothing, and is told already
@@ -207,28 +202,16 @@ def _held(grade_id: str, trouble: str, seed: int) -> Finding:
     return Finding(grade_id, "", not trouble, seed, trouble=ProbeError("", trouble) if trouble else None)
 
 
-def _without_hidden_tests(trial: Trial, space: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """What fails where hidden tests are left out: the cell, the check, and the fact."""
-    failed: list[tuple[str, str, str]] = []
+def _without_hidden_tests(trial: Trial, space: dict[str, Any]) -> Iterator[str]:
+    """What fails where hidden tests are left out, of what passes with them."""
     _cell("answer", trial.candidate)
     for grade_id, source in trial.released:
         name = f"{grade_id} without its hidden tests"
         with collecting(trial.seeds[0], space) as found:
             trouble = trial.run(grade_id, source, name)
         if trouble:
-            failed.append((grade_id, _RAISES, trouble))
-        for one in found:
-            if not one.passed:
-                failed.append((grade_id, one.check, f"{name}: {one.check}: {words().finding(one)}"))
-    return failed
-
-
-def _only_alone(alone: Sequence[tuple[str, str, str]], verdicts: Mapping[str, Sequence[Finding]]) -> list[str]:
-    """The facts about what fails there, and passes where nothing is left out."""
-    failed: set[tuple[str, str]] = set()
-    for grade_id, found in verdicts.items():
-        failed |= {(grade_id, one.check) for one in found if not one.passed}
-    return [fact for grade_id, check, fact in alone if (grade_id, check) not in failed]
+            yield trouble
+        yield from (f"{name}: {one.check}: {words().finding(one)}" for one in found if not one.passed)
 
 
 def _by_hearsay(grade_id: str, source: str, found: Sequence[Finding]) -> Iterator[str]:

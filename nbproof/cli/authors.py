@@ -6,11 +6,15 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbproof.cli.options import Options, option
 from nbproof.command import Command, course_command, this_python
 from nbproof.errors import CourseError
 from nbproof.text import counted
+
+if TYPE_CHECKING:
+    from nbproof.authoring.shown import Shown
 
 __all__ = ["COMMANDS"]
 
@@ -40,16 +44,13 @@ def _bundle(arguments: argparse.Namespace) -> int:
     return 1 if made.left_out else 0
 
 
-_WHEELS = Options((option("--out", type=Path, metavar="FOLDER", help="the folder to write into (default: dist)"),))
-
-
 def _wheels(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
     with progress("making wheels, and searching them for answers"):
         from nbproof.authoring.bundle import write_wheels
 
-        made = write_wheels(arguments.course, arguments.out or arguments.course / "dist")
+        made = write_wheels(arguments.course, arguments.course / "dist")
     for path in made:
         print(f"{path}: {path.stat().st_size / 1e3:,.0f} kB")
     print("the wheels, for learners, hold no hidden checks; to grade, or to study alone, unpack the zip where you work")
@@ -69,23 +70,19 @@ def _site(arguments: argparse.Namespace) -> int:
     print("site: running the lessons; what did not change is shown as before", file=sys.stderr, flush=True)
     from nbproof.terminal import progress
 
-    with progress("site"):
-        from nbproof.authoring.shown import Shown
-        from nbproof.authoring.site import make_site
-
     def say(shown: Shown) -> None:
         took = "shown as before" if shown.seconds is None else f"{shown.seconds:.1f} s"
         print(f"{shown.slug}: {'! not run to its end' if shown.stopped else took}", flush=True)
 
-    made = make_site(arguments.course, arguments.names, arguments.out, say, bar=progress)
+    with progress("site"):
+        from nbproof.authoring.site import make_site
+
+        made = make_site(arguments.course, arguments.names, arguments.out, say)
     print(f"{made.home}: {made.pages} pages, {made.pictures} pictures, {made.size / 1e6:.1f} MB")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
-    told = [(error, "the page is there as far as it goes") for error in made.flaws]
-    told += [(error, f"{slug} has no chapter") for slug, error in made.left_out.items()]
-    told += [(error, f"the chapter of {slug} shows what came before") for slug, error in made.stopped.items()]
-    for error, what in told:
+    for error, what in made.flaws:
         _tell(error, what)
-    return 0 if made.whole else 1
+    return 1 if made.flaws else 0
 
 
 def _tell(error: CourseError, made: str) -> None:
@@ -183,7 +180,6 @@ _NEW_EXERCISE = Options(
     (
         option("lesson", metavar="LESSON", help="the folder below lessons/"),
         option("name", metavar="NAME", help="the exercise's id: letters a-z, digits and _"),
-        option("--title", default="", help="the title in its heading (default: made from the name)"),
     ),
     "The new exercise is small and complete: change it into yours piece by piece. Nothing is overwritten.",
 )
@@ -192,7 +188,7 @@ _NEW_EXERCISE = Options(
 def _new_exercise(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.new import new_exercise
 
-    lesson, *files = new_exercise(arguments.course, arguments.lesson, arguments.name, arguments.title)
+    lesson, *files = new_exercise(arguments.course, arguments.lesson, arguments.name)
     print(f"added to {lesson}: prose, a TODO cell and a check cell, after those of the last exercise")
     print(f"made {files[0].parent}: " + ", ".join(path.name for path in files))
     print(f"next: {course_command('build')}, then: {course_command(f'check {arguments.name}')}")
@@ -224,7 +220,7 @@ def _adopt(arguments: argparse.Namespace) -> int:
 
 COMMANDS = (
     Command("bundle", _bundle, "make the zip that learners get: lessons, course, and a page to start from", _BUNDLE),
-    Command("wheels", _wheels, "make wheels of the tool and the course, to install without a clone", _WHEELS),
+    Command("wheels", _wheels, "make wheels of the tool and the course, to install without a clone", Options()),
     Command("site", _site, "make a web site to read: the lessons and docs/, without answers", _SITE),
     Command("build", _build, "derive source/ and release/ from lessons/", _BUILD),
     Command("check", _check, "prove the author contract", _CHECK),

@@ -102,9 +102,6 @@ def _totals(told: Told) -> Iterator[str]:
         yield f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how"
     for line in late_lines(by_assignment(told.graded.marks).values()):
         yield f"(l) {line}"
-    fined = [mark.penalty for mark in marks if mark.penalty]
-    if fined:
-        yield f"late penalties: {sum(fined):g} points in all, taken off {counted(len(fined), 'submission')}"
     waiting = sum(mark.waiting for mark in marks)
     if waiting:
         wait = "waits" if waiting == 1 else "wait"

@@ -22,7 +22,7 @@ def first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
     home = here.base("source" if len(released) < len(lessons) else "release")
     assignments = {assignment_of(one) for one in lessons}
     learners = counted(len(here.learners()), "learner")
-    taken = ["cells run as Python", f"the limits of docs/engine.md, and those of {_config(root)}"]
+    taken = ["cells run as Python", "the limits of docs/engine.md, and those of nbgrader_config.py"]
     if released:
         named = "all of it" if len(released) == len(lessons) else ", ".join(released)
         taken.insert(0, f"no instructor's version of {named}: graded by what was released, which has no hidden tests")
@@ -33,7 +33,3 @@ def first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
         "a course.toml beside them is not needed; it could say what the course is called (says) and which modules to import "
         "beforehand (warm): docs/instructors.md",
     ]
-
-
-def _config(root: Path) -> str:
-    return "nbgrader_config.py" if (root / "nbgrader_config.py").exists() else "nbgrader itself"

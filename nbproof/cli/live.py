@@ -43,7 +43,6 @@ class Counting(Watch):
         self.exercises: Counter[str] = Counter()
         self.marks: tuple[Mark, ...] = ()
         """Of a run that did not come to its end: what it has reached."""
-        self._first = 0.0
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         """See :class:`Watch`."""
@@ -52,7 +51,6 @@ class Counting(Watch):
     def marked(self, name: str, verdict: Verdict) -> None:
         """See :class:`Watch`."""
         self.done += 1
-        self._first = self._first or time.monotonic()
         self.recovered += bool(verdict.recovered)
         self.not_gradable += bool(verdict.problem)
         self.exercises.update(one.status for one in verdict.exercises)
@@ -60,13 +58,6 @@ class Counting(Watch):
     def stopped(self, marks: Iterable[Mark]) -> None:
         """See :class:`Watch`."""
         self.marks = tuple(marks)
-
-    def left(self) -> str:
-        """How long it will still take, if that can be told: what comes before the first has its own pace."""
-        if self.done < 2 or self.done >= self.total:
-            return ""
-        passed = time.monotonic() - self._first
-        return f"about {duration(passed / (self.done - 1) * (self.total - self.done))} left"
 
     def counts(self) -> str:
         """How the exercises ended so far, and what is to be known of submissions."""
@@ -78,24 +69,30 @@ class Counting(Watch):
         return "; ".join(name + told for name, told in parts if told)
 
 
-class _Lines(Counting):
-    """For a pipe or a log."""
+class _Telling(Counting):
+    """In a terminal by a bar, whose ``step`` it takes; in a pipe or a log by a line now and then."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: Callable[[int, int, str], None] | None = None) -> None:
         super().__init__()
-        self._said = time.monotonic()
+        self._step, self._said = step, time.monotonic()
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         super().planned(total, kept, reasons)
-        unchanged = f"; {kept} need no grading" if kept else ""
-        _tell(*reasons, *([f"grading {counted(total, 'submission')}{unchanged}"] if total else []))
+        _tell(*reasons)
+        if total and self._step is None:
+            _tell(f"grading {counted(total, 'submission')}" + (f"; {kept} need no grading" if kept else ""))
+
+    def started(self, name: str) -> None:
+        if self._step is not None:
+            self._step(self.done, self.total, name)
 
     def marked(self, name: str, verdict: Verdict) -> None:
         super().marked(name, verdict)
-        if time.monotonic() - self._said >= EVERY and self.done < self.total:
+        if self._step is not None:
+            self._step(self.done, self.total, self.counts())
+        elif time.monotonic() - self._said >= EVERY and self.done < self.total:
             self._said = time.monotonic()
-            parts = (f"graded {self.done} of {self.total}", self.left(), self.counts())
-            _tell("; ".join(part for part in parts if part))
+            _tell(f"graded {self.done} of {self.total}; {self.counts()}")
 
 
 def _tell(*lines: str) -> None:
@@ -105,32 +102,13 @@ def _tell(*lines: str) -> None:
             print(line, file=sys.stderr, flush=True)
 
 
-class _Bar(Counting):
-    """For a terminal."""
-
-    def __init__(self, step: Callable[[int, int, str], None]) -> None:
-        super().__init__()
-        self._step = step
-
-    def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
-        super().planned(total, kept, reasons)
-        _tell(*reasons)
-
-    def started(self, name: str) -> None:
-        self._step(self.done, self.total, name)
-
-    def marked(self, name: str, verdict: Verdict) -> None:
-        super().marked(name, verdict)
-        self._step(self.done, self.total, self.counts())
-
-
 @contextlib.contextmanager
 def watching(quiet: bool = False) -> Iterator[Counting]:
     """What tells how far a run is, as long as this block lasts."""
     if quiet:
         yield Counting()
     elif not Console(stderr=True).is_terminal:
-        yield _Lines()
+        yield _Telling()
     else:
         with progress("grading") as step:
-            yield _Bar(step)
+            yield _Telling(step)

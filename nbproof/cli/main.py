@@ -133,8 +133,8 @@ def _progress_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _progress(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.self_study import print_progress
-    from nbproof.display.progress import DiaryError, diary_path, forget, overview
+    from nbproof.display.progress import DiaryError, diary_path, forget, overview, text_of
+    from nbproof.terminal import console_for_output, say
 
     if arguments.forget:
         try:
@@ -142,7 +142,7 @@ def _progress(arguments: argparse.Namespace) -> int:
         except DiaryError as error:
             raise UsageError(str(error), str(diary_path()), "delete the file yourself") from None
         return 0
-    print_progress(overview())
+    say(console_for_output(), text_of(overview()))
     return 0
 
 

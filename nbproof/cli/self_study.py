@@ -1,27 +1,20 @@
-"""What somebody who studies alone sees in the terminal: a checked notebook, and the way so far."""
+"""What somebody who studies alone sees in the terminal: a checked notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from nbproof.display.help import Hint, all_hints
-from nbproof.display.progress import text_of
 from nbproof.display.words import words
+from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.terminal import console_for_output, say
+from nbproof.values.results import Outcome
 
-if TYPE_CHECKING:
-    from nbproof.display.progress import Overview
-    from nbproof.marking.results import Verdict
-    from nbproof.values.results import Outcome
-
-__all__ = ["print_notebook", "print_progress"]
+__all__ = ["print_notebook"]
 
 
 def print_notebook(verdict: Verdict, seconds: float) -> None:
     """What the visible and hidden tests say about one notebook, an exercise after the other."""
-    from nbproof.marking.results import UNCERTAIN
-
     console = console_for_output()
     hints = all_hints()
     for exercise in verdict.exercises:
@@ -56,8 +49,3 @@ def _said(exercise: Outcome, hints: Mapping[str, Hint]) -> list[str]:
     if hint is not None:
         lines.append(f"looks like {hint.name}. {hint.question}")
     return lines
-
-
-def print_progress(seen: Overview) -> None:
-    """A learner's own overview."""
-    say(console_for_output(), text_of(seen))

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from nbproof.command import with_extra
 from nbproof.course_file import the_course
@@ -40,33 +39,13 @@ if TYPE_CHECKING:
     from nbproof.marking.results import Verdict
     from nbproof.run.pool import Pool
 
-__all__ = ["CONNECT_SECONDS", "Cluster", "address_of", "connect"]
+__all__ = ["Cluster", "connect"]
 
-_PORT = 8786
-CONNECT_SECONDS = 5.0
+_SECONDS = 5.0
+"""Until somebody has to answer."""
 _ANSWER_SECONDS = 20.0
 """A scheduler that is silent for so long is lost."""
 _GUIDE = "docs/more_machines.md"
-
-
-def address_of(typed: str) -> str:
-    """What was typed, as Dask writes it: ``host``, ``host:port``, ``tcp://host:port``, ``tls://host:port``, or the file that
-    ``dask scheduler --scheduler-file`` writes. Raises UsageError.
-    """
-    try:
-        if typed.endswith(".json"):
-            return str(json.loads(Path(typed).read_text(encoding="utf-8"))["address"])
-        parts = urlsplit(typed if "://" in typed else f"tcp://{typed}")
-        port, host = parts.port or _PORT, parts.hostname or ""
-        if parts.scheme not in ("tcp", "tls") or not host or " " in host or parts.path:
-            raise ValueError(typed)
-    except (OSError, ValueError, KeyError, TypeError):
-        raise UsageError(
-            f"this is not the address of a Dask scheduler: {typed!r:.100}",
-            "--dask ADDRESS",
-            f"the scheduler prints its own when it starts, such as tcp://192.168.1.20:{_PORT}",
-        ) from None
-    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 @contextlib.contextmanager
@@ -78,10 +57,10 @@ def connect(
 ) -> Iterator[Cluster]:
     """The cluster whose scheduler listens there. ``isolation``: the level that is demanded; None: the best that each worker has.
 
-    ``patience``: seconds to wait for the first worker, and for another if all are gone. Raises UsageError if it is no address or
-    dask is not installed, ClusterLost if nobody answers.
+    ``typed``: the scheduler's address, or the file that ``dask scheduler --scheduler-file`` writes. ``patience``: seconds to wait
+    for the first worker, and for another if all are gone. Raises UsageError if dask is not installed, ClusterLost if nobody
+    answers.
     """
-    address = address_of(typed)
     try:
         from distributed import Client
     except ImportError:
@@ -89,18 +68,19 @@ def connect(
     # What Dask would log of lost workers and schedulers is said here, in words.
     for name in ("distributed.client", "distributed.core", "distributed.comm", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    parts = urlsplit(address)
     try:
-        socket.create_connection((parts.hostname, parts.port), CONNECT_SECONDS).close()
+        address = typed
+        if typed.endswith(".json"):
+            address = str(json.loads(Path(typed).read_text(encoding="utf-8"))["address"])
         # Dask's own client tries for half a minute, and forever where somebody listens and is silent.
-        asyncio.run(asyncio.wait_for(_identity(address), CONNECT_SECONDS))
-        client = Client(address, timeout=2 * CONNECT_SECONDS, set_as_default=False, name="nbproof")
+        asyncio.run(asyncio.wait_for(_identity(address), _SECONDS))
+        client = Client(address, timeout=2 * _SECONDS, set_as_default=False, name="nbproof")
     except Exception as error:  # whatever Dask makes of what it hears there
         raise ClusterLost(
             f"no Dask scheduler answers there ({type(error).__name__}: {error})",
-            f"--dask {address}",
-            f"start a scheduler (dask scheduler --port {parts.port}) and workers (dask worker {address}), and look at the "
-            f"port: {_PORT} is usual, 8787 is its dashboard's: see {_GUIDE}",
+            f"--dask {typed}",
+            "start a scheduler (dask scheduler), which prints its address, and workers; 8786 is its usual port, 8787 is its "
+            f"dashboard's: see {_GUIDE}",
         ) from None
     try:
         yield Cluster(client, address, isolation, patience, say)

@@ -6,7 +6,6 @@ and finds nothing left to convert: journals, graded notebooks and the gradebook 
 
 from __future__ import annotations
 
-import contextlib
 import glob
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbconvert.exporters import NotebookExporter
-from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from traitlets import Bool, Unicode
@@ -106,10 +104,6 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         left_out = set((course.student_id_exclude or "").split(","))
         wanted = [one for one in intake.submissions if one.learner not in left_out]
         chosen = [one for one in wanted if str(course_places.folder("submitted", *one.key)) in asked]
-        if not converter.create_student:
-            known = _students(course.db_url, course.course_id)
-            why = "the gradebook knows no such learner, and Autograde.create_student is off"
-            chosen = [one if one.learner in known else replace(one, problem=why) for one in chosen]
         return replace(intake, submissions=tuple(chosen))
 
     def _tell(self, graded: GradedClass) -> None:
@@ -160,8 +154,3 @@ def _as_configured(converter: Autograde) -> Config:
     config.merge(told)
     config.CourseDirectory.db_url, config.CourseDirectory.course_id = course.db_url, course.course_id
     return config
-
-
-def _students(db_url: str, course_id: str) -> set[str]:
-    with contextlib.closing(Gradebook(db_url, course_id)) as book:
-        return {student.id for student in book.students}

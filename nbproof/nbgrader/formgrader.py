@@ -19,7 +19,6 @@ from nbgrader.coursedir import CourseDirectory
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, kind_of, name_of
 from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.display.lab import start_server
-from nbproof.errors import UsageError
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 
@@ -36,12 +35,6 @@ def open_formgrader(root: Path, extra: list[str]) -> int:
         # A server of its own would listen where no browser of the hub's users comes to.
         print(f"on a hub, formgrader is a page of your own server: {there}")
         return 0
-    if not places(root).lessons():
-        raise UsageError(
-            "there are no lessons to mark",
-            f"{places(root).base('source').resolve()} is empty",
-            course_command("build" if (root / "lessons").is_dir() else "grade"),
-        )
     if not any(places(root).base("autograded").glob("*/*/*.ipynb")):
         print(f"nothing is graded yet: formgrader shows submissions after `{course_command('grade')}`")
     print("nbgrader's exchange is not used: what formgrader says about it, and its Release and Collect, do not matter")

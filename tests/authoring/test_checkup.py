@@ -15,7 +15,7 @@ import torch
 from nbproof.authoring.build import build
 from nbproof.authoring.checkup import Checkup, check_up
 from nbproof.authoring.contract import Record
-from nbproof.authoring.hearsay import rests_on_hearsay, said
+from nbproof.authoring.hearsay import rests_on_hearsay
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check
@@ -120,13 +120,6 @@ def test_what_is_looked_at_and_what_not_is_said(two: Path) -> None:
     assert every.looked_at.startswith("3 exercises with 36 candidates; ")
 
 
-def test_a_lesson_that_cannot_be_read_is_said_to_be_left_out(two: Path) -> None:
-    (two / "lessons" / "01_other" / "stray.txt").write_text("")
-    (line,) = [line for line in looked(two, "again").left_out if "cannot be read" in line]
-    assert line.startswith("a lesson that cannot be read: an unexpected file in a lesson folder (")
-    assert line.endswith("stray.txt)")
-
-
 def test_a_lesson_of_which_nbgrader_makes_no_release_does_not_end_the_check(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +147,7 @@ def test_a_course_whose_configuration_cannot_be_read_is_said_before_anything_run
     (two / "nbgrader_config.py").write_text("import no_such_module\n")
     ran: list[str] = []
     monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda *given, **named: ran.append("candidates"))
-    with pytest.raises(UsageError, match="imports what is not there"):
+    with pytest.raises(UsageError, match="cannot be read: ModuleNotFoundError"):
         looked(two, "again")
     assert ran == []
 
@@ -216,15 +209,11 @@ _EVIDENCE = {**RIGHT, "x": RIGHT["x"].value, "modes": {"a": True, "b": False}, "
     ("field", "got", "rests"),
     [
         ("hooks", 3, True),
-        ("hooks", None, True),
-        ("modes", {"a": False, "b": False}, True),
         ("macs", 7, False),
         ("x", _X, False),
         ("grads", {"a": RIGHT["grads"]["a"], "b": _X}, True),
         ("grads", {"a": _X, "b": None}, False),
-        ("list", [RIGHT["grads"]["a"], "other"], True),
         ("list", [RIGHT["grads"]["a"], "text", 1], False),
-        ("list", None, False),
     ],
 )
 def test_what_is_equal_for_all_seeds_and_no_tensor_is_hearsay(field: str, got: object, rests: bool) -> None:
@@ -241,9 +230,3 @@ def test_a_missing_field_stays_missing_and_a_claim_is_believed() -> None:
         claims = ("hooks",)
 
     assert not rests_on_hearsay(Claimed(), 1, snapshot({**_EVIDENCE, "hooks": 3}))
-
-
-def test_evidence_that_is_no_dict() -> None:
-    assert said(3, 4, 4) == 4
-    assert said(3, 4, 5) == 3
-    assert said(None, {"a": 1}, {"a": 1}) == {"a": 1}

@@ -11,7 +11,6 @@ from nbproof.authoring.checkup import redundant
 from nbproof.authoring.contract import Record, check_contract, select
 from nbproof.cli.main import main
 from nbproof.command import course_command
-from nbproof.errors import LessonError, UsageError
 from tests.authoring.tiny import ACCEPTED, ANSWER, HOOK, MUTANTS, START, TEST, Sketch, mutant, write_lesson
 
 pytestmark = pytest.mark.slow
@@ -230,44 +229,6 @@ FACTS = [
 ]
 
 
-GUARD = (
-    "below the line of the hidden checks in {}/checks.py, write a check with a truth of its own, "
-    "on a scenario that no visible check has"
-)
-
-# What to do about it, of facts that alone do not say it.
-CURES = {
-    "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped": (
-        "in unseen/checks.py move what finds them (OtherForward) above the line of the hidden checks"
-    ),
-    "test_unguarded has no hidden check, on which its marks could rest": GUARD.format("unguarded"),
-    "test_guarded_by_the_same/OtherForward: evidence put together of what learners have": GUARD.format(
-        "guarded_by_the_same"
-    ),
-    "the hidden check test_guarded_by_the_same/OtherForward finds no mutant: nothing shows": (
-        "let it ask for what the statement asks for, in guarded_by_the_same/checks.py"
-    ),
-    "the mutant right survives: none at all": "write a check that it fails, or, if it is right, move it to candidates/right.py ",
-    "the mutant other_hint gets the hint hook_never_ran, expected wrong_order (Call: answer has 0 items, wanted 1": (
-        "if that is right, write 'hint: hook_never_ran' in its first line; otherwise let `mistakes` of Call return "
-        "{'wrong_order': {<field>: <what the mutant brings>}}"
-    ),
-    "the mutant unknown_hint expects the hint 'no_such_hint', which does not exist": (
-        "write [no_such_hint] in lessons/01_broken/hints.toml, then: "
-        + course_command("build")
-        + "; or name another one in its first line"
-    ),
-    "4 mutants, at least 6 are needed": "write how people fail in candidates/wrong.py, a cell each",
-    "the mutant half is not valid Python, and fails only for that: answer: SyntaxError": "mend its Python",
-    "the reference solution raises: answer: NameError: name 'lost' is not defined": (
-        "make the cell that defines lost read-only, or define it in the answer"
-    ),
-    "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks": (
-        "let Counted bring what follows from the seed as well, or name the field in `claims`"
-    ),
-}
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course with the sound exercise and every broken one."""
@@ -302,9 +263,7 @@ def test_a_broken_exercise_is_refused_with_place_and_next_command(
     else:
         assert found.place == records[name].exercise.answer.place
         assert f'"grade_id": "{name}"' in at_fault
-    *cure, again = found.next_command.split("; then: ")
-    assert again == course_command(f"check {name}")
-    assert cure == [] if fact not in CURES else cure[0].startswith(CURES[fact])
+    assert found.next_command.split("; then: ")[-1] == course_command(f"check {name}")
 
 
 @pytest.mark.parametrize("name", ["loses", "raises", "python_stderr", "c_stderr", "stub_earns", "no_check"])
@@ -375,29 +334,3 @@ def test_names_select_lessons_and_exercises(folder: Path) -> None:
     assert [exercise.id for _, exercise in select(folder, ["catch"])] == ["catch"]
     assert len(select(folder, ["01_broken"])) == len(BROKEN)
     assert len(select(folder, [])) == len(BROKEN) + 1
-    with pytest.raises(UsageError) as caught:
-        select(folder, ["nonsense"])
-    fact, place, next_command = caught.value.lines()
-    assert fact == "error: no lesson or exercise is called 'nonsense'"
-    assert place == f"  at:   {folder / 'lessons'}"
-    assert next_command.startswith("  next: choose from: 00_sound, 01_broken, ")
-
-
-def test_an_exercise_id_belongs_to_one_lesson(tmp_path: Path) -> None:
-    first = write_lesson(tmp_path, "00_one", [Sketch()])
-    second = write_lesson(tmp_path, "01_other", [Sketch()])
-    with pytest.raises(LessonError) as caught:
-        select(tmp_path, [])
-    assert caught.value.fact == "the exercise id 'catch' is used in two lessons"
-    assert str(first / "lesson.py") in caught.value.place
-    assert str(second / "lesson.py") in caught.value.place
-    assert caught.value.next_command == "rename one of them"
-
-
-def test_a_broken_lesson_stops_only_those_who_ask_for_it(tmp_path: Path) -> None:
-    write_lesson(tmp_path, "00_one", [Sketch()])
-    (write_lesson(tmp_path, "01_other", []) / "stray.txt").write_text("")
-    assert [exercise.id for _, exercise in select(tmp_path, ["catch"])] == ["catch"]
-    for names in ([], ["01_other"], ["nonsense"]):
-        with pytest.raises(LessonError, match=r"stray\.txt"):
-            select(tmp_path, names)

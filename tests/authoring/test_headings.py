@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.build import build
-from nbproof.authoring.headings import SUM, amiss, heading_of, minutes_of, prose_of
+from nbproof.authoring.headings import SUM, amiss, minutes_of, prose_of
 from nbproof.authoring.lesson import Lesson, read_lesson
 from nbproof.errors import LessonError
 from tests import the_lessons
@@ -77,14 +77,6 @@ AMISS = {
     ),
     "no question": (("# ### In your own words: ", "# ### "), "explain_twice: nothing right above it asks for it"),
     "nothing asked": (("# Why does the hook run twice?", "#"), "explain_twice: nothing right above it asks for it"),
-    "no exercise": (
-        (HEADING, "# ### Exercise: Gone\n# easy · 1 min\n\n# %% [markdown]\n" + HEADING),
-        "the heading '### Exercise: Gone' has no TODO cell before the next one, or no line such as 'easy · 5 min'",
-    ),
-    "no exercise below": (
-        ("# Why does the hook run twice?", "# Why does the hook run twice?\n#\n# ### Exercise: Gone"),
-        "the heading '### Exercise: Gone' has no TODO cell before the next one, or no line such as 'easy · 5 min'",
-    ),
 }
 
 
@@ -94,18 +86,10 @@ def test_the_build_stops_where_nothing_announces_what_stands_below(name: str, tm
     lesson = lesson_with(tmp_path, change)
     (found,) = amiss(lesson)
     assert (found.fact, found.lesson) == (fact, "00_tiny")
-    if "Gone" in fact:
-        path, _, number = found.place.rpartition(":")
-        assert Path(path).read_text().splitlines()[int(number) - 1] == "# ### Exercise: Gone"
     with pytest.raises(LessonError) as caught:
         build(tmp_path, say=lambda said: None)
     assert (caught.value.fact, caught.value.place) == (fact, found.place)
     assert not (tmp_path / "source").exists()
-
-
-def test_an_exercise_has_no_heading_of_its_neighbours(tmp_path: Path) -> None:
-    lesson = lesson_with(tmp_path, (HEADING, "# Once more.\n"))
-    assert heading_of(lesson, lesson.exercise("again")) is None
 
 
 def test_the_lessons_announce_what_they_have() -> None:

@@ -149,7 +149,7 @@ def test_an_exercise_comes_behind_the_last_one(tmp_path: Path) -> None:
     new_course(tmp_path)
     path = tmp_path / "lessons" / LESSON / "lesson.py"
     path.write_text(path.read_text() + "\n# %% [markdown]\n# The end.\n")
-    new_exercise(tmp_path, LESSON, "mine", "My own")
+    new_exercise(tmp_path, LESSON, "mine")
     lesson = read_lesson(path.parent)
     assert [exercise.id for exercise in lesson.exercises] == [EXERCISE, "mine"]
     assert lesson.cells[-1].source == "The end."

@@ -11,7 +11,7 @@ from nbgrader.utils import compute_checksum
 from nbproof.authoring.build import build
 from nbproof.authoring.headings import amiss
 from nbproof.authoring.lesson import read_lesson
-from nbproof.authoring.release import check_release, leaks
+from nbproof.authoring.release import leaks
 from nbproof.errors import LessonError
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
@@ -54,16 +54,13 @@ def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path)
 REFUSED = {
     "no points": (', "points": 2', "", "explain_twice has no points"),
     "another name": ("explain_twice", "twice", "twice is text with nbgrader metadata, and no written answer"),
-    "no solution": ("# ### BEGIN SOLUTION\n", "", "'### END SOLUTION' comes without"),
+    "no solution": ("# ### BEGIN SOLUTION\n", "", "do not come by turns"),
     "text for learners": ("# ### BEGIN SOLUTION\n", "# Write.\n# ### BEGIN SOLUTION\n", "more than its reference answer"),
-    "no mark scheme": ("BEGIN MARK", "begin mark", "'### END MARK SCHEME' comes without"),
     "no mark scheme at all": (
         "# ### BEGIN MARK SCHEME\n# - 2 points: registered twice.\n# ### END MARK SCHEME\n", "", "what earns how many points",
     ),
     "no reference": ("# Because it is registered twice.\n#\n", "", "graders need a reference answer"),
-    "hidden tests in it": ("### BEGIN MARK SCHEME", "### BEGIN HIDDEN TESTS", "stands in the wrong kind of cell"),
     "misspelt marker": ("### END MARK SCHEME", "### END MARK SCHEMES", "takes this line for a marker"),
-    "id used twice": ("explain_twice", "catch", "catch is text with nbgrader metadata"),
 }  # fmt: skip
 
 
@@ -83,16 +80,3 @@ def test_a_mark_scheme_elsewhere_is_refused(tmp_path: Path) -> None:
     answer = "x = 1\n### BEGIN SOLUTION\n### BEGIN MARK SCHEME\nx = 2\n### END MARK SCHEME\n### END SOLUTION\n"
     with pytest.raises(LessonError, match="MARK SCHEME' stands in the wrong kind of cell"):
         read_lesson(write_lesson(tmp_path, "00_tiny", [Sketch(answer=answer)]))
-
-
-def test_where_no_whole_lesson_is_asked_about_nothing_is_said_of_questions(tmp_path: Path) -> None:
-    _course(tmp_path, WRITTEN.replace("In your own words: Twice", "Twice"))
-    assert check_release(tmp_path, []) == []
-
-
-def test_the_release_check_asks_for_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lesson = read_lesson(_course(tmp_path, WRITTEN.replace("In your own words: Twice", "Twice")))
-    # What it builds, to compare, is what is there.
-    monkeypatch.setattr("nbproof.authoring.release.derive", lambda *everything: None)
-    facts = [violation.fact for violation in check_release(tmp_path, [lesson])]
-    assert "explain_twice: nothing right above it asks for it" in facts

@@ -14,20 +14,16 @@ import pytest
 
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import read_lesson
-from nbproof.authoring.simulate import LEARNERS, as_handed_in, hand_in, simulate_class
+from nbproof.authoring.simulate import LEARNERS, as_handed_in, simulate_class
 from nbproof.authoring.trial import Trial, Tried
-from tests.authoring.tiny import ANSWER, MUTANTS, TEST
+from tests.authoring.tiny import ANSWER, TEST
 
 SETUP = ("import os, sys, torch\nfrom course.models import Add",)
 TESTS = (("test_catch", TEST.replace("NAME", "catch")),)
 
 TRIALS = {
-    "right": Trial("catch", SETUP, ANSWER, TESTS, seeds=(3, 4)),
-    "wrong": Trial("catch", SETUP, MUTANTS["formula"], TESTS),
     "cell_raises": Trial("catch", SETUP, "thing = 1", (("test_catch", TESTS[0][1] + "\nthing.nothing\n"),)),
-    "words": Trial("catch", SETUP, "print('out')\nprint('one', file=sys.stderr)\n_ = os.write(2, b'two')", ()),
     "home": Trial("catch", SETUP, "open('left behind', 'w').close()\nassert os.environ['HOME'] == os.getcwd()", ()),
-    "endless": Trial("catch", (), "while True: pass", (), limit=1.0),
     "dies": Trial("catch", (), "import os; os._exit(0)", ()),
     "exits": Trial("catch", (), "raise SystemExit(1)", TESTS),
     "setup_dies": Trial("catch", ("import os; os._exit(3)",), ANSWER, TESTS),
@@ -39,29 +35,7 @@ TRIALS = {
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Tried]:
-    return {list(TRIALS)[index]: outcome for index, outcome in run_trials(list(TRIALS.values()), workers=2)}
-
-
-@pytest.mark.slow
-def test_every_trial_comes_back_once(outcomes: dict[str, Tried]) -> None:
-    assert set(outcomes) == set(TRIALS)
-
-
-@pytest.mark.slow
-def test_a_right_answer_fails_nothing_under_any_seed(outcomes: dict[str, Tried]) -> None:
-    right = outcomes["right"]
-    assert (right.errors, right.flaws, right.stderr, right.ended) == ((), (), "", "")
-    assert [right.failing(index) for index in (0, 1)] == [set(), set()]
-    assert right.cells_lost(0) == set()
-    assert right.seconds > 0
-
-
-@pytest.mark.slow
-def test_a_wrong_answer_fails_by_check_and_loses_the_cell(outcomes: dict[str, Tried]) -> None:
-    wrong = outcomes["wrong"]
-    assert [wrong.failing(index) for index in (0, 1)] == [{"test_catch/OtherForward"}] * 2
-    assert wrong.cells_lost(0) == {"test_catch"}
-    assert [found.passed for found in wrong.findings[0]["test_catch"]] == [True, False]
+    return {list(TRIALS)[index]: outcome for index, outcome in run_trials(list(TRIALS.values()))}
 
 
 @pytest.mark.slow
@@ -72,22 +46,8 @@ def test_a_test_cell_that_raises_is_lost_as_under_stock_nbgrader(outcomes: dict[
 
 
 @pytest.mark.slow
-def test_stderr_is_gathered_from_python_and_from_c_and_stdout_is_not(outcomes: dict[str, Tried]) -> None:
-    words = outcomes["words"]
-    assert words.stderr.replace("\n", " ").split() in (["one", "two", "one", "two"], ["one", "twoone", "two"])
-    assert words.errors == ()
-
-
-@pytest.mark.slow
 def test_a_trial_has_a_home_of_its_own(outcomes: dict[str, Tried]) -> None:
     assert outcomes["home"].errors == ()
-
-
-@pytest.mark.slow
-def test_what_never_ends_and_what_dies_is_said_and_fails(outcomes: dict[str, Tried]) -> None:
-    assert (outcomes["endless"].ended, outcomes["dies"].ended) == ("timeout", "died")
-    assert outcomes["endless"].failing(0) == {"timeout"}
-    assert outcomes["dies"].cells_lost(0) == {"all"}
 
 
 @pytest.mark.slow
@@ -108,7 +68,7 @@ def test_a_setup_that_raises_or_dies_is_told_with_each_trial_that_needs_it(outco
 def test_leaving_early_ends_what_still_runs(outcomes: dict[str, Tried]) -> None:
     before = _running()  # the process that forks stays
     forever = Trial("catch", (), "while True: pass", (), limit=600.0)
-    trials = run_trials([TRIALS["dies"], forever], workers=2)
+    trials = run_trials([TRIALS["dies"], forever])
     assert next(trials)[1].ended == "died"
     trials.close()
     assert _running() <= before
@@ -134,33 +94,20 @@ def answers(course: Path) -> dict[str, str]:
     }
 
 
-def test_everybody_hands_in_and_the_same_seed_gives_the_same_class(course: Path) -> None:
+def test_everybody_hands_in_and_the_class_is_the_same_each_time(course: Path) -> None:
     written = simulate_class(course, [SLUG])
     first = answers(course)
     assert written == [course / "submitted" / one.name / SLUG / f"{SLUG}.ipynb" for one in LEARNERS]
     simulate_class(course, [SLUG])
     assert answers(course) == first
-    seen = set()
-    for seed in range(1, 6):
-        simulate_class(course, [SLUG], seed)
-        seen.add(tuple(sorted(answers(course).items())))
-    assert len(seen) > 1
 
 
 def test_skill_and_effort_decide_what_is_handed_in(course: Path) -> None:
     (exercise,) = read_lesson(course / "lessons" / SLUG).exercises
     roles = {as_handed_in(one): one.role for one in exercise.candidates}
     assert not any(word in text for text in roles for word in ("misconception:", "breaks:"))
-    for seed in range(5):
-        simulate_class(course, [SLUG], seed)
-        handed_in = {learner: roles[source] for learner, source in answers(course).items()}
-        assert handed_in["ada"] in ("reference", "accepted")
-        assert handed_in["goro"] == "mutant"
-        assert handed_in["hanna"] == "stub"
-
-
-def test_only_the_named_cells_are_filled(course: Path) -> None:
-    release = course / "release" / SLUG / f"{SLUG}.ipynb"
-    before, after = nbformat.read(release, as_version=4), hand_in(release, {"catch": "mine", "unknown": "lost"})
-    changed = [(one.source, other.source) for one, other in zip(before.cells, after.cells, strict=True) if one != other]
-    assert changed == [(before.cells[-2].source, "mine")]
+    simulate_class(course, [SLUG])
+    handed_in = {learner: roles[source] for learner, source in answers(course).items()}
+    assert handed_in["ada"] in ("reference", "accepted")
+    assert handed_in["goro"] == "mutant"
+    assert handed_in["hanna"] == "stub"

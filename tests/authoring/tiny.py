@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbproof.handed_out import HIDDEN
-
-ROOT = Path(__file__).parent.parent.parent
+from tests import ROOT
 
 HEADER = """\
 # ---

@@ -14,7 +14,7 @@ from rich.console import Console
 from nbproof.cli import live
 from nbproof.cli.class_json import class_as_json, error_as_json, write_json
 from nbproof.cli.class_table import Told, print_class, print_problems, summary_line
-from nbproof.cli.live import Counting, duration, watching
+from nbproof.cli.live import duration, watching
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Lateness, Mark, marks
 from nbproof.marking.results import Verdict
@@ -47,7 +47,6 @@ def test_a_small_class_is_shown_whole() -> None:
     assert all(f"learner00{number}" in text for number in (1, 2, 3))
     assert "(l) 1.5" in text
     assert "(r) 3" in text
-    assert "late penalties: 0.5 points in all, taken off 1 submission" in text
     assert "graded 3, unchanged 0, 12.0 s, seed 7" in [line[:38] for line in text.splitlines()]
 
 
@@ -121,8 +120,7 @@ def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == ["as --force asks, 3 submissions graded again", "grading 3 submissions; 5 need no grading"]
     assert lines[2] == "graded 1 of 3; exercises: 1 passed"
-    assert lines[3].startswith("graded 2 of 3; about ")
-    assert lines[3].endswith("exercises: 1 passed, 1 timeout")
+    assert lines[3] == "graded 2 of 3; exercises: 1 passed, 1 timeout"
     with watching(quiet=True) as watch:
         watch.planned(3, 0, ["a reason"])
         watch.marked("ada/01_small", _verdict("passed"))
@@ -142,22 +140,4 @@ def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_durations_are_for_people() -> None:
-    assert [duration(seconds) for seconds in (0.4, 89, 95, 600, 7300)] == [
-        "0 s",
-        "89 s",
-        "2 min",
-        "10 min",
-        "2 h 2 min",
-    ]
-
-
-def test_the_time_that_is_left_leaves_out_what_came_before_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
-    counting = Counting()
-    counting.planned(100, 0, [])
-    for now[0] in (30.0, 31.0, 32.0):  # half a minute to begin, then one a second
-        counting.marked("ada/01_small", _verdict("passed"))
-        if counting.done == 1:
-            assert counting.left() == "", "one submission says nothing of the others"
-    assert counting.left() == "about 2 min left"
+    assert [duration(seconds) for seconds in (0.4, 95, 7300)] == ["0 s", "2 min", "2 h 2 min"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,36 +12,19 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.errors import UsageError
-from nbproof.nbgrader_setup import course_config
 from nbproof.run.lock import only_run
+from tests import ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "lab",
-        "progress",
-        "collect",
-        "roster",
-        "grade",
-        "feedback",
-        "formgrader",
-        "report",
-        "isolation",
-        "check-notebook",
-        "bundle",
-        "build",
-        "check",
-    ],
-)
-def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main([command, "--help"])
-    assert end.value.code == 0
-    assert "--course" in capsys.readouterr().out
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = re.findall(r"^    ([a-z-]+) ", capsys.readouterr().out, re.MULTILINE)
+    assert {"lab", "grade", "check", "roster"} <= {*commands}
+    for command in commands:
+        with pytest.raises(SystemExit) as end:
+            main([command, "--help"])
+        assert end.value.code == 0 and "usage: " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -56,19 +40,17 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
             (f"{command} --course {{empty}}/none", ("there is no such folder", ""))
             for command in ("progress", "roster", "feedback", "check")
         ),
-        ("wheels --course {root} --out {file}", ("the wheels cannot be written: File exists", "")),
         ("check-notebook 04_apply --course {bare}", ("there is no such notebook", "lab 04_apply")),
         ("grade --names class.csv", ("this says how to read an upload", "add --from PATH")),
-        ("grade --course {root} --json {empty}/none/out.json", ("there is no such folder", "")),
-        ("grade --course {root} --json {empty}", ("there is a folder of this name", "")),
+        ("grade --course {root} --json {empty}/none/out.json", ("no file can be written there", "")),
+        ("grade --course {root} --json {empty}", ("no file can be written there", "")),
     ],
 )
 def test_a_wrong_call_is_told_fact_place_and_next_command(
     words: str, told: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    places = {name: str(tmp_path / name) for name in ("empty", "file", "bare")} | {"root": str(ROOT)}
+    places = {name: str(tmp_path / name) for name in ("empty", "bare")} | {"root": str(ROOT)}
     (tmp_path / "empty").mkdir()
-    (tmp_path / "file").write_text("")
     shutil.copytree(ROOT / "source" / "04_apply", tmp_path / "bare" / "source" / "04_apply")
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path / "bare")
     assert main([word.format(**places) for word in words.split()]) == 2
@@ -78,33 +60,23 @@ def test_a_wrong_call_is_told_fact_place_and_next_command(
     assert then in said[said.index("  next: ") :]
 
 
-@pytest.mark.parametrize(
-    ("words", "heavy", "said"),
-    [
-        (["grade", "--dask", "tcp://127.0.0.1:1"], ("nbgrader", "nbformat", "sqlalchemy"), "grading: "),
-        (["site"], ("nbformat", "jinja2", "nbproof.authoring.site"), "site: "),
-    ],
-    ids=["grade", "site"],
-)
-def test_a_command_says_what_it_does_before_it_imports_for_seconds(
-    words: list[str], heavy: tuple[str, ...], said: str
-) -> None:
+def test_grading_says_what_it_does_before_it_imports_for_seconds() -> None:
     """Run as a user would, until the first of these imports: it is refused, so that nothing else happens."""
     program = f"""
 import sys
 class Refused:
     def find_spec(self, name, path=None, target=None):
-        if name in {heavy!r}:
+        if name in ("nbgrader", "nbformat", "sqlalchemy"):
             sys.stderr.flush()
             import os
             os._exit(77)
 sys.meta_path.insert(0, Refused())
 from nbproof.cli.main import main
-main({[*words, "--course", str(ROOT)]!r})
+main(["grade", "--dask", "tcp://127.0.0.1:1", "--course", {str(ROOT)!r}])
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 77, done.stderr
-    assert done.stderr.startswith(said)
+    assert done.stderr.startswith("grading: ")
 
 
 def test_who_comes_second_is_told_before_anything_is_imported_for_seconds(tmp_path: Path) -> None:
@@ -136,19 +108,11 @@ def test_a_reader_who_has_enough_ends_a_command_without_a_word() -> None:
     assert process.returncode == 141
 
 
-def test_the_module_runs_as_a_command() -> None:
-    told = subprocess.run([sys.executable, "-m", "course", "--help"], capture_output=True, text=True, cwd=ROOT)
-    assert told.returncode == 0
-    assert "grade" in told.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["--workers", "0"], "a number from 1 to 1000 is wanted, not '0'"),
-        (["--workers", "many"], "a number from 1 to 1000 is wanted, not 'many'"),
-        (["--seed", "-1"], "a whole number from 0 on is wanted"),
-        (["--seed", "one"], "a whole number from 0 on is wanted"),
+        (["--seed", "one"], "invalid int value: 'one'"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
     ],
 )
@@ -159,11 +123,3 @@ def test_wrong_values_are_refused_before_anything_is_read(
         main(["grade", *arguments])
     assert end.value.code == 2
     assert told in capsys.readouterr().err
-
-
-def test_a_configuration_of_an_earlier_version_is_told(tmp_path: Path) -> None:
-    (tmp_path / "nbgrader_config.py").write_text("from course.grading.nbgrader_plugin import Mark\n")
-    with pytest.raises(UsageError) as told:
-        course_config(tmp_path)
-    assert "nbgrader_config.py imports what is not there: No module named 'course.grading" in str(told.value)
-    assert "next: take its imports from" in str(told.value)

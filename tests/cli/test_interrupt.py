@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import some_by_day
+from tests import ROOT, some_by_day
 from tests.report.made import LESSON, course_on_disk
 
-ROOT = Path(__file__).parent.parent.parent
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.name != "posix", reason="signals of a terminal are sent as POSIX has them"),

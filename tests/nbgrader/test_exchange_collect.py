@@ -19,8 +19,8 @@ from traitlets.config import Config
 
 from nbproof.nbgrader.exchange import CollectFromOwners
 from nbproof.nbgrader_setup import course_config
+from tests import ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 ME = getpass.getuser()
 LESSON = "01_module_anatomy"
 pytestmark = [
