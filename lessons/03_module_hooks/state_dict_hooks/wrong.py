@@ -38,6 +38,12 @@ def accept_old_name(module, old, new):
 
     module.register_load_state_dict_pre_hook(rename)
 
+# %% clears_the_lists
+# misconception: empties the three lists, in which others have written | hint: old_name_hides_errors
+# edits: reference
+                 state_dict[prefix + new + key.removeprefix(prefix + old)] = state_dict.pop(key)
++        [complaints.clear() for complaints in the_rest[-3:]]
+
 # %% drops_the_old_key
 # misconception: only drops the old key | hint: old_name_only_dropped
 def accept_old_name(module, old, new):
@@ -264,12 +270,6 @@ def accept_old_name(module, old, new):
                 state_dict[f"{prefix}{new}.{name}"] = state_dict.pop(f"{prefix}{old}.{name}")
 
     module.register_load_state_dict_pre_hook(rename)
-
-# %% without_module
-# misconception: a hook without the module, so that all arguments are off by one | hint: old_name_hook_arguments
-# edits: too_few_arguments
--    def rename(module, state_dict, prefix):
-+    def rename(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
 
 # %% wrong_way_round
 # misconception: renames new to old | hint: old_name_without_effect
