@@ -211,6 +211,12 @@ def saved_bytes(model, x):
 -    with torch.autograd.graph.saved_tensors_hooks(pack):
 +    with torch.no_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
 
+# %% detached_output
+# misconception: hands out the output without its graph | hint: gradient_cut
+# edits: reference
+-    return output, sum(storages.values())
++    return output.detach(), sum(storages.values())
+
 # %% trained_ones_only
 # misconception: takes only what is trained for a parameter | hint: saved_bytes_parameters
 # edits: reference
