@@ -80,12 +80,6 @@ def inventory(model: nn.Module) -> dict[str, object]:
 -        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
 +        "leaves": sum(1 for m in model.modules() if list(m.parameters(recurse=False))),
 
-# %% leaves_of_first_level
-# misconception: counts leaves among the children only | hint: own_only
-# edits: names_filtered
--        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-+        "leaves": sum(1 for m in model.children() if not list(m.children())),
-
 # %% level_by_level
 # misconception: walks level by level | hint: anatomy_another_order
 # breaks: in the order of the four methods

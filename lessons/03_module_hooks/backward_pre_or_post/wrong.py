@@ -53,23 +53,6 @@ def stop_from_here(module):
 -    return stop_from_here(module)
 +    return module.register_forward_pre_hook(lambda module, args: tuple(arg.detach() for arg in args))
 
-# %% detaches_the_output
-# misconception: detaches the module's output | hint: no_grad_is_not_zero
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, args, output):
-        if isinstance(output, tuple):
-            return tuple(one.detach() for one in output)
-        return output.detach()
-
-    return module.register_forward_hook(hook)
-
 # %% expects_tensors
 # misconception: takes every entry for a tensor | hint: first_layer_none_as_tensor
 # edits: times_zero
@@ -131,35 +114,21 @@ def stop_from_here(module):
 +        handle = parameter.register_hook(torch.zeros_like)
 +    return handle
 
-# %% hooks_the_notebook
-# misconception: registers on the notebook's model | hint: function_uses_global
-model = Model()
-
-
+# %% hook_on_the_input
+# misconception: a tensor hook on the input, which other ways use as well | hint: stop_all_uses
+# breaks: Gradients that take another way around the module
 def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+    def hook(module, args):
+        [x.register_hook(torch.zeros_like) for x in args if torch.is_tensor(x) and x.requires_grad]
 
-    return model.register_full_backward_hook(hook)
+    return module.register_forward_pre_hook(hook)
 
 
 def stop_from_here(module):
     def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+        return tuple(grad * 0 for grad in grad_output)
 
-    return model.register_full_backward_pre_hook(hook)
-
-# %% hook_on_the_input
-# misconception: a tensor hook on the input, which other ways use as well | hint: stop_all_uses
-# breaks: Gradients that take another way around the module
-# edits: times_zero
--    def hook(module, grad_input, grad_output):
--        return tuple(None if grad is None else grad * 0 for grad in grad_input)
-+    def hook(module, args):
-+        [x.register_hook(torch.zeros_like) for x in args if torch.is_tensor(x) and x.requires_grad]
-@@
--    return module.register_full_backward_hook(hook)
-+    return module.register_forward_pre_hook(hook)
+    return module.register_full_backward_pre_hook(hook)
 
 # %% in_place
 # misconception: zeroes the gradients in place | hint: edits_in_place
@@ -288,11 +257,20 @@ def stop_from_here(module):
 
 # %% zeroes_the_output
 # misconception: a forward hook that zeroes the output | hint: changes_the_value
-# edits: detaches_the_output
--            return tuple(one.detach() for one in output)
--        return output.detach()
-+            return tuple(one * 0 for one in output)
-+        return output * 0
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, args, output):
+        if isinstance(output, tuple):
+            return tuple(one * 0 for one in output)
+        return output * 0
+
+    return module.register_forward_hook(hook)
 
 # %% tensor_method_on_the_module
 # misconception: the tensor's register_hook on a module | hint: register_hook_on_module

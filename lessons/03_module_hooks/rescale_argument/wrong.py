@@ -120,12 +120,6 @@ def rescale_argument(module, factor):
 
     return module.register_forward_pre_hook(hook, with_kwargs=True)
 
-# %% in_place_no_grad
-# misconception: multiplies the caller's data, so that autograd does not complain | hint: rescale_writes_into_x2
-# edits: in_place
--        x2 *= factor
-+        x2.data.mul_(factor)
-
 # %% keyword_only
 # misconception: expects x2 among the keyword arguments | hint: rescale_by_name_only
 def rescale_argument(module, factor):

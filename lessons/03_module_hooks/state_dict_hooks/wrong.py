@@ -248,19 +248,6 @@ def accept_old_name(module, old, new):
 +            if key.startswith(prefix + "linear."):
 +                state_dict[prefix + "fc." + key[len(prefix) + 7 :]] = state_dict.pop(key)
 
-# %% uses_the_notebook
-# misconception: registers on the notebook's module | hint: function_uses_global
-head = nn.Linear(3, 2)
-
-
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-
-    head.register_load_state_dict_pre_hook(rename)
-
 # %% weight_and_bias
 # misconception: knows weight and bias of a Linear only | hint: old_name_one_kind
 def accept_old_name(module, old, new):
