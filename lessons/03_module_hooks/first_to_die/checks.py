@@ -119,6 +119,8 @@ def nested(names):
     inner.add_module(names[1], nn.ReLU())
     net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
     net.add_module(names[0], inner)
+    nn.init.constant_(net[0].bias, 10)
+    nn.init.constant_(inner.fc.bias, 100)  # so that no ReLU dies by chance
     return net
 
 
