@@ -124,6 +124,7 @@ class FiveEntries(Check):
             "iterator_not_list": _one_of(children=no_list, modules=no_list, buffers=no_list),
             "anatomy_modules_for_names": AnyOf(
                 *({key: no_names} for key in ("children", "modules", "buffers")),
+                {"children": [type(part).__name__ for part in model.children()]},
                 {"modules": [type(part).__name__ for part in model.modules()]},
             ),
             "counts_root": AnyOf({"modules": _says(lambda found: "" in found)}, {"leaves": wanted["leaves"] + 1}),
@@ -202,7 +203,19 @@ class SharedAndEmpty(FiveEntries):
         }
 
 
-check("traverse", FiveEntries, SharedAndEmpty)
+class OneLayer(FiveEntries):
+    """A single layer has no modules below it, and so no leaves."""
+
+    modules, parameters, buffers = "", "weight:2,5 bias:2", ""
+
+    def model(self, case):
+        return nn.Linear(5, 2)
+
+    def mistakes(self, case):
+        return {"counts_root": {"leaves": 1}}
+
+
+check("traverse", FiveEntries, SharedAndEmpty, OneLayer)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

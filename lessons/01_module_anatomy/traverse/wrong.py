@@ -37,17 +37,11 @@ def inventory(model: nn.Module) -> dict[str, object]:
 -        "modules": [name for name, _ in model.named_modules() if name],
 +        "modules": [name for name, _ in model.named_children()],
 
-# %% two_levels
-# misconception: lists two levels, as many as TinyNet has | hint: children_for_modules
-# edits: names_filtered
--        "modules": [name for name, _ in model.named_modules() if name],
-+        "modules": [name for name, _ in model.named_modules() if name and name.count(".") < 2],
-
 # %% class_names
 # misconception: names of classes | hint: anatomy_modules_for_names
 # edits: names_filtered
--        "modules": [name for name, _ in model.named_modules() if name],
-+        "modules": [type(m).__name__ for m in model.modules()],
+-        "children": [name for name, _ in model.named_children()],
++        "children": [type(m).__name__ for m in model.children()],
 
 # %% frozen_left_out
 # misconception: lists only parameters that need a gradient | hint: frozen_left_out
@@ -66,6 +60,13 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "buffers": [name for name, _ in model.named_buffers()],
     }
 
+# %% leaf_itself
+# misconception: counts the leaves of modules(), the model itself among them | hint: counts_root
+# breaks: how many of those have no children
+# edits: names_filtered
+-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
++        "leaves": sum(1 for module in model.modules() if not list(module.children())),
+
 # %% leaves_are_modules
 # misconception: counts all modules as leaves | hint: counts_branches
 # breaks: how many of those have no children
@@ -78,12 +79,6 @@ def inventory(model: nn.Module) -> dict[str, object]:
 # edits: names_filtered
 -        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
 +        "leaves": sum(1 for m in model.modules() if list(m.parameters(recurse=False))),
-
-# %% leaves_of_first_level
-# misconception: counts leaves among the children only | hint: own_only
-# edits: names_filtered
--        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-+        "leaves": sum(1 for m in model.children() if not list(m.children())),
 
 # %% level_by_level
 # misconception: walks level by level | hint: anatomy_another_order

@@ -78,25 +78,25 @@ class NamesTheStep(Check):
 
 
 class NobodyIsGuilty(Check):
-    """If all gradients are finite it returns None, and no hook stays on `x`."""
+    """If all gradients are finite it returns None, whatever came to `x` before, and no hook stays on `x`."""
 
     poison = POISON
     errors = ERRORS
-    claims = (FOUND, "hooks on x")  # the answer itself
+    claims = (FOUND, "hooks on x", "hooks on x at last")  # the answer itself
 
     def probe(self, nb, case):
-        x, y = (case.tensor(name, 3, positive=True, requires_grad=True) for name in ("x", "y"))
+        x = case.tensor("x", 3, positive=True, requires_grad=True)
         steps = chain(case.words("names", 4), None, None)
-        found = nb.function("blame")(steps, x)
-        nb.function("blame")({**steps, "root": lambda t: (t * 0).sqrt()}, y)
-        return {FOUND: found, "hooks on x": [tensor_hook_count(one) for one in (x, y)]}
+        nb.function("blame")({**steps, "root": lambda t: (t * 0).sqrt()}, x)
+        return {"hooks on x": tensor_hook_count(x), FOUND: nb.function("blame")(steps, x), "hooks on x at last": tensor_hook_count(x)}
 
     def truth(self, case):
-        return {FOUND: None, "hooks on x": [0, 0]}
+        return {"hooks on x": 0, FOUND: None, "hooks on x at last": 0}
 
     def mistakes(self, case):
         return {
-            "blame_hook_stays": {FOUND: None, "hooks on x": other_than([0, 0])},
+            "blame_hook_stays": AnyOf({"hooks on x": other_than(0)}, {"hooks on x at last": other_than(0)}),
+            "accumulated_grad": {FOUND: case.words("names", 4)[0]},
             "blame_none_guilty": {FOUND: other_than(None)},
         }
 

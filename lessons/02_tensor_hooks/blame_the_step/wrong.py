@@ -46,12 +46,6 @@
 -        if not torch.isfinite(grad).all():
 +        if not torch.isfinite(grad).any():
 
-# %% first_element
-# misconception: looks at the first element only | hint: blame_nobody
-# edits: by_partial
--        if not torch.isfinite(grad).all():
-+        if not torch.isfinite(grad.flatten()[0]):
-
 # %% late_binding
 # misconception: the hook reads the loop's variable | hint: loop_variable
 def blame(steps, x):
@@ -85,6 +79,11 @@ def blame(steps, x):
 # breaks: Run them, then backward from the sum of the result
 # edits: by_partial
 -        x.sum().backward()
+
+# %% reads_the_sum
+# misconception: reads x.grad, where earlier passes have left their NaN | hint: accumulated_grad
+# edits: walks_back
+-    x.grad = None
 
 # %% removes_before_backward
 # misconception: the hooks are off when backward begins | hint: blame_nobody

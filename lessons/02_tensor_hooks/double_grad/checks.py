@@ -23,7 +23,7 @@ class OnTheLoss(Check):
 
     errors = {
         r"RuntimeError: zero-dimensional tensor .* cannot be concatenated": "hook_changes_shape",
-        r"RuntimeError: a Tensor with \d+ elements cannot be converted": "python_number",
+        r"TypeError: iteration over a 0-d": "python_number",
     }
     doubled = ("w", "b", "y", "loss")
 

@@ -12,7 +12,6 @@ class FillsTheList(Check):
     """The list is empty, then holds the gradient of `h`; `h.grad` stays empty."""
 
     poison = ("x", "h", "y", "grad", "loss", "output")
-    errors = {r"RuntimeError: a Tensor with \d+ elements cannot be converted": "python_number"}
 
     def probe(self, nb, case):
         x = case.tensor("x", 3, 4, requires_grad=True)
@@ -61,6 +60,7 @@ class FillsTheList(Check):
             "changes_gradient": {"x.grad": other_than(of_x)},
             "shared_list": {"the list before backward": other_than([])},
             "splits_gradient": {"the list": list(of_h)},
+            "python_number": {"the list": [of_h.tolist()]},
             "keeps_the_tensor": {"the list": [case.tensor("x", 3, 4) * case.tensor("factor", 4)]},
             "other_list_returned": {"the list": [], "hooks on h": other_than(0)},
         }

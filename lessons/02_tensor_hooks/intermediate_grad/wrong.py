@@ -44,6 +44,12 @@ def watch_gradient(tensor):
 -        seen += [grad]
 +        seen[:] = [grad]
 
+# %% keeps_numbers
+# misconception: keeps plain numbers | hint: python_number
+# edits: nonlocal_plus
+-        seen += [grad]
++        seen += [grad.tolist()]
+
 # %% keeps_value
 # misconception: appends the tensor | hint: keeps_the_tensor
 # breaks: the gradient of `tensor` in that pass

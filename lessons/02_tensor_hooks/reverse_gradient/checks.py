@@ -95,7 +95,10 @@ class NothingToLearn(Check):
 
     claims = ("a constant needs a gradient",)  # the answer itself
     blame = {"a constant needs a gradient": "reverse_gradient_in_evaluation"}
-    errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't require": "reverse_gradient_in_evaluation"}
+    errors = {
+        r"RuntimeError: cannot register a hook on a tensor that doesn't require": "reverse_gradient_in_evaluation",
+        r"AttributeError: 'NoneType' object": "returns_nothing",
+    }
 
     def probe(self, nb, case):
         reverse, h = nb.function("reverse_gradient"), case.tensor("h", 3, 2, requires_grad=True) * 2

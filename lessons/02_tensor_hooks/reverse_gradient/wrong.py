@@ -69,6 +69,12 @@ def reverse_gradient(tensor):
     if branch.requires_grad:
         branch.register_hook(torch.neg)
 
+# %% returns_in_training
+# misconception: returns the branch only if a gradient will come | hint: returns_nothing
+# edits: returns_nothing
+         branch.register_hook(torch.neg)
++        return branch
+
 # %% returns_the_handle
 # misconception: returns what register_hook returns | hint: reverse_gradient_handle
 def reverse_gradient(tensor):

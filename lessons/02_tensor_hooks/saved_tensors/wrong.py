@@ -211,6 +211,18 @@ def saved_bytes(model, x):
 -    with torch.autograd.graph.saved_tensors_hooks(pack):
 +    with torch.no_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
 
+# %% detached_output
+# misconception: hands out the output without its graph | hint: gradient_cut
+# edits: reference
+-    return output, sum(storages.values())
++    return output.detach(), sum(storages.values())
+
+# %% trained_ones_only
+# misconception: takes only what is trained for a parameter | hint: saved_bytes_parameters
+# edits: reference
+-    parameters = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
++    parameters = {p.untyped_storage().data_ptr() for p in model.parameters() if p.requires_grad}
+
 # %% without_x
 # misconception: the input is no saved tensor | hint: saved_bytes_without_x
 # edits: counts_parameters

@@ -186,25 +186,13 @@ def module_hook(module, grad_input, grad_output):
 
 handle = model.register_full_backward_hook(module_hook)
 
-# %% clips_the_weight
-# misconception: collects, and clips the gradient of W on the way | hint: watcher_changes_gradient
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.extend(grad_output)
-
-
-model.register_full_backward_hook(module_hook)
-model.W.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
-
 # %% tensor_method_on_the_module
 # misconception: the tensor's register_hook on a module, which stops the cell | hint: nothing_registered
-# edits: clips_the_weight
--model.register_full_backward_hook(module_hook)
--model.W.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
+# edits: not_registered
+-    answer.append(grad_output[0])
++    answer.extend(grad_output)
++
++
 +model.register_hook(module_hook)
 
 # %% accumulated

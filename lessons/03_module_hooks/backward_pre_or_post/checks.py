@@ -226,6 +226,10 @@ class AroundAndRemoved(Check):
         )
     }
 
+    def mistakes(self, case):
+        zeros, given = torch.zeros(4, 3), case.tensor("upstream", 4, 3)
+        return {"stop_all_uses": {"stop_in_front: x.grad": zeros, "stop_in_front: the tensor given to backward": given}}
+
 
 check("backward_pre_or_post", InFront, FromHere, SeveralInputs, AroundAndRemoved)
 

@@ -53,23 +53,6 @@ def stop_from_here(module):
 -    return stop_from_here(module)
 +    return module.register_forward_pre_hook(lambda module, args: tuple(arg.detach() for arg in args))
 
-# %% detaches_the_output
-# misconception: detaches the module's output | hint: no_grad_is_not_zero
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, args, output):
-        if isinstance(output, tuple):
-            return tuple(one.detach() for one in output)
-        return output.detach()
-
-    return module.register_forward_hook(hook)
-
 # %% expects_tensors
 # misconception: takes every entry for a tensor | hint: first_layer_none_as_tensor
 # edits: times_zero
@@ -89,24 +72,6 @@ def stop_from_here(module):
 -        return tuple(grad * 0 for grad in grad_output)
 +        if grad_output[0] is not None:
 +            return (torch.zeros_like(grad_output[0]), *grad_output[1:])
-
-# %% for_all_modules
-# misconception: registers hooks for all modules | hint: global_hook
-from torch.nn.modules.module import register_module_full_backward_hook, register_module_full_backward_pre_hook
-
-
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return register_module_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return register_module_full_backward_pre_hook(hook)
 
 # %% freezes_the_parameters
 # misconception: freezes the parameters | hint: no_grad_is_not_zero
@@ -149,17 +114,21 @@ def stop_from_here(module):
 +        handle = parameter.register_hook(torch.zeros_like)
 +    return handle
 
-# %% hooks_the_notebook
-# misconception: registers on the notebook's model | hint: function_uses_global
-# edits: for_all_modules
--from torch.nn.modules.module import register_module_full_backward_hook, register_module_full_backward_pre_hook
-+model = Model()
-@@
--    return register_module_full_backward_hook(hook)
-+    return model.register_full_backward_hook(hook)
-@@
--    return register_module_full_backward_pre_hook(hook)
-+    return model.register_full_backward_pre_hook(hook)
+# %% hook_on_the_input
+# misconception: a tensor hook on the input, which other ways use as well | hint: stop_all_uses
+# breaks: Gradients that take another way around the module
+def stop_in_front(module):
+    def hook(module, args):
+        [x.register_hook(torch.zeros_like) for x in args if torch.is_tensor(x) and x.requires_grad]
+
+    return module.register_forward_pre_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(grad * 0 for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
 
 # %% in_place
 # misconception: zeroes the gradients in place | hint: edits_in_place
@@ -280,20 +249,28 @@ def stop_from_here(module):
 
 # %% zeroes_grad_input_and_weight_grad
 # misconception: a full backward hook that also zeroes the weight's .grad | hint: stop_some_parameters
-# edits: both_after
- def stop_from_here(module):
-     def hook(module, grad_input, grad_output):
+# edits: zeroes_all_grads
+-        for parameter in module.parameters():
+-            parameter.grad = torch.zeros_like(parameter)
 +        if getattr(module, "weight", None) is not None and module.weight.grad is not None:
 +            module.weight.grad.zero_()
-         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
 
 # %% zeroes_the_output
 # misconception: a forward hook that zeroes the output | hint: changes_the_value
-# edits: detaches_the_output
--            return tuple(one.detach() for one in output)
--        return output.detach()
-+            return tuple(one * 0 for one in output)
-+        return output * 0
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, args, output):
+        if isinstance(output, tuple):
+            return tuple(one * 0 for one in output)
+        return output * 0
+
+    return module.register_forward_hook(hook)
 
 # %% tensor_method_on_the_module
 # misconception: the tensor's register_hook on a module | hint: register_hook_on_module

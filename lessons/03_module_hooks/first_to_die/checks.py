@@ -10,6 +10,7 @@ from course.truths import ANYTHING, as_before, other_than
 POISON = ("net", "train", "relu", "history")
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute 'register_hook'": "register_hook_on_module",
+    r"KeyError": "loop_variable",
     r"(TypeError: .*NoneType|IndexError: list index|StopIteration|ValueError: min\(\))": "died_none_died",
 }
 ROWS, WIDE = 10, 12
@@ -106,7 +107,7 @@ class FirstToDie(Stack):
             "died_any_layer": {field: Matches(another_layer, "another layer")},
             "died_counts_calls": {field: AnyOf([right, step + 1], [right, step * 3 + first], [right, step * 3 + first + 1], *([right, step * k] for k in (2, 3)))},
             "loop_variable": {field: AnyOf(*([name, step] for name in (*names, "head") if name != right))},
-            "died_wrong_pair": {field: AnyOf([step, right], right, step)},
+            "died_wrong_pair": {field: AnyOf([step, right], right, step, ["ReLU", step])},
             "returns_nothing": {field: None},
         }
 
@@ -118,6 +119,8 @@ def nested(names):
     inner.add_module(names[1], nn.ReLU())
     net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
     net.add_module(names[0], inner)
+    nn.init.constant_(net[0].bias, 10)
+    nn.init.constant_(inner.fc.bias, 100)  # so that no ReLU dies by chance
     return net
 
 
@@ -145,6 +148,7 @@ class InABlock(Check):
         names, step = case.words("names", 2), case.integer("step", 1, 4)
         return {
             "died_trains_again": {"first_to_die(net, train)": [".".join(names), 0]},
+            "died_later_one": {"first_to_die(net, train)": [".".join(names), 5]},
             "died_upper_levels": {"first_to_die(net, train)": AnyOf(None, [names[1], step], [names[0], step])},
         }
 

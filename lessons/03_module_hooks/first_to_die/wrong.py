@@ -21,12 +21,6 @@
 -        dead[name].append(bool((output == 0).all()))
 +        dead[name].append((output == 0).float().mean().item() > 0.99)
 
-# %% nearly_zero
-# misconception: tiny values are taken for zeros | hint: died_not_all_zeros
-# edits: list_for_each_relu
--        dead[name].append(bool((output == 0).all()))
-+        dead[name].append(output.abs().mean().item() < 1e-3)
-
 # %% counts_from_one
 # misconception: counts the steps from 1 | hint: died_counts_calls
 # breaks: and the step, counted from 0
@@ -91,6 +85,18 @@ def first_to_die(net, train):
     for handle in handles:
         handle.remove()
     return died[0] if died else None
+
+# %% late_key
+# misconception: the hook reads the loop's variable, as a key | hint: loop_variable
+# edits: late_binding
+-    steps = {}
++    steps = {name: -1 for name, module in net.named_modules() if isinstance(module, nn.ReLU)}
+@@
+-                steps[module] = steps.get(module, -1) + 1
++                steps[name] += 1
+@@
+-                    died.append((name, steps[module]))
++                    died.append((name, steps[name]))
 
 # %% children_only
 # misconception: looks at the children only | hint: died_upper_levels
@@ -193,11 +199,11 @@ def first_to_die(net, train):
 -    return name, step
 +    return step, name
 
-# %% name_alone
-# misconception: the name alone | hint: died_wrong_pair
+# %% class_name
+# misconception: the name of the class | hint: died_wrong_pair
 # edits: list_for_each_relu
 -    return name, step
-+    return name
++    return "ReLU", step
 
 # %% two_arguments
 # misconception: a forward hook of two arguments | hint: hook_arguments

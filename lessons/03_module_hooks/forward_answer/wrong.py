@@ -30,6 +30,12 @@ add.register_forward_hook(hook)
 # edits: backward_hook_instead
 -add.register_full_backward_hook(hook)
 
+# %% first_input_only
+# misconception: the first input only | hint: one_side_missing
+# edits: appends_the_tuple
+-    answer.append(args)
++    answer.append(args[0])
+
 # %% inputs_reversed
 # misconception: the inputs in reverse order | hint: wrong_order
 # breaks: `x1`, `x2` and the output, in this order

@@ -98,9 +98,10 @@ class ByName(Check):
         return {
             "rescale_writes_into_x2": {"x2": other_than(x2)},
             "rescale_by_place_only": {"module(x1, x2=x2)": x1 + x2},
-            "rescale_other_argument": {
-                "module(x2=x2, x1=x1)": AnyOf(factor * x1 + x2, factor * (x1 + x2), x1 * factor + x2 * factor)
-            },
+            "rescale_other_argument": AnyOf(
+                {"module(x1, x2=x2)": factor * x1 + x2},
+                {"module(x2=x2, x1=x1)": AnyOf(factor * x1 + x2, factor * (x1 + x2), x1 * factor + x2 * factor)},
+            ),
         }
 
 

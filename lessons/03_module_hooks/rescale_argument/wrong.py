@@ -1,10 +1,10 @@
-# %% adds_the_factor
-# misconception: adds the factor | hint: rescale_other_argument
+# %% last_of_args
+# misconception: takes what comes last by place for x2 | hint: rescale_other_argument
 def rescale_argument(module, factor):
     def hook(module, args, kwargs):
-        if "x2" in kwargs:
-            return args, {**kwargs, "x2": kwargs["x2"] + factor}
-        return (args[0], args[1] + factor), kwargs
+        if args:
+            return (*args[:-1], args[-1] * factor), kwargs
+        return args, {**kwargs, "x2": kwargs["x2"] * factor}
 
     return module.register_forward_pre_hook(hook, with_kwargs=True)
 
@@ -119,12 +119,6 @@ def rescale_argument(module, factor):
         x2 *= factor
 
     return module.register_forward_pre_hook(hook, with_kwargs=True)
-
-# %% in_place_no_grad
-# misconception: multiplies the caller's data, so that autograd does not complain | hint: rescale_writes_into_x2
-# edits: in_place
--        x2 *= factor
-+        x2.data.mul_(factor)
 
 # %% keyword_only
 # misconception: expects x2 among the keyword arguments | hint: rescale_by_name_only

@@ -193,9 +193,9 @@ class NewAndBroken(Check):
         return self.run(case, lambda module: nb.function("accept_old_name")(module, "linear", "fc"))
 
     def wrong(self, case):
-        """What the broken checkpoint lacks, and what it has too much: a stranger, and something beside the weights."""
+        """What the broken checkpoint lacks, and what it has too much: a stranger of which the model tells first, and something beside the weights."""
         stranger, extra = case.words("too much", 2)
-        return case.shuffled("missing", ["0.gain", "0.norm.weight", "0.norm.bias"])[0], f"0.{stranger}.weight", extra
+        return case.shuffled("missing", ["0.gain", "0.norm.weight", "0.norm.bias"])[0], f"{stranger}.weight", extra
 
     def truth(self, case):
         missing, stranger, extra = self.wrong(case)

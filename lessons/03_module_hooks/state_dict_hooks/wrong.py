@@ -38,6 +38,12 @@ def accept_old_name(module, old, new):
 
     module.register_load_state_dict_pre_hook(rename)
 
+# %% clears_the_lists
+# misconception: empties the three lists, in which others have written | hint: old_name_hides_errors
+# edits: reference
+                 state_dict[prefix + new + key.removeprefix(prefix + old)] = state_dict.pop(key)
++        [complaints.clear() for complaints in the_rest[-3:]]
+
 # %% drops_the_old_key
 # misconception: only drops the old key | hint: old_name_only_dropped
 def accept_old_name(module, old, new):
@@ -242,19 +248,6 @@ def accept_old_name(module, old, new):
 +            if key.startswith(prefix + "linear."):
 +                state_dict[prefix + "fc." + key[len(prefix) + 7 :]] = state_dict.pop(key)
 
-# %% uses_the_notebook
-# misconception: registers on the notebook's module | hint: function_uses_global
-head = nn.Linear(3, 2)
-
-
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-
-    head.register_load_state_dict_pre_hook(rename)
-
 # %% weight_and_bias
 # misconception: knows weight and bias of a Linear only | hint: old_name_one_kind
 def accept_old_name(module, old, new):
@@ -264,12 +257,6 @@ def accept_old_name(module, old, new):
                 state_dict[f"{prefix}{new}.{name}"] = state_dict.pop(f"{prefix}{old}.{name}")
 
     module.register_load_state_dict_pre_hook(rename)
-
-# %% without_module
-# misconception: a hook without the module, so that all arguments are off by one | hint: old_name_hook_arguments
-# edits: too_few_arguments
--    def rename(module, state_dict, prefix):
-+    def rename(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
 
 # %% wrong_way_round
 # misconception: renames new to old | hint: old_name_without_effect
