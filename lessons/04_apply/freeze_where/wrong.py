@@ -153,11 +153,11 @@ def freeze_where(model, choose, frozen=True):
     return model
 
 # %% undone_by_parents
-# misconception: sets every module, so that parents undo what children did | hint: freezes_nothing
+# misconception: sets the others the other way, so that parents undo what children did | hint: freezes_the_unchosen
 def freeze_where(model, choose, frozen=True):
     def visit(module):
-        module.requires_grad_(not (choose(module) and frozen))
-        module.train(not (choose(module) and frozen))
+        freeze = frozen if choose(module) else not frozen
+        module.requires_grad_(not freeze).train(not freeze)
 
     return model.apply(visit)
 
