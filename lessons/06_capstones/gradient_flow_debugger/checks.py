@@ -118,10 +118,10 @@ class SoundNet(Check):
     }
 
     def given(self, case, inplace=True):
-        """Pictures for a net whose first layer is frozen; the gradient of the second is 0."""
-        given = town(case, "town", 2, conv=True, inplace=inplace, turn="zero")
-        given[0][0].requires_grad_(False)
-        return given
+        """Pictures for a net whose first layer is frozen; the gradient of the second is 0, that of the last bias has both signs."""
+        net, x, upstream, names = town(case, "town", 2, conv=True, inplace=inplace, turn="zero")
+        net[0].requires_grad_(False)
+        return net, x, upstream.abs() * torch.tensor([1.0, -1.0])[:, None, None], names
 
     def probe(self, nb, case):
         net, x, upstream, _ = self.given(case)
@@ -162,7 +162,7 @@ class SoundNet(Check):
             "gfd_wrong_axis": AnyOf(*(dead(lambda is_0, dim=dim: is_0.all(dim).float().mean()) for dim in (1, -1))),
             "gfd_too_early": {NONE: names}, "gfd_no_dead": {DEAD: {}}, "gfd_unused_only": {NONE: [name for name in passes.none if name not in frozen]},
             "gfd_zero_is_not_none": AnyOf({NONE: [name for name in names if name in (*passes.none, *zero)]}, {NONE: zero}),
-            "gfd_unreached": AnyOf({NONE: []}, {NONE: frozen}), "gfd_signed_mean": {SIZE: passes.sizes(lambda grad: grad.mean())},
+            "gfd_unreached": AnyOf({NONE: []}, {NONE: frozen}), "gfd_signed_mean": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.mean, lambda grad: grad.mean().abs()))),
             "gfd_other_size": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.norm, torch.std, lambda grad: grad.abs().max()))),
         }
 

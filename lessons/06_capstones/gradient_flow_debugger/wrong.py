@@ -301,14 +301,14 @@ def gradient_flow_debugger(model):
 +            report["dead"][name] = (output == 0).float().mean().item()
 
 # %% signed_mean
-# misconception: mean without absolute values | hint: gfd_signed_mean
+# misconception: takes the absolute value of the mean | hint: gfd_signed_mean
 # breaks: mean absolute value of its `.grad`
 # edits: class_names
 -        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
 +        handles.append(module.register_forward_hook(make_hook(name)))
 @@
 -            report["gradient_size"][name] = param.grad.abs().mean().item()
-+            report["gradient_size"][name] = param.grad.mean().item()
++            report["gradient_size"][name] = param.grad.mean().abs().item()
 
 # %% sums_over_units
 # misconception: sums along the dimension of the units | hint: gfd_wrong_axis
