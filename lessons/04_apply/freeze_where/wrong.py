@@ -99,16 +99,6 @@ def freeze_where(model, choose):
 
     return model.apply(visit)
 
-# %% no_grad_around
-# misconception: thinks that no_grad marks parameters | hint: freezes_nothing
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            with torch.set_grad_enabled(not frozen):
-                module.train(not frozen)
-
-    return model.apply(visit)
-
 # %% one_way
 # misconception: ignores the argument frozen | hint: no_way_back
 # breaks: With `frozen=False` it is

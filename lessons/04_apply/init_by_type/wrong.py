@@ -13,20 +13,6 @@ def init_by_type(module):
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
 
-# %% all_biases
-# misconception: zeros for every bias below | hint: init_reaches_too_far
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.affine:
-            nn.init.ones_(module.weight)
-    for name, parameter in module.named_parameters():
-        if "bias" in name:
-            nn.init.zeros_(parameter)
-
 # %% all_norms
 # misconception: ones for every norm | hint: init_reaches_too_far
 def init_by_type(module):
@@ -136,18 +122,6 @@ def init_by_type(module):
     elif isinstance(module, nn.BatchNorm2d):
         if module.affine:
             nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
-
-# %% dcgan_numbers
-# misconception: a fixed spread, as in a tutorial | hint: init_not_by_table
-def init_by_type(module):
-    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.normal_(module.weight, 0.0, 0.02)
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
-        nn.init.ones_(module.weight)
     else:
         return
     if module.bias is not None:
