@@ -9,7 +9,7 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
-from course.probing import hook_counts
+from course.probing import error_out_of, hook_counts
 from course.traces import what_runs
 from course.truths import as_before, other_than
 
@@ -221,7 +221,7 @@ class FirstBadPlaces(SoundNet):
 
 
 class OnlyLooks(SoundNet):
-    """Its hooks are gone, also after an error; those of others stay, and what `.grad` held before."""
+    """Its hooks are gone, also after an error, which comes out; those of others stay, and what `.grad` held before."""
 
     def probe(self, nb, case):
         watch, (net, x, upstream, _) = nb.function("gradient_flow_debugger"), town(case, "linear", 2)
@@ -229,10 +229,8 @@ class OnlyLooks(SoundNet):
         with watch(net) as report:
             (net(x) * upstream).sum().backward()
         brought = {DEAD: entry(report, "dead"), "gradient, added to": net[-1].weight.grad.clone(), "hooks after the block": hook_counts(net)}
-        with suppress(KeyError), watch(net):
-            raise KeyError("in the block")
-        runs = what_runs(net, case, lambda: net(x).sum().backward())
-        return {**brought, "hooks after an error": hook_counts(net), "what runs after an error": runs}
+        brought |= {"error that comes out": error_out_of(watch(net), *case.words("error", 1)), "hooks after an error": hook_counts(net)}
+        return {**brought, "what runs after an error": what_runs(net, case, lambda: net(x).sum().backward())}
 
     def truth(self, case):
         net, x, *_ = town(case, "linear", 2)
@@ -240,6 +238,7 @@ class OnlyLooks(SoundNet):
         passes = Passes(*town(case, "linear", 2))
         added = case.tensor("gradient of before", 2, 6) + passes.grads[f"{passes.names[-1]}.weight"]
         after = {"hooks after the block": hooks, "hooks after an error": hooks, "what runs after an error": runs}
+        after["error that comes out"] = case.words("error", 1)[0]
         return {DEAD: passes.dead(dead_units), "gradient, added to": added, **after}
 
     def mistakes(self, case):
@@ -248,6 +247,7 @@ class OnlyLooks(SoundNet):
             "cam_fills_grad": {"gradient, added to": self.truth(case)["gradient, added to"] - case.tensor("gradient of before", 2, 6)},
             "removes_other_hooks": {"hooks after the block": {kind: 0 for kind in hooks}}, "gfd_leaves_hooks": {"hooks after the block": more},
             "gfd_no_finally": {"hooks after the block": hooks, "hooks after an error": other_than(hooks)},
+            "feat_error_swallowed": {"error that comes out": "nothing"},
         }
 
 

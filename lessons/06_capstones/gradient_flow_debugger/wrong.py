@@ -300,6 +300,17 @@ def gradient_flow_debugger(model):
 -            report["dead"][name] = silent.float().mean().item()
 +            report["dead"][name] = (output == 0).float().mean().item()
 
+# %% prints_the_error
+# misconception: catches the error and prints it | hint: feat_error_swallowed
+# edits: reference
+-    finally:
++    except Exception as error:
++        print("the block has failed:", error)
++    finally:
+@@
+-    if not heard:
+-        raise RuntimeError("no module of this model was heard: has it run, and is it not a compiled one?")
+
 # %% signed_mean
 # misconception: takes the absolute value of the mean | hint: gfd_signed_mean
 # breaks: mean absolute value of its `.grad`
