@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 __all__ = [
+    "error_out_of",
     "hook_counts",
     "other_forward",
     "printed_lines",
@@ -39,6 +40,16 @@ def other_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[nn
 def statistics(model: nn.Module) -> dict[str, torch.Tensor]:
     """What batch norm has gathered so far: each run in training mode moves it, so it tells how often a model ran."""
     return {name: one.clone() for name, one in model.named_buffers() if one.dim()}
+
+
+def error_out_of(block: contextlib.AbstractContextManager[Any], text: str) -> str:
+    """What reaches the caller of an error with this text in the block: a tool that only looks does not swallow it."""
+    try:
+        with block:
+            raise ArithmeticError(text)
+    except ArithmeticError as error:
+        return str(error)
+    return "nothing"
 
 
 def hook_counts(module: nn.Module) -> dict[str, int]:

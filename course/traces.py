@@ -94,7 +94,7 @@ def gradients_left(named: Mapping[str, torch.Tensor], case: Case) -> dict[str, t
     """What ``.grad`` of each of these tensors holds; a tensor that follows from the seed where it is None."""
     found = {name: _GRAD_OF(tensor) for name, tensor in named.items()}
     return {
-        name: case.tensor(f"no gradient of {name}", *named[name].shape) if grad is None else grad
+        name: case.tensor(f"no gradient of {name}", *named[name].shape).to(named[name].dtype) if grad is None else grad
         for name, grad in found.items()
     }
 

@@ -77,7 +77,7 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures that were not traine
 #
 # Write `pooled(net, pictures)`: it runs `net` on `pictures` and returns what the layer `net.pool` puts out on the way.
 #
-# - Afterwards no hook of yours is left.
+# - Afterwards no hook of yours is left; other people's are still there.
 #
 # ```python
 # pooled(digit_net, moved[:5]).shape  # torch.Size([5, 16, 2, 2]): 64 numbers a picture

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
+
 import pytest
 import torch
 from torch import nn
 
 from course.models import Add, Model
-from course.probing import hook_counts, other_forward, printed_lines, tensor_hook_count
+from course.probing import error_out_of, hook_counts, other_forward, printed_lines, tensor_hook_count
 from course.truths import ANYTHING, missing_lines, other_than, such_that, undisclosed
 from nbproof.display.words import ENGLISH
 from nbproof.values.compare import first_difference
@@ -33,6 +35,11 @@ def test_a_forward_that_the_learner_put_on_the_object_comes_back() -> None:
         del add.forward  # a learner's code may clean up too much
         raise ValueError("mine")
     assert add(TWO, ONE).tolist() == [2.0, 3.0]
+
+
+def test_an_error_comes_out_of_a_block_that_does_not_swallow_it() -> None:
+    assert error_out_of(nullcontext(), "maple") == "maple"
+    assert error_out_of(suppress(ArithmeticError), "maple") == "nothing"
 
 
 def test_hooks_are_counted_by_kind_over_the_whole_model() -> None:

@@ -213,3 +213,8 @@ def test_a_gradient_that_is_left_shows_though_grad_is_said_to_be_none(monkeypatc
     left = gradients_left({"w": w, "v": v}, CASE)
     assert left["w"].tolist() == [3.0, 3.0]
     assert torch.equal(left["v"], CASE.tensor("no gradient of v", 2))
+
+
+def test_what_stands_for_no_gradient_has_the_dtype_of_its_parameter() -> None:
+    double = nn.Parameter(torch.ones(2, dtype=torch.float64))
+    assert gradients_left({"double": double}, CASE)["double"].dtype == torch.float64

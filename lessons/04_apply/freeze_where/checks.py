@@ -2,7 +2,7 @@ import torch
 from torch import nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import Close
+from nbproof.values.compare import AnyOf, Close
 from course.traces import gradients_left
 from course.truths import such_that
 
@@ -132,13 +132,15 @@ class FrozenAndBack(FreezingCheck):
         return {
             "not_started": {**{kind: dict.fromkeys(("frozen", "thawed"), fresh[kind]) for kind in fresh}, "returned": "nothing"},
             "flags_turned_around": {"requires_grad": {"frozen": fresh["requires_grad"], "thawed": grads}},
-            "freezes_nothing": when(lambda got: got == fresh["requires_grad"]),
             "freezes_first_level": when(frozen_if(lambda name: name.startswith("norm."))),
             "freezes_weight_only": when(frozen_if(lambda name: not name.endswith("bias"))),
             "freezes_the_rest": when(lambda got: got == {name: not on for name, on in grads.items()}),
             "freezes_everything": when(lambda got: not any(got.values())),
             "no_way_back": {"requires_grad": {"frozen": grads, "thawed": grads}},
-            "freezes_the_unchosen": {"requires_grad": {"frozen": grads, "thawed": such_that(lambda got: not all(got.values()))}},
+            "freezes_the_unchosen": {
+                "requires_grad": {"frozen": AnyOf(grads, fresh["requires_grad"]), "thawed": such_that(lambda got: not all(got.values()))}
+            },
+            "freezes_nothing": when(lambda got: got == fresh["requires_grad"]),
             "frozen_in_training_mode": {**same, **when(lambda got: got == fresh["training"], "training")},
             "mode_of_everything": {**same, **when(lambda got: not any(got.values()), "training")},
             "thawed_in_eval_mode": {**same, "training": {"frozen": modes, "thawed": such_that(lambda got: not all(got.values()))}},

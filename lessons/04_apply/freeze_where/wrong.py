@@ -99,16 +99,6 @@ def freeze_where(model, choose):
 
     return model.apply(visit)
 
-# %% no_grad_around
-# misconception: thinks that no_grad marks parameters | hint: freezes_nothing
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            with torch.set_grad_enabled(not frozen):
-                module.train(not frozen)
-
-    return model.apply(visit)
-
 # %% one_way
 # misconception: ignores the argument frozen | hint: no_way_back
 # breaks: With `frozen=False` it is
@@ -153,11 +143,11 @@ def freeze_where(model, choose, frozen=True):
     return model
 
 # %% undone_by_parents
-# misconception: sets every module, so that parents undo what children did | hint: freezes_nothing
+# misconception: sets the others the other way, so that parents undo what children did | hint: freezes_the_unchosen
 def freeze_where(model, choose, frozen=True):
     def visit(module):
-        module.requires_grad_(not (choose(module) and frozen))
-        module.train(not (choose(module) and frozen))
+        freeze = frozen if choose(module) else not frozen
+        module.requires_grad_(not freeze).train(not freeze)
 
     return model.apply(visit)
 

@@ -79,9 +79,9 @@ def random_weight(xavier):
 
 
 class ByType(ByTypeCheck):
-    """Each layer has the weight and bias of the table; none is added."""
+    """Each layer, in a model or alone, has the weight and bias of the table; none is added."""
 
-    blame = {"numbers": "wrong_start", "weights": "init_not_by_table", "gradients": "init_not_trainable"}
+    blame = {"numbers": "wrong_start", "weights": "init_not_by_table", "gradients": "init_not_trainable", "alone": "only_the_children"}
 
     def layers(self, model, kinds):
         return {name: part for name, part in model.named_modules() if isinstance(part, kinds)}
@@ -97,6 +97,7 @@ class ByType(ByTypeCheck):
             "weights": {f"{name}.weight": self.told(part.weight) for name, part in layers.items()},
             "numbers": {**numbers, **{f"{name}.weight": part.weight for name, part in norms.items()}},
             "gradients": gradients_from((), model, case),
+            "alone": self.told(self.applied(nb, case, lambda: nn.Linear(40, 50)).weight),
         }
 
     def truth(self, case):
@@ -111,6 +112,7 @@ class ByType(ByTypeCheck):
                 **{name: None if one is None else torch.ones_like(one) for name, one in ones.items()},
             },
             "gradients": gradients_from((), model, case),
+            "alone": random_weight(True),
         }
 
     def mistakes(self, case):

@@ -13,20 +13,6 @@ def init_by_type(module):
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
 
-# %% all_biases
-# misconception: zeros for every bias below | hint: init_reaches_too_far
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.affine:
-            nn.init.ones_(module.weight)
-    for name, parameter in module.named_parameters():
-        if "bias" in name:
-            nn.init.zeros_(parameter)
-
 # %% all_norms
 # misconception: ones for every norm | hint: init_reaches_too_far
 def init_by_type(module):
@@ -109,21 +95,22 @@ def init_by_type(module):
     if module.bias is not None:
         nn.init.constant_(module.bias.data, 0.0)
 
-# %% class_name_equals
-# misconception: compares class names | hint: name_is_not_type
+# %% children_of_each
+# misconception: changes the children of each module, so a layer alone is left out | hint: only_the_children
+# breaks: a function for `apply`
 def init_by_type(module):
-    name = type(module).__name__
-    if name == "Linear":
-        nn.init.xavier_uniform_(module.weight)
-    elif name in ("Conv1d", "Conv2d", "Conv3d"):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif name in ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"):
-        if module.affine:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+    for child in module.children():
+        if isinstance(child, nn.Linear):
+            nn.init.xavier_uniform_(child.weight)
+        elif isinstance(child, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+            nn.init.kaiming_normal_(child.weight, nonlinearity="relu")
+        elif isinstance(child, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+            if child.affine:
+                nn.init.ones_(child.weight)
+        else:
+            continue
+        if child.bias is not None:
+            nn.init.zeros_(child.bias)
 
 # %% conv2d_only
 # misconception: forgets Conv1d and Conv3d | hint: init_type_missed
@@ -135,18 +122,6 @@ def init_by_type(module):
     elif isinstance(module, nn.BatchNorm2d):
         if module.affine:
             nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
-
-# %% dcgan_numbers
-# misconception: a fixed spread, as in a tutorial | hint: init_not_by_table
-def init_by_type(module):
-    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.normal_(module.weight, 0.0, 0.02)
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
-        nn.init.ones_(module.weight)
     else:
         return
     if module.bias is not None:

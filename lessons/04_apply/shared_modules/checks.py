@@ -96,7 +96,9 @@ class OnceOnEach(HookingCheck):
             "shared_left_out": only(lambda module, name: per_visit[name] == 1),
             "hooked_leaves_only": only(lambda module, name: not list(module.children())),
             "root_missing": only(lambda module, name: name != "the model"),
-            "children_for_modules": only(lambda module, name: name in ("left", "right", "the model")),
+            "children_for_modules": AnyOf(
+                only(lambda module, name: name in ("left", "right")), only(lambda module, name: name in ("left", "right", "the model"))
+            ),
             "alike_taken_for_same": AnyOf(
                 only(lambda module, name: name in first.values()), only(lambda module, name: name in first_visited.values())
             ),

@@ -109,6 +109,7 @@ class NestedNames(Check):
             "returns_nothing": {"features": None},
             "one_sample": {"features": close({name: value[0] for name, value in wanted.items()})},
             "output_for_features": {"features": Close(output)},
+            "feat_in_a_list": {"features": {name: [value] for name, value in close(wanted).items()}},
             "list_for_dict": {"features": AnyOf(list(wanted.values()), in_order)},
             "by_position": {"features": close(dict(zip(layers, in_order)))},
             "loop_variable": flaw(lambda got: same(got, layers[-1], wanted[head])),

@@ -9,11 +9,18 @@ from course.probing import hook_counts
 from course.traces import what_runs
 from course.truths import as_before, such_that
 
-ERRORS = {r"(TypeError|AttributeError): .*tuple": "hook_replaces_output"}
+ERRORS = {
+    r"(TypeError|AttributeError): .*tuple": "hook_replaces_output",
+    r"(IndexError: list index|KeyError: |UnboundLocalError)": "hook_never_ran",
+}
 
 
 def close(tensor):
     return Close(tensor.detach(), rtol=1e-4, atol=1e-4)
+
+
+def somebody(module, args, output):
+    """A hook of other people: it looks on."""
 
 
 class WhatPoolPutsOut(Check):
@@ -23,7 +30,9 @@ class WhatPoolPutsOut(Check):
     field = "pooled(net, pictures)"
 
     def given(self, case):
-        return case.build("net", TinyResNet, places=2).eval(), case.tensor("pictures", 4, 3, *case.shape("size", 2, 6, 9))
+        net = case.build("net", TinyResNet, places=2).eval()
+        net.pool.register_forward_hook(somebody)
+        return net, case.tensor("pictures", 4, 3, *case.shape("size", 2, 6, 9))
 
     def probe(self, nb, case):
         return {self.field: nb.function("pooled")(*self.given(case))}
@@ -51,7 +60,7 @@ class WhatPoolPutsOut(Check):
 
 
 class Again(WhatPoolPutsOut):
-    """A second call is about its own pictures, and no hook is left."""
+    """A second call is about its own pictures; no hook is left but that of somebody else."""
 
     blame = {"hooks on the net": "feat_hook_left"}
 
@@ -70,12 +79,15 @@ class Again(WhatPoolPutsOut):
         net, x = self.given(case)
         first, second = (close(self.by_hand(net, given)[1]) for given in (x, x[1:] * 2))
         return {
-            "first call": first, "second call": second, "hooks on the net": 0,
+            "first call": first, "second call": second, "hooks on the net": 1,
             "what runs in net(x) afterwards": as_before(what_runs(net, case, lambda: net(x))),
         }
 
     def mistakes(self, case):
-        return {"stale_result": {"second call": self.truth(case)["first call"]}}
+        return {
+            "stale_result": {"second call": self.truth(case)["first call"]},
+            "removes_other_hooks": {"hooks on the net": 0},
+        }
 
 
 check("pooled", WhatPoolPutsOut, Again)
@@ -98,7 +110,9 @@ def aquarium(case):
                 x = torch.tanh(self.get_submodule(name)(x) + x)
             return x.sum(1)
 
-    return case.build("an aquarium", Aquarium), [case.tensor("fish", 6, 5), case.tensor("frogs", 3, 5)]
+    net = case.build("an aquarium", Aquarium)
+    net.pool.register_forward_hook(somebody)
+    return net, [case.tensor("fish", 6, 5), case.tensor("frogs", 3, 5)]
 
 
 class InTheAquarium(Check):

@@ -18,20 +18,28 @@ def pooled(net, pictures):
 -        kept["pool"] = output.detach()
 +        kept["pool"] = args[0].detach()
 
-# %% the_tuple_that_goes_in
-# misconception: a forward-pre hook keeps the tuple of inputs | hint: input_or_output
-# edits: try_finally
--    handle = net.get_submodule("pool").register_forward_hook(lambda m, a, o: kept.append(o.clone()))
-+    handle = net.get_submodule("pool").register_forward_pre_hook(lambda m, a: kept.append(a))
+# %% off_too_early
+# misconception: takes the hook off before the run | hint: hook_never_ran
+# edits: handle_by_hand
+-    net(pictures)
+     handle.remove()
++    net(pictures)
 
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
-# breaks: Afterwards no hook of yours is left.
+# breaks: Afterwards no hook of yours is left
 # edits: handle_by_hand
 -    handle = net.pool.register_forward_hook(keep)
 +    net.pool.register_forward_hook(keep)
 @@
 -    handle.remove()
+
+# %% clears_hooks
+# misconception: clears all hooks of the layer | hint: removes_other_hooks
+# breaks: other people's are still there
+# edits: handle_by_hand
+-    handle.remove()
++    net.pool._forward_hooks.clear()
 
 # %% local_name
 # misconception: gives a local name of the hook the output | hint: returns_nothing

@@ -13,8 +13,8 @@ from course.truths import as_before, no_gradients_from, such_that
 ERRORS = {
     r"AttributeError: 'tuple' object has no attribute": "feat_output_is_tuple",
     r"AttributeError: 'dict' object has no attribute '(detach|clone|data|cpu)'": "feat_dict_skipped",
-    r"AttributeError: '(NoneType|str|int|float)' object has no attribute": "feat_none_part",
-    r"TypeError: '(NoneType|int|float)' object is not iterable": "feat_none_part",
+    r"AttributeError: 'list' object has no attribute": "feat_lists_skipped",
+    r"(AttributeError: '(NoneType|str|int|float)' object has no|TypeError: '(NoneType|int|float)' object is not iterable)": "feat_none_part",
     r"RecursionError": "feat_into_text",
     r"RuntimeError: Boolean value of Tensor with": "truth_of_tensor",
     r"TypeError: iteration over a 0-d tensor": "feat_tensor_apart",

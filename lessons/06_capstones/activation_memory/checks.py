@@ -7,7 +7,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import hook_counts
+from course.probing import error_out_of, hook_counts
 from course.storages import Storages
 from course.traces import what_runs
 from course.truths import as_before, other_than, storages_left, such_that
@@ -60,7 +60,7 @@ def without_zeros(sizes):
     return {layer: size for layer, size in sizes.items() if size} if isinstance(sizes, dict) else sizes
 
 
-def wrong_totals(saved, own):
+def wrong_totals(saved, own, buffers):
     """Hint id -> totals that this misconception would bring; below, sizes layer by layer."""
     every = [tensor for _, tensors in saved for tensor in tensors]
     others = [tensor for tensor in every if address(tensor) not in own]
@@ -69,12 +69,12 @@ def wrong_totals(saved, own):
         "memory_tensor_not_storage": [in_bytes(once(others)), *(of(once(others, torch.Tensor.data_ptr)) for of in (in_bytes, in_full))],
         "memory_counts_twice": [in_bytes(others), in_full(others)], "memory_counts_all": [in_bytes(every), in_full(every)],
         "memory_counts_elements": [in_full(once(others)) // 4, *(sum(map(torch.numel, some)) for some in (every, others))],
-        "memory_counts_parameters": [in_full(once(every))], "memory_leaves_out_input": [in_full(tensor for tensor in once(others) if tensor.requires_grad)],
+        "memory_counts_parameters": [in_full(once(every)), in_full(one for one in once(others) if address(one) not in buffers)],
+        "memory_leaves_out_input": [in_full(tensor for tensor in once(others) if tensor.requires_grad)],
     }
 
 
 def wrong_layers(model, saved, own):
-    names = [name for name, _ in model.named_modules()]
     leaves = {name for name, module in model.named_modules() if not list(module.children())}
     class_of = {name: type(module).__name__ for name, module in model.named_modules()}
     sizes, in_model = layer_by_layer(saved, own), layer_by_layer(saved[:-1], own)
@@ -84,12 +84,12 @@ def wrong_layers(model, saved, own):
     for layer, tensors in saved:
         begun = layer if layer in leaves else begun
         not_left.append((begun, tensors))
-    inside = {outer: [layer for layer in in_model if f"{layer}.".startswith(f"{outer}." if outer else "")] for outer in names}
+    inside = {outer: [layer for layer in in_model if f"{layer}.".startswith(f"{outer}." if outer else "")] for outer in class_of}
     with_children = {outer: sum(in_model[layer] for layer in layers) for outer, layers in inside.items()}
     return {
         "memory_layers_missing": [{}], "memory_layer_outside_missing": [{layer: size for layer, size in sizes.items() if layer}],
         "memory_layer_not_left": [layer_by_layer(not_left, own)], "memory_outermost": [given_to(lambda layer: "")],
-        "loop_variable": [given_to(lambda layer: names[-1]), given_to(lambda layer: names[-1] if layer else "")],
+        "loop_variable": [given_to(lambda layer: [*class_of][-1]), given_to(lambda layer: [*class_of][-1] if layer else "")],
         "memory_layers_with_children": [with_children, with_children | {"": sum(sizes.values())}, with_children | {"": 0}],
         "memory_layer_classes": [given_to(class_of.get), given_to(lambda layer: class_of[layer] if layer else "")],
         "memory_layer_short_names": [given_to(lambda layer: layer.rpartition(".")[2])], "memory_first_level": [given_to(lambda layer: layer.partition(".")[0])],
@@ -98,15 +98,15 @@ def wrong_layers(model, saved, own):
 
 
 class Wing(nn.Module):
-    """A layer whose result is cut in two, an activation of one half, and a product of its own."""
+    """A layer whose result is cut in three, an activation of one third, and a product of its own, with a buffer in it."""
 
     def __init__(self, size):
         super().__init__()
-        self.bone, self.skin = nn.Linear(size, 2 * size), nn.Tanh()
+        self.bone, self.skin, self.lift = nn.Linear(size, 3 * size), nn.Tanh(), nn.Buffer(torch.rand(size) + 0.5)
 
     def forward(self, x):
-        one, other = self.bone(x).chunk(2, 1)
-        return one * self.skin(other)
+        one, other, _ = self.bone(x).chunk(3, 1)
+        return one * self.skin(other) * self.lift
 
 
 class Bird(nn.Module):
@@ -145,11 +145,11 @@ class OneForward(Check):
 
     def parts(self, model, x):
         for wing in model.route:
-            one, other = getattr(model, wing).bone(x).chunk(2, 1)
+            one, other, _ = getattr(model, wing).bone(x).chunk(3, 1)
             yield f"{wing}.bone", one
             other = getattr(model, wing).skin(other)
             yield f"{wing}.skin", other
-            x = one * other
+            x = one * other * getattr(model, wing).lift
             yield wing, x
         x = getattr(model, model.tail)(x)
         yield model.tail, x
@@ -184,7 +184,7 @@ class OneForward(Check):
         named = {hint: {"memory.by_layer": AnyOf(*map(without_zeros, values))} for hint, values in layers}
         whole = self.counted(case)
         return {
-            **{hint: {"memory.bytes": AnyOf(*values)} for hint, values in wrong_totals(saved, own).items()},
+            **{hint: {"memory.bytes": AnyOf(*values)} for hint, values in wrong_totals(saved, own, set(map(address, model.buffers()))).items()},
             "memory_layer_outside_missing": named["memory_layer_outside_missing"],
             "memory_by_id": {"memory.bytes": such_that(lambda got: 0 < got < sum(whole.values()))}, **named,
             "memory_layer_replaced": {"memory.by_layer": such_that(lambda got: all(got[one] <= size for one, size in whole.items()))},
@@ -201,8 +201,7 @@ class BlockAfterBlock(OneForward):
             kept = model(x).square().sum()
         model(x + 1).square().sum()
         brought = {"memory.bytes, after a forward outside": int(memory.bytes), "hooks afterwards": hook_counts(model)}
-        with suppress(ArithmeticError), tool(model):
-            raise ArithmeticError("in the block")
+        brought["error that comes out"] = error_out_of(tool(model), *case.words("error", 1))
         kept.backward()
         runs = what_runs(model, case, lambda: model(x).square().sum().backward())
         return {**brought, "hooks after an error": hook_counts(model), "what runs after an error": runs}
@@ -211,7 +210,7 @@ class BlockAfterBlock(OneForward):
         (model, x), size = bird(case, "a bird"), sum(self.counted(case).values())
         return {
             "memory.bytes, after a forward outside": size, "hooks afterwards": hook_counts(model),
-            "hooks after an error": hook_counts(model),
+            "hooks after an error": hook_counts(model), "error that comes out": case.words("error", 1)[0],
             "what runs after an error": as_before(what_runs(model, case, lambda: model(x).square().sum().backward())),
         }
 
@@ -222,6 +221,7 @@ class BlockAfterBlock(OneForward):
             "memory_counts_outside": {"memory.bytes, after a forward outside": such_that(lambda got: got > size)},
             "removes_other_hooks": {"hooks afterwards": {kind: 0 for kind in hooks}}, "tool_hooks_left": {"hooks afterwards": more},
             "tool_not_after_error": {"hooks afterwards": hooks, "hooks after an error": more},
+            "feat_error_swallowed": {"error that comes out": "nothing"},
         }
 
 
@@ -283,10 +283,10 @@ class InTheAir(Check):
 
     def truth(self, case):
         model, air = bird(case, "a hidden bird")
-        flight, output, by_layer = 4 * air.numel(), model(air), {}
-        # A linear layer saves its input, a tanh its result, a product its factors, of which one is half of a storage.
+        flight, output, by_layer = 4 * air.numel(), model(air), {wing: 4 * air.shape[1] for wing in model.route}
+        # A linear layer saves its input, a tanh its result, a product its factors: a third of a storage, a buffer.
         for wing in model.route:
-            for layer, times in ((f"{wing}.bone", 1), (f"{wing}.skin", 1), (wing, 2)):
+            for layer, times in ((f"{wing}.bone", 1), (f"{wing}.skin", 1), (wing, 3)):
                 by_layer[layer] = by_layer.get(layer, 0) + times * flight
         by_layer |= {model.tail: flight, "": 4 * output.numel()}
         grads = torch.autograd.grad(output.square().sum(), list(model.parameters()))

@@ -75,17 +75,6 @@ class ActivationMemory:
 -                count(tensor.nbytes)
 +            count(tensor.numel() * tensor.element_size())
 
-# %% counts_in_unpack
-# misconception: counts when backward asks for the tensors | hint: memory_nothing_counted
-# edits: counts_every_save
--            count(tensor.numel() * tensor.element_size())
-@@
-         def unpack(kept):
-+            storage = kept.untyped_storage()
-+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
-+                seen.add(storage.data_ptr())
-+                count(storage.nbytes())
-
 # %% counts_parameters
 # misconception: the model's parameters count too | hint: memory_counts_parameters
 # breaks: without those of the parameters
@@ -269,10 +258,13 @@ def ActivationMemory(model):
 +            return tensor
 
 # %% shared_storage_twice
-# misconception: does not ask whether a storage was counted already | hint: memory_counts_twice
+# misconception: counts every tensor that is saved, with its own size | hint: memory_counts_twice
 # edits: counts_parameters
 -            if storage.data_ptr() not in seen:
+-                seen.add(storage.data_ptr())
+-                count(storage.nbytes())
 +            if storage.data_ptr() not in own:
++                count(tensor.nbytes)
 
 # %% short_names
 # misconception: the last part of the name as key | hint: memory_layer_short_names
@@ -294,6 +286,15 @@ def ActivationMemory(model):
 -            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
 +            layer = running[-1] if running else ""
 +            self.by_layer[layer] = size
+
+# %% state_dict_left_out
+# misconception: leaves out buffers as well | hint: memory_counts_parameters
+# edits: counts_parameters
+-        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
++        own = {one.untyped_storage().data_ptr() for one in self.model.state_dict().values()}
+@@
+-            if storage.data_ptr() not in seen:
++            if storage.data_ptr() not in own | seen:
 
 # %% with_children
 # misconception: the difference between a module's end and its beginning, so children count for it too | hint: memory_layers_with_children

@@ -9,7 +9,7 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
-from course.probing import hook_counts
+from course.probing import error_out_of, hook_counts
 from course.traces import what_runs
 from course.truths import as_before, other_than
 
@@ -118,10 +118,10 @@ class SoundNet(Check):
     }
 
     def given(self, case, inplace=True):
-        """Pictures for a net whose first layer is frozen; the gradient of the second is 0."""
-        given = town(case, "town", 2, conv=True, inplace=inplace, turn="zero")
-        given[0][0].requires_grad_(False)
-        return given
+        """Pictures for a net whose first layer is frozen; the gradient of the second is 0, that of the last bias has both signs."""
+        net, x, upstream, names = town(case, "town", 2, conv=True, inplace=inplace, turn="zero")
+        net[0].requires_grad_(False)
+        return net, x, upstream.abs() * torch.tensor([1.0, -1.0])[:, None, None], names
 
     def probe(self, nb, case):
         net, x, upstream, _ = self.given(case)
@@ -162,7 +162,7 @@ class SoundNet(Check):
             "gfd_wrong_axis": AnyOf(*(dead(lambda is_0, dim=dim: is_0.all(dim).float().mean()) for dim in (1, -1))),
             "gfd_too_early": {NONE: names}, "gfd_no_dead": {DEAD: {}}, "gfd_unused_only": {NONE: [name for name in passes.none if name not in frozen]},
             "gfd_zero_is_not_none": AnyOf({NONE: [name for name in names if name in (*passes.none, *zero)]}, {NONE: zero}),
-            "gfd_unreached": AnyOf({NONE: []}, {NONE: frozen}), "gfd_signed_mean": {SIZE: passes.sizes(lambda grad: grad.mean())},
+            "gfd_unreached": AnyOf({NONE: []}, {NONE: frozen}), "gfd_signed_mean": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.mean, lambda grad: grad.mean().abs()))),
             "gfd_other_size": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.norm, torch.std, lambda grad: grad.abs().max()))),
         }
 
@@ -221,7 +221,7 @@ class FirstBadPlaces(SoundNet):
 
 
 class OnlyLooks(SoundNet):
-    """Its hooks are gone, also after an error; those of others stay, and what `.grad` held before."""
+    """Its hooks are gone, also after an error, which comes out; those of others stay, and what `.grad` held before."""
 
     def probe(self, nb, case):
         watch, (net, x, upstream, _) = nb.function("gradient_flow_debugger"), town(case, "linear", 2)
@@ -229,10 +229,8 @@ class OnlyLooks(SoundNet):
         with watch(net) as report:
             (net(x) * upstream).sum().backward()
         brought = {DEAD: entry(report, "dead"), "gradient, added to": net[-1].weight.grad.clone(), "hooks after the block": hook_counts(net)}
-        with suppress(KeyError), watch(net):
-            raise KeyError("in the block")
-        runs = what_runs(net, case, lambda: net(x).sum().backward())
-        return {**brought, "hooks after an error": hook_counts(net), "what runs after an error": runs}
+        brought |= {"error that comes out": error_out_of(watch(net), *case.words("error", 1)), "hooks after an error": hook_counts(net)}
+        return {**brought, "what runs after an error": what_runs(net, case, lambda: net(x).sum().backward())}
 
     def truth(self, case):
         net, x, *_ = town(case, "linear", 2)
@@ -240,6 +238,7 @@ class OnlyLooks(SoundNet):
         passes = Passes(*town(case, "linear", 2))
         added = case.tensor("gradient of before", 2, 6) + passes.grads[f"{passes.names[-1]}.weight"]
         after = {"hooks after the block": hooks, "hooks after an error": hooks, "what runs after an error": runs}
+        after["error that comes out"] = case.words("error", 1)[0]
         return {DEAD: passes.dead(dead_units), "gradient, added to": added, **after}
 
     def mistakes(self, case):
@@ -248,6 +247,7 @@ class OnlyLooks(SoundNet):
             "cam_fills_grad": {"gradient, added to": self.truth(case)["gradient, added to"] - case.tensor("gradient of before", 2, 6)},
             "removes_other_hooks": {"hooks after the block": {kind: 0 for kind in hooks}}, "gfd_leaves_hooks": {"hooks after the block": more},
             "gfd_no_finally": {"hooks after the block": hooks, "hooks after an error": other_than(hooks)},
+            "feat_error_swallowed": {"error that comes out": "nothing"},
         }
 
 

@@ -300,15 +300,26 @@ def gradient_flow_debugger(model):
 -            report["dead"][name] = silent.float().mean().item()
 +            report["dead"][name] = (output == 0).float().mean().item()
 
+# %% prints_the_error
+# misconception: catches the error and prints it | hint: feat_error_swallowed
+# edits: reference
+-    finally:
++    except Exception as error:
++        print("the block has failed:", error)
++    finally:
+@@
+-    if not heard:
+-        raise RuntimeError("no module of this model was heard: has it run, and is it not a compiled one?")
+
 # %% signed_mean
-# misconception: mean without absolute values | hint: gfd_signed_mean
+# misconception: takes the absolute value of the mean | hint: gfd_signed_mean
 # breaks: mean absolute value of its `.grad`
 # edits: class_names
 -        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
 +        handles.append(module.register_forward_hook(make_hook(name)))
 @@
 -            report["gradient_size"][name] = param.grad.abs().mean().item()
-+            report["gradient_size"][name] = param.grad.mean().item()
++            report["gradient_size"][name] = param.grad.mean().abs().item()
 
 # %% sums_over_units
 # misconception: sums along the dimension of the units | hint: gfd_wrong_axis

@@ -7,7 +7,7 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import snapshot
-from course.probing import hook_counts
+from course.probing import error_out_of, hook_counts
 from course.traces import gradients_left, parameters_of, what_runs
 from course.truths import as_before, other_than
 
@@ -183,7 +183,7 @@ class FrozenAndShared(LikePlainSGD):
 
 
 class AfterTheBlock(LikePlainSGD):
-    """After the block backward is as usual, also after an error; hooks of others stay."""
+    """After the block backward is as usual, also after an error, which comes out; hooks of others stay."""
 
     def given(self, case):
         model = super().given(case)
@@ -200,8 +200,7 @@ class AfterTheBlock(LikePlainSGD):
             "gradients of that backward": {name: None if one.grad is None else one.grad.clone() for name, one in model.named_parameters()},
         }
         model = self.given(case)
-        with suppress(ArithmeticError), nb.function("OptimizerInBackward")(model, self.make(case)):
-            raise ArithmeticError("in the block")
+        brought["error that comes out"] = error_out_of(nb.function("OptimizerInBackward")(model, self.make(case)), *case.words("error", 1))
         hooks, runs = hook_counts(model), what_runs(model, case, lambda: self.loss(case, model, 3).backward())
         return {**brought, "hooks after an error": hooks, "what runs after an error": runs}
 
@@ -213,6 +212,7 @@ class AfterTheBlock(LikePlainSGD):
         return {
             "hooks after the block": hooks, "parameters after a backward behind the block": after,
             "gradients of that backward": dict(zip(after, gradients)), "hooks after an error": hooks, "what runs after an error": runs,
+            "error that comes out": case.words("error", 1)[0],
         }
 
     def mistakes(self, case):
@@ -220,7 +220,7 @@ class AfterTheBlock(LikePlainSGD):
         more = Matches(lambda got: None if sum(got.values()) > sum(hooks.values()) else "no", "more")
         fewer = Matches(lambda got: None if sum(got.values()) < sum(hooks.values()) else "no", "fewer")
         return {
-            "removes_other_hooks": {"hooks after the block": fewer},
+            "removes_other_hooks": {"hooks after the block": fewer}, "feat_error_swallowed": {"error that comes out": "nothing"},
             "tool_hooks_left": {"hooks after the block": more}, "tool_not_after_error": {"hooks after an error": more},
         }
 

@@ -237,6 +237,14 @@ def OptimizerInBackward(model, make_optimizer):
 +            for handle in self.handles:
 +                handle.remove()
 
+# %% hides_the_error
+# misconception: __exit__ returns True, which hides the error | hint: feat_error_swallowed
+# edits: hooks_left
+-        pass
++        for handle in self.handles:
++            handle.remove()
++        return True
+
 # %% returns_the_gradient
 # misconception: the hook returns what it was good for | hint: optimizer_hook_returns
 # edits: gradient_stays

@@ -9,7 +9,7 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord
-from course.probing import hook_counts
+from course.probing import error_out_of, hook_counts
 from course.traces import what_runs
 from course.truths import as_before
 
@@ -195,11 +195,10 @@ class LeftAsItWas(OneBatch):
         hooks, (other, _) = hook_counts(model), self.given(case)
         with tool(other, "sum") as two:
             self.loss(case, other(x[:1] + 1), slice(None)).backward()
-        with suppress(ArithmeticError), tool(model):
-            raise ArithmeticError("in the block")
+        said = error_out_of(tool(model), *case.words("error", 1))
         return {
             "parameter.grad": grads, "gradients of the first block": one.gradients, "gradients of the second block": two.gradients,
-            "hooks afterwards": hooks, "hooks after an error": hook_counts(model),
+            "hooks afterwards": hooks, "hooks after an error": hook_counts(model), "error that comes out": said,
             "what runs after an error": what_runs(model, case, lambda: model(x).sum().backward()),
         }
 
@@ -209,7 +208,7 @@ class LeftAsItWas(OneBatch):
         return {
             "parameter.grad": dict(zip(dict(model.named_parameters()), found)), "gradients of the first block": self.each(case, model, x),
             "gradients of the second block": self.each(case, model, x[:1] + 1),
-            "hooks afterwards": hook_counts(model), "hooks after an error": hook_counts(model),
+            "hooks afterwards": hook_counts(model), "hooks after an error": hook_counts(model), "error that comes out": case.words("error", 1)[0],
             "what runs after an error": as_before(what_runs(model, case, lambda: model(x).sum().backward())),
         }
 
@@ -217,7 +216,7 @@ class LeftAsItWas(OneBatch):
         hooks = hook_counts(self.given(case)[0])
         more = Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
         return {
-            "removes_other_hooks": {"hooks afterwards": {kind: 0 for kind in hooks}},
+            "removes_other_hooks": {"hooks afterwards": {kind: 0 for kind in hooks}}, "feat_error_swallowed": {"error that comes out": "nothing"},
             "tool_hooks_left": {"hooks afterwards": more}, "tool_not_after_error": {"hooks after an error": more},
         }
 

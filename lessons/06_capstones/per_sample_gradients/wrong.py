@@ -89,6 +89,7 @@ class PerSampleGradients:
 
 # %% cleans_up_without_error_only
 # misconception: removes the hooks only where nothing went wrong | hint: tool_not_after_error
+# breaks: also after an error, its hooks are gone
 # edits: all_modules_with_weight
 -            if hasattr(layer, "weight"):
 +            if isinstance(layer, nn.Linear):
@@ -199,6 +200,15 @@ class PerSampleGradients:
         for handle in self.handles:
             handle.remove()
 
+# %% hides_the_error
+# misconception: __exit__ returns True, which hides the error | hint: feat_error_swallowed
+# edits: all_modules_with_weight
+-            if hasattr(layer, "weight"):
++            if isinstance(layer, nn.Linear):
+@@
+             handle.remove()
++        return True
+
 # %% hook_returns_scaled
 # misconception: the tensor hook hands the scaled gradient on | hint: per_sample_changes_grad
 # breaks: `.grad` becomes what it is without the tool
@@ -243,39 +253,6 @@ class PerSampleGradients:
 -            self.gradients[name] = gradient
 +            gradients = {}
 +            gradients[name] = gradients.get(name, 0) + gradient
-
-# %% no_finally
-# misconception: a generator whose clean-up is skipped by an error | hint: tool_not_after_error
-# breaks: also after an error, its hooks are gone
-from types import SimpleNamespace
-
-
-@contextmanager
-def PerSampleGradients(model, reduction="mean"):
-    result = SimpleNamespace(gradients={})
-
-    def add(name, value):
-        result.gradients[name] = result.gradients.get(name, 0) + value
-
-    def forward_hook(name, layer, args, output):
-        x = args[0].detach()
-
-        def tensor_hook(grad):
-            g = grad * len(grad) if reduction == "mean" else grad
-            add(f"{name}.weight", g[:, :, None] * x[:, None, :])
-            if layer.bias is not None:
-                add(f"{name}.bias", g)
-
-        output.register_hook(tensor_hook)
-
-    handles = [
-        layer.register_forward_hook(partial(forward_hook, name))
-        for name, layer in model.named_modules()
-        if isinstance(layer, nn.Linear)
-    ]
-    yield result
-    for handle in handles:
-        handle.remove()
 
 # %% parameter_hooks
 # misconception: hooks on the parameters: the batch is summed by then | hint: per_sample_summed
