@@ -151,7 +151,7 @@ class StaysWhatItIs(InPlaceCheck):
     def mistakes(self, case):
         right, old = self.truth(case), dict(self.model(case).named_parameters())
         kept = {name: value if old[name].requires_grad else old[name] for name, value in right["values"].items()}
-        none = {name: case.tensor(f"no gradient of {name}", *one.shape) for name, one in old.items()}
+        none = {name: case.tensor(f"no gradient of {name}", *one.shape).double() for name, one in old.items()}
         return {
             "frozen_not_initialised": {"values": kept},
             "dtype_taken_over": {"values": such_that(lambda got: any(one.dtype == "float32" for one in got.values()))},
