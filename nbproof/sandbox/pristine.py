@@ -293,18 +293,18 @@ def watched() -> bool:
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Within this block no such function is on; afterwards the same as before."""
-    before = gettrace(), getprofile(), _AT_COLLECTIONS[:], _tools()
-    _watch(None, None, [], dict.fromkeys(before[-1], 0))
+    """Within this block no such function is on; a trace or a profile ends with it: one in C, as cProfile's, nobody can put back."""
+    before = _AT_COLLECTIONS[:], _tools()
+    _watch([], dict.fromkeys(before[-1], 0))
     try:
         yield
     finally:
         _watch(*before)
 
 
-def _watch(trace: Any, profile: Any, at_collections: list[Any], tools: Mapping[int, int]) -> None:
-    settrace(trace)
-    setprofile(profile)
+def _watch(at_collections: list[Any], tools: Mapping[int, int]) -> None:
+    settrace(None)
+    setprofile(None)
     _AT_COLLECTIONS[:] = at_collections
     for tool, events in tools.items():
         _MONITORING.set_events(tool, events)

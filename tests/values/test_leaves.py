@@ -4,6 +4,7 @@ tensors.
 
 from __future__ import annotations
 
+import cProfile
 import gc
 import importlib
 import json
@@ -33,6 +34,7 @@ from nbproof.run.digests import leaf_versions
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.sandbox.pristine import Libraries, Pristine, unwatched, watched
 from nbproof.sandbox.wire import WireError
+from nbproof.text import printable
 from nbproof.values import evidence, leaf
 from nbproof.values.compare import Close, first_difference
 from nbproof.values.evidence import MAX_BYTES, TensorRecord, Unreadable, snapshot
@@ -382,6 +384,17 @@ def test_what_a_learner_has_the_interpreter_call_is_set_aside_and_what_is_left_o
         assert sys.getprofile() is not called and called in gc.callbacks
     finally:
         gc.callbacks.remove(called)
+
+
+def test_what_runs_goes_on_beside_a_profiler_that_a_learner_has_left_on() -> None:
+    profile = cProfile.Profile()
+    profile.enable()
+    try:
+        with unwatched():
+            assert not watched()
+        assert printable("as ever") == "as ever"
+    finally:
+        profile.disable()
 
 
 def test_what_a_learner_adds_to_a_library_stands_and_what_the_library_changes_itself(
