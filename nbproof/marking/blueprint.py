@@ -262,12 +262,13 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
 
 def read_file(path: Path, limit: int) -> bytes:
     """The bytes of a regular file; follows no link, waits for no pipe. Raises Damaged if there is none, or too many."""
+    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    except OSError as error:
+        file = open(path, "rb", opener=lambda name, usual: os.open(name, usual | flags))  # noqa: SIM115
+    except OSError as error:  # also of a folder
         raise Damaged(f"{path.name} cannot be opened: {error.strerror}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
+    with file:
+        found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise Damaged(f"{path.name} is not a regular file")
         if found.st_size > limit:

@@ -293,7 +293,7 @@ def watched() -> bool:
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Within this block no such function is on; a trace or a profile ends with it: one in C, as cProfile's, nobody can put back."""
+    """Within this block no such function is on. Traces and profiles end here: one in C, as cProfile's is, nobody can put back."""
     before = _AT_COLLECTIONS[:], _tools()
     _watch([], dict.fromkeys(before[-1], 0))
     try:
