@@ -185,13 +185,14 @@ def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     name, namespace = header["test"], _shell.user_ns
     try:
         _pristine.restore()
-        _libraries.restore()
         if "source" in header:
+            _libraries.restore()  # until the next test cell only probes run
             _learn(header, tasks)
         with unwatched():
             brought = bring(tasks[name][header["check"]](), namespace, Case(header["seed"]))
             changed = _libraries.first_change() or ("what Python calls whatever runs" if watched() else "")
         if changed:
+            _libraries.restore()
             told = f"it has changed {changed} for all code that uses it"
             brought = ProbeResult(trouble=ProbeError("RuntimeError", told), printed=brought.printed)
     except KeyboardInterrupt:
