@@ -159,9 +159,8 @@ def _first(known: Mapping[str, set[str]], forms: Iterable[str]) -> set[str]:
 
 
 def _forms(text: str) -> list[str]:
-    """An identifier as it is; of an address the part before the @ as well. Letter case and Brightspace's ``#`` aside."""
-    text = plain(text).removeprefix("#")
-    return [form for form in (text, text.partition("@")[0]) if form]
+    """An identifier, but for letter case and Brightspace's ``#``; before an address's @ stands what anybody may choose."""
+    return [form for form in [plain(text).removeprefix("#")] if form]
 
 
 def _name_forms(name: str) -> list[str]:

@@ -94,16 +94,15 @@ class Roster:
     def _names(self) -> Mapping[str, set[str]]:
         """Plain and bare forms of every name, and whose it is."""
         found: dict[str, set[str]] = defaultdict(set)
-        turned: dict[str, set[str]] = defaultdict(set)
         for member in self.members:
             for name in member.names:
                 found[plain(name)].add(member.learner)
                 found[bare(name)].add(member.learner)
             for name in member.turned:
-                turned[bare(name)].add(member.learner)
-        # Only where it is nobody's name as it stands: Anna Maria is not Maria Anna. A learner's own id is nobody else's.
+                found[bare(name)].add(member.learner)
+        # A learner's own id is nobody else's; annamaria may be Maria Anna, or Anna Maria.
         own = {plain(learner): {learner} for learner in self.learners}
-        return {**turned, **found, **own, "": set()}
+        return {**found, **own, "": set()}
 
     @cached_property
     def _numbers(self) -> Mapping[str, set[str]]:

@@ -249,20 +249,14 @@ def _named(upload: Upload, name: str, is_folder: bool) -> tuple[str, bool]:
 
 
 def _had_by_all(upload: Upload, heads: Sequence[Parts], entries: Mapping[Parts, LmsEntry]) -> Mapping[Parts, LmsEntry]:
-    """The names, which are in doubt where not all folders hold some: whoever made theirs may have written one in it."""
-    names: dict[Parts, set[str]] = defaultdict(set)
+    """The names, which are in doubt unless folders are sections or weeks: whoever made theirs may have written one in it."""
+    names = {head[:-1]: set[str]() for head in heads if head[1:] and not lesson_named(head[-2], upload.lessons)}
     for head, entry in entries.items():
-        names[head[:-1]].add(plain(entry.name))
-    several = {folder for folder, called in names.items() if len(called) > 1}
-    # A learner's own folder may hold a few; most of them do only where they are sections or weeks.
-    is_sections = len(several) * 2 > len({head[:-1] for head in heads})
-    known = {head for head, entry in entries.items() if upload.who(entry.name)}
-    # Beside names of the class a single word may be none: x.ipynb is called so for no reason.
-    sure = {head for head in entries if head in known or head[:-1] in several} if known else entries
-    nameless = "" if is_sections else _nameless(upload, heads, sure)
-    if not nameless:
+        names.get(head[:-1], set()).add(plain(entry.name))
+    # A learner's own folder may hold a few; most of them do only where they are no learners'.
+    if sum(len(called) > 1 for called in names.values()) * 2 >= len(names):
         return entries
-    why = f"whoever made the folder around it may have written the name: in {nameless!r} nothing says whose that is"
+    why = f"whoever made the folder around it may have written the name: {min(names)[-1]!r} may be a learner's, too"
     return {head: replace(entry, unsure=entry.unsure or why) for head, entry in entries.items()}
 
 
@@ -378,11 +372,11 @@ class _Names:
             self._bearers[who, scope].add(learner)
 
     def _scopes(self, head: Parts, entry: LmsEntry) -> Collection[Parts]:
-        """Within what a number, or a name, is one person's: everywhere, in a lesson, or in one download."""
+        """Within what a number, or a name, is one person's: everywhere, or in one download, and a number in a lesson."""
         if self._lasting:
             return [()]
         lessons = {self._upload.lesson} - {""} or self._lessons[head] or set().union(*self._lessons.values())
-        return [(lesson,) for lesson in sorted(lessons)] if entry.account and lessons else [head[:-1]]
+        return [head[:-1], *((lesson,) for lesson in sorted(lessons) if entry.account)]
 
     def owner(self, place: FilePlace) -> Whose:
         """Whose a file is, or why that cannot be told."""

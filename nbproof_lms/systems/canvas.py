@@ -25,7 +25,7 @@ _ANONYMOUS = re.compile(
     r"(?P<late>LATE_)?(?P<name>anon_[A-Za-z0-9]{5})_(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)",
     re.DOTALL | re.ASCII,
 )
-# So somebody's name may hold another's number after all: then two more follow, as they may in a file's name.
+# So somebody's name may hold, or end with, another's number after all: then two more follow, as they may in a file's name.
 _TWO_MORE = re.compile(r"(?=(?:^|_)(LATE_)?([1-9]\d*)_[1-9]\d*_)", re.ASCII)
 
 # A teacher's physics_2025_2026_all.zip: no number of a file is as small as a year.
@@ -47,7 +47,7 @@ class Canvas(System):
     def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
         """``doejane_LATE_123_456_work.ipynb``: name, the learner's number, the file's."""
         groups = found.groupdict(default="")
-        account, more = groups.get("account", ""), _TWO_MORE.findall(groups["file"])
+        account, more = groups.get("account", ""), _TWO_MORE.findall(f"{groups['number']}_{groups['file']}")
         if _SCHOOL_YEAR.fullmatch(f"{account}_{groups['number']}"):
             return None
         return LmsEntry(
