@@ -124,8 +124,11 @@ def _rows_meant(
     ids = _whose(asked, _ids_of)
     names = _whose(asked, _names_of)
     means: dict[str, set[int]] = {learner: set() for learner in asked}
+    # Where most have the school's, bob@gmail.com may be anybody's.
+    domains = Counter(found for cells, _ in rows.values() for found in re.findall(r"@\S+", " ".join(map(plain, cells))))
+    domain = max(domains, key=lambda one: domains[one], default="")
     for number, (cells, _) in rows.items():
-        for learner in _first(ids, (form for cell in cells for form in _forms(cell))):
+        for learner in _first(ids, (form for cell in cells for form in _forms(cell, domain))):
             means[learner].add(number)
     by_id = {learner for learner, found in means.items() if found}
     settled = set().union(*means.values())
@@ -158,9 +161,10 @@ def _first(known: Mapping[str, set[str]], forms: Iterable[str]) -> set[str]:
     return next((known[form] for form in forms if form in known), set())
 
 
-def _forms(text: str) -> list[str]:
-    """An identifier, but for letter case and Brightspace's ``#``; before an address's @ stands what anybody may choose."""
-    return [form for form in [plain(text).removeprefix("#")] if form]
+def _forms(text: str, domain: str = "") -> list[str]:
+    """An identifier as it is; of an address there the part before the @ as well. Letter case and Brightspace's ``#`` aside."""
+    text = plain(text).removeprefix("#")
+    return [form for form in (text, text.partition("@")[0] if text.endswith(domain) else "") if form]
 
 
 def _name_forms(name: str) -> list[str]:

@@ -171,7 +171,9 @@ def _download(
     fit = [system for system in read if read[system].keys() == names]
     strays = {head for head in heads if head not in names and learner_in(head[-1], upload.lessons, head in folders)[0]}
     beside = len(strays) < 2 and strays <= set(folders) - set(upload.archives)
-    if not fit or not beside or _nameless(upload, heads, names):
+    # A folder in which none of these names stands may be a learner's own, as the others then.
+    without = {head[:-1] for head in heads} - {head[:-1] for head in names}
+    if not fit or not beside or any(one and not lesson_named(one[-1], upload.lessons) for one in without):
         return None
     all_heads = _heads((place.parts for place in upload.places), depth)
     return _given(upload, depth, _readings(replace(upload, systems=fit), all_heads, folders), around)
@@ -258,12 +260,6 @@ def _had_by_all(upload: Upload, heads: Sequence[Parts], entries: Mapping[Parts, 
         return entries
     why = f"whoever made the folder around it may have written the name: {min(names)[-1]!r} may be a learner's, too"
     return {head: replace(entry, unsure=entry.unsure or why) for head, entry in entries.items()}
-
-
-def _nameless(upload: Upload, heads: Iterable[Parts], named: Collection[Parts]) -> str:
-    """A folder in which none of these names stands, so that such folders may be learners' own; empty if there is none."""
-    folders = {head[:-1] for head in heads} - {head[:-1] for head in named}
-    return next((one[-1] for one in sorted(folders) if one and not lesson_named(one[-1], upload.lessons)), "")
 
 
 def _as_an_lms(upload: Upload, heads: Sequence[Parts], folders: Collection[Parts]) -> Sequence[dict[Parts, LmsEntry]]:

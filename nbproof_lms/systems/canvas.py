@@ -28,9 +28,6 @@ _ANONYMOUS = re.compile(
 # So somebody's name may hold, or end with, another's number after all: then two more follow, as they may in a file's name.
 _TWO_MORE = re.compile(r"(?=(?:^|_)(LATE_)?([1-9]\d*)_[1-9]\d*_)", re.ASCII)
 
-# A teacher's physics_2025_2026_all.zip: no number of a file is as small as a year.
-_SCHOOL_YEAR = re.compile(r"20\d\d_20\d\d", re.ASCII)
-
 
 class Canvas(System):
     """Instructure's Canvas."""
@@ -48,8 +45,6 @@ class Canvas(System):
         """``doejane_LATE_123_456_work.ipynb``: name, the learner's number, the file's."""
         groups = found.groupdict(default="")
         account, more = groups.get("account", ""), _TWO_MORE.findall(f"{groups['number']}_{groups['file']}")
-        if _SCHOOL_YEAR.fullmatch(f"{account}_{groups['number']}"):
-            return None
         return LmsEntry(
             groups["name"],
             groups["file"],

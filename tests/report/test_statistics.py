@@ -146,6 +146,14 @@ def test_canvas_keeps_what_is_the_teachers_and_scales(tmp_path: Path) -> None:
     assert made.unmatched == ("eve",) and made.filled == 2 and "scaled from 33" in made.notes[0]
 
 
+def test_an_address_of_ones_own_choice_gets_nobodys_grade(tmp_path: Path) -> None:
+    export = tmp_path / "c.csv"
+    more = '"Roe, Bob",14,A-4,broe@uni.example,CS 1,,,\r\n"March, Mallory",15,A-5,bob@gmail.com,CS 1,,,\r\n'
+    export.write_text(CANVAS.replace("bob@uni.example", "brown@uni.example") + more)
+    made = grade_file(systems()["Canvas"], export, GRADES, [Person("ada")], TITLES)
+    assert made.filled == 1 and set(made.unmatched) == {"BOB", "eve"}
+
+
 def test_canvas_keeps_whom_a_teacher_has_excused(tmp_path: Path) -> None:
     export = tmp_path / "c.csv"
     export.write_text(CANVAS.replace("CS 1,,9,80", "CS 1,EX,9,80"))
