@@ -28,7 +28,7 @@ FOR_THE_COURSE = {"", "checks", "display", "values"}
 """Rooms that a course's own modules may import: what learners have."""
 LEAF_TYPES = "nbproof.values.leaves."
 """Whose modules alone may import torch and NumPy, each that of its name."""
-MOST = {"statements": 24_209, "decisions": 8_245, "functions with more than 10 decisions, in %": 5.0}
+MOST = {"statements": 24_199, "decisions": 8_239, "functions with more than 10 decisions, in %": 5.0}
 """What the house may hold. It only ever gets less: whoever takes something away lowers these."""
 MOST_LINES_OF_TESTS = 34_009
 """Of the modules in tests/, the attacks' programs there, and the front door, nbproof/testing/."""
