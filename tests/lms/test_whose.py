@@ -842,7 +842,9 @@ def test_a_number_in_canvas_that_another_one_has_hands_in_for_nobody(
     own = {"eve_55_101_x.ipynb": EVES, "jane_8_102_2026_11_20_x.ipynb": BOBS}
     if known == "before":
         assert not collecting(own, "first.zip").needs_person
-    (line,) = collecting({f"{start}_190_x.ipynb": HERS, **(own if known == "beside" else {})}, "hooks26.zip").needs_person
+    (line,) = collecting(
+        {f"{start}_190_x.ipynb": HERS, **(own if known == "beside" else {})}, "hooks26.zip"
+    ).needs_person
     assert line.status == "no learner known" and line.why.startswith("Canvas's number may be 7 or 55")
     assert not (course / "submitted" / "bob").exists()
 
