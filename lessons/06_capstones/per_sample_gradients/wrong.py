@@ -53,16 +53,13 @@ class PerSampleGradients:
 +            if self.reduction == "mean":
 +                grad = grad * len(grad)
 +            add(f"{name}.weight", grad.T @ x)
-@@
--                add(f"{name}.bias", grad)
-+                add(f"{name}.bias", grad.sum(0))
 
 # %% bias_for_every_layer
 # misconception: an entry for the bias of a layer that has none | hint: per_sample_bias_too_many
 # edits: batch_summed
 -            add(f"{name}.weight", grad.T @ x)
 -            if layer.bias is not None:
--                add(f"{name}.bias", grad.sum(0))
+-                add(f"{name}.bias", grad)
 +            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
 +            add(f"{name}.bias", grad)
 
@@ -77,6 +74,9 @@ class PerSampleGradients:
 # edits: batch_summed
 -            add(f"{name}.weight", grad.T @ x)
 +            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
+@@
+-                add(f"{name}.bias", grad)
++                add(f"{name}.bias", grad.sum(0))
 
 # %% children_only
 # misconception: direct children only | hint: per_sample_children_only
