@@ -98,11 +98,11 @@ def wrong_layers(model, saved, own):
 
 
 class Wing(nn.Module):
-    """A layer whose result is cut in three, an activation of one third, and a product of its own, with a buffer in it."""
+    """A layer whose result is cut in three, two of which are saved apart, and a product of its own, with a buffer in it."""
 
     def __init__(self, size):
         super().__init__()
-        self.bone, self.skin, self.lift = nn.Linear(size, 3 * size), nn.Tanh(), nn.Buffer(torch.rand(size) + 0.5)
+        self.bone, self.skin, self.lift = nn.Linear(size, 3 * size), nn.SiLU(), nn.Buffer(torch.rand(size) + 0.5)
 
     def forward(self, x):
         one, other, _ = self.bone(x).chunk(3, 1)
@@ -284,9 +284,9 @@ class InTheAir(Check):
     def truth(self, case):
         model, air = bird(case, "a hidden bird")
         flight, output, by_layer = 4 * air.numel(), model(air), {wing: 4 * air.shape[1] for wing in model.route}
-        # A linear layer saves its input, a tanh its result, a product its factors: a third of a storage, a buffer.
+        # A linear layer and a SiLU save their input, here a third of a storage, a product its factors: another third, a buffer.
         for wing in model.route:
-            for layer, times in ((f"{wing}.bone", 1), (f"{wing}.skin", 1), (wing, 3)):
+            for layer, times in ((f"{wing}.bone", 1), (f"{wing}.skin", 3), (wing, 1)):
                 by_layer[layer] = by_layer.get(layer, 0) + times * flight
         by_layer |= {model.tail: flight, "": 4 * output.numel()}
         grads = torch.autograd.grad(output.square().sum(), list(model.parameters()))

@@ -1,7 +1,7 @@
 # nothing to break: Write the context manager
 
-# %% addresses_and_elements
-# misconception: address and size of the tensor, not of its storage | hint: memory_tensor_not_storage
+# %% addresses_of_tensors
+# misconception: tells storages apart by the address of the tensor | hint: memory_tensor_not_storage
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -27,7 +27,7 @@ class ActivationMemory:
         def pack(tensor):
             if tensor.data_ptr() not in own | seen:
                 seen.add(tensor.data_ptr())
-                count(tensor.nbytes)
+                count(tensor.untyped_storage().nbytes())
             return tensor.detach()
 
         def unpack(kept):
@@ -48,13 +48,13 @@ class ActivationMemory:
 
 # %% class_names
 # misconception: class names as keys | hint: memory_layer_classes
-# edits: addresses_and_elements
+# edits: addresses_of_tensors
 -        own = {p.data_ptr() for p in self.model.parameters()}
 +        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
 @@
 -            if tensor.data_ptr() not in own | seen:
 -                seen.add(tensor.data_ptr())
--                count(tensor.nbytes)
+-                count(tensor.untyped_storage().nbytes())
 +            storage = tensor.untyped_storage()
 +            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
 +                seen.add(storage.data_ptr())
@@ -66,13 +66,13 @@ class ActivationMemory:
 # %% counts_every_save
 # misconception: counts whatever passes pack | hint: memory_counts_all
 # breaks: each storage once and in full
-# edits: addresses_and_elements
+# edits: addresses_of_tensors
 -        own = {p.data_ptr() for p in self.model.parameters()}
 +        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
 @@
 -            if tensor.data_ptr() not in own | seen:
 -                seen.add(tensor.data_ptr())
--                count(tensor.nbytes)
+-                count(tensor.untyped_storage().nbytes())
 +            count(tensor.numel() * tensor.element_size())
 
 # %% counts_parameters
