@@ -133,12 +133,6 @@ def safe_features(model, layers, x):
         handle.remove()
     return features
 
-# %% numpy_view
-# misconception: takes numpy() for a copy | hint: feat_alias
-# edits: clone_without_detach
--        features[name] = output.clone()
-+        features[name] = torch.from_numpy(output.detach().cpu().numpy())
-
 # %% on_top_of_torchvision
 # misconception: trusts torchvision's extractor | hint: feat_alias
 def safe_features(model, layers, x):
@@ -198,3 +192,10 @@ def safe_features(model, layers, x):
         model(x)
         model(x)
     return features
+
+# %% eval_mode
+# misconception: switches the model to eval mode | hint: changes_mode
+# edits: runs_it_twice
+-        model(x)
+-        model(x)
++        model.eval()(x)
