@@ -32,6 +32,8 @@ from course import hint, progress, solution
 from course.data import reads, train_to_read
 from course.pictures.module_tree import draw_module_tree
 
+torch.set_num_threads(1)  # nets as small as these run fastest on one thread
+
 # %% [markdown]
 # ## A network that forgets overnight
 #

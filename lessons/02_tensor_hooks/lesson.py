@@ -27,6 +27,9 @@ from torch.nn import Parameter
 
 from course import hint, progress, solution
 from course.models import Model, TestNet
+
+torch.set_num_threads(1)  # nets as small as these run fastest on one thread
+
 # %% [markdown]
 # # Part 1: the first hooks
 #
@@ -113,7 +116,6 @@ import copy
 
 from course.data import digit_batches, digits, train_to_read
 
-torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 pictures, labels = digits()
 torch.manual_seed(0)
 embed = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))

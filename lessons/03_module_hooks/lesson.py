@@ -33,6 +33,8 @@ from course.gpt import Block, TinyGPT
 from course.models import Add, Model
 from course.sources import show_source
 
+torch.set_num_threads(1)  # nets as small as these run fastest on one thread
+
 # %% [markdown]
 # ## A net that dies
 

@@ -39,6 +39,8 @@ from course.pictures.module_tree import draw_module_tree
 from course.sources import show_source
 from course.tree import Function_A, Function_B, Function_C, Function_D, Layer_AB, Layer_CD, Model
 
+torch.set_num_threads(1)  # nets as small as these run fastest on one thread
+
 # %% [markdown]
 # ## A net that does not learn
 #
