@@ -254,7 +254,9 @@ def _had_by_all(upload: Upload, heads: Sequence[Parts], entries: Mapping[Parts, 
     """The names, which are in doubt unless folders are sections or weeks: whoever made theirs may have written one in it."""
     names = {head[:-1]: set[str]() for head in heads if head[1:] and not lesson_named(head[-2], upload.lessons)}
     for head, entry in entries.items():
-        names.get(head[:-1], set()).add(plain(entry.name))
+        # Of one folder any; of several only who is known: two notebooks of everybody's, part a and part b, would be learners.
+        called = upload.who(entry.name) or ({plain(entry.name)} if len(names) == 1 else set())
+        names.get(head[:-1], set()).update(called)
     # A learner's own folder may hold a few; most of them do only where they are no learners'.
     if sum(len(called) > 1 for called in names.values()) * 2 >= len(names):
         return entries

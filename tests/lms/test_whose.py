@@ -157,6 +157,18 @@ def test_what_lies_deeper_in_one_folder_alone_is_no_layout(
     assert not (course / "submitted").exists()
 
 
+@pytest.mark.parametrize("roster", [[], PEOPLE])
+@pytest.mark.parametrize("two", [("01_first_a", "01_first_b"), ("01_first_{}", "01_first_{}_plots"), ("{}", "plots")])
+def test_two_notebooks_of_everybodys_make_no_sections_of_their_folders(
+    two: tuple[str, str], roster: list[str], collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member(name) for name in roster])
+    folders = enumerate(name for name in PEOPLE if name != "bob")
+    both = {f"submission_{at}/{called.format(name)}.ipynb": EVES for at, name in folders for called in two}
+    collecting({**both, "submission_9/01_first_bob.ipynb": HERS}, "all.zip")
+    assert not (course / "submitted").exists()
+
+
 @pytest.mark.parametrize("roster", [[], [Member("bob"), Member("eve")]])
 def test_an_exchange_is_left_to_nbgrader(roster: list[Member], collecting: Collecting, course: Path) -> None:
     """Everybody can hand in there under any name."""
