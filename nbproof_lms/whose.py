@@ -252,13 +252,19 @@ def _named(upload: Upload, name: str, is_folder: bool) -> tuple[str, bool]:
 
 def _had_by_all(upload: Upload, heads: Sequence[Parts], entries: Mapping[Parts, LmsEntry]) -> Mapping[Parts, LmsEntry]:
     """The names, which are in doubt unless folders are sections or weeks: whoever made theirs may have written one in it."""
-    names = {head[:-1]: set[str]() for head in heads if head[1:] and not lesson_named(head[-2], upload.lessons)}
-    for head, entry in entries.items():
-        names.get(head[:-1], set()).add(plain(entry.name))
-    # A learner's own folder may hold a few; most of them do only where they are no learners'.
-    if sum(len(called) > 1 for called in names.values()) * 2 >= len(names):
+    folders = {
+        head[:at] for head in heads for at in range(1, len(head)) if not lesson_named(head[at - 1], upload.lessons)
+    }
+    levels = [[one for one in folders if len(one) == at] for at in {len(one) for one in folders}]
+    names = defaultdict[Parts, set[str]](set)
+    for (head, entry), level in product(entries.items(), levels):
+        # Of one folder any; of several only who is known: two notebooks of everybody's, part a and part b, would be learners.
+        called = upload.who(entry.name) or ({plain(entry.name)} if len(level) == 1 else set())
+        names[head[: len(level[0])]].update(called)
+    # A learner's own folder may hold a few, and folders with a few; most of them do only where they are no learners'.
+    if all(sum(len(names[one]) > 1 for one in level) * 2 > len(level) for level in levels):
         return entries
-    why = f"whoever made the folder around it may have written the name: {min(names)[-1]!r} may be a learner's, too"
+    why = f"whoever made the folder around it may have written the name: {min(folders)[-1]!r} may be a learner's, too"
     return {head: replace(entry, unsure=entry.unsure or why) for head, entry in entries.items()}
 
 

@@ -157,6 +157,40 @@ def test_what_lies_deeper_in_one_folder_alone_is_no_layout(
     assert not (course / "submitted").exists()
 
 
+@pytest.mark.parametrize("roster", [[], PEOPLE])
+@pytest.mark.parametrize("two", [("01_first_a", "01_first_b"), ("01_first_{}", "01_first_{}_plots"), ("{}", "plots")])
+def test_two_notebooks_of_everybodys_make_no_sections_of_their_folders(
+    two: tuple[str, str], roster: list[str], collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member(name) for name in roster])
+    folders = enumerate(name for name in PEOPLE if name != "bob")
+    both = {f"submission_{at}/{called.format(name)}.ipynb": EVES for at, name in folders for called in two}
+    collecting({**both, "submission_9/01_first_bob.ipynb": HERS}, "all.zip")
+    assert not (course / "submitted").exists()
+
+
+SEVERAL = ["01_first_bob", "01_first_emil"]
+OF_FEW = {
+    "half of all": (["eve"], "", SEVERAL),
+    "a lesson's folder in each": (PEOPLE, "01_first/", SEVERAL),
+    "more folders than the others": (PEOPLE, "src/", [f"{at}/{name}" for at in range(9) for name in SEVERAL]),
+}
+"""Who else handed in, in which folder of theirs, and what mallory's own folder holds."""
+
+
+@pytest.mark.parametrize("roster", [[], PEOPLE])
+@pytest.mark.parametrize("case", OF_FEW)
+def test_a_learners_folder_makes_no_sections_of_all(
+    case: str, roster: list[str], collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member(name) for name in roster])
+    people, inside, hers = OF_FEW[case]
+    theirs = {f"homework-1-x{at}/{inside}work.ipynb": EVES for at in range(len(people))}
+    mine = {f"homework-1-x99/{inside}{name}.ipynb": HERS + b" " * at for at, name in enumerate(hers)}
+    collecting({**theirs, **mine}, "all.zip")
+    assert not (course / "submitted").exists()
+
+
 @pytest.mark.parametrize("roster", [[], [Member("bob"), Member("eve")]])
 def test_an_exchange_is_left_to_nbgrader(roster: list[Member], collecting: Collecting, course: Path) -> None:
     """Everybody can hand in there under any name."""
