@@ -159,6 +159,8 @@ class TorchLeaf(Leaf):
                     register.update(contents[name])
 
 
+_IMPLEMENTED = frozenset(torch.library._impls)
+"""Operators that have a kernel by a ``torch.library.Library`` before any learner's code runs."""
 _MET_HERE = tuple(
     f"/{one}" for one in ("CPU", "AutogradCPU", "Autograd", "ADInplaceOrView", "CompositeImplicitAutograd")
 )
@@ -166,7 +168,7 @@ _MET_HERE = tuple(
 
 def _exchanged_operators() -> set[str]:
     """Operators of torch's own that have another kernel by a ``torch.library.Library``: torch makes none of these by itself."""
-    return {one for one in torch.library._impls if one.endswith(_MET_HERE) and one.startswith("aten/")}
+    return {one for one in torch.library._impls - _IMPLEMENTED if one.endswith(_MET_HERE) and one.startswith("aten/")}
 
 
 def _put_operators_back() -> None:
