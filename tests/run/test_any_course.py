@@ -209,6 +209,18 @@ def test_what_a_cell_defined_before_it_ran_too_long_stands(tmp_path: Path, pool:
     assert earned == {"test_squares": 2, "test_more": 0, "test_last": 2}
 
 
+def test_hidden_tests_do_not_wait_for_an_endless_loop_again(tmp_path: Path, pool: PoolMaker) -> None:
+    """They run in a process of their own, which stops soon where the first one was interrupted; what was defined stands."""
+    loop = (
+        "import time\n\ndef squares(n):\n    return [i * i for i in range(n)]\n\nbegin = time.monotonic()\n"
+        "try:\n    while True:\n        pass\nfinally:\n    spent = time.monotonic() - begin"
+    )
+    hidden = "assert squares(2) == [0, 1]\n### BEGIN HIDDEN TESTS\nassert spent < 3.5\n### END HIDDEN TESTS"
+    cells = {**SQUARES, "test_spent": ("test", hidden)}
+    earned = marked(tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 4\n", squares=loop)
+    assert earned == {"test_squares": 2, "test_spent": 2}
+
+
 def test_a_read_only_cell_of_the_instructors_may_take_longer(tmp_path: Path, pool: PoolMaker) -> None:
     """What it imports takes its time on a busy machine, and without it every answer would be wrong."""
     cells = {"setup": ("setup", "import time\ntime.sleep(2.5)\nready = 1"), **SQUARES}
