@@ -59,7 +59,7 @@ TESTS = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(PY) -m pytest
 AT_ONCE = --dist loadfile --no-loadscope-reorder
 
 quick: $(DEV) ## check after each change, in a minute: style, types, the quick tests, a thin slice of the engine
-	@$(TESTS) -n logical $(AT_ONCE) $(patsubst %,--ignore=tests/%,attacks browser dask gradebook nbgrader run) -m "not (slow or stock or browser or nightly)"
+	@$(TESTS) -n logical $(AT_ONCE) $(patsubst %,--ignore=tests/%,attacks browser gradebook nbgrader run) -m "not (slow or stock or browser or nightly)"
 
 test: $(DEV) ## run what CI runs: of each kind of test at least one
 	@$(TESTS) -n auto $(AT_ONCE) -m "not nightly"

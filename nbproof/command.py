@@ -6,12 +6,12 @@ import argparse
 import contextlib
 import os
 import shlex
-import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import requires
 from pathlib import Path
+from typing import Any
 
 from nbproof.course_file import the_course
 from nbproof.errors import UsageError
@@ -19,12 +19,14 @@ from nbproof.errors import UsageError
 __all__ = [
     "PATH_AT_START",
     "Command",
+    "Options",
     "course_command",
     "course_in",
     "formgrader_on_a_hub",
     "formgrader_place",
     "module_name",
     "nbgrader_command",
+    "option",
     "prepared_python",
     "this_python",
     "with_extra",
@@ -52,14 +54,31 @@ class Command:
     """Whether it works in a course's folder."""
 
 
+Option = tuple[tuple[str, ...], Mapping[str, Any]]
+
+
+def option(*names: str, **how: Any) -> Option:
+    """One argument of a command, as argparse's ``add_argument`` takes it."""
+    return names, how
+
+
+@dataclass(frozen=True)
+class Options:
+    """All that a command takes, as data, for :attr:`Command.add_arguments`."""
+
+    given: Sequence[Option] = ()
+    epilog: str = ""
+
+    def __call__(self, parser: argparse.ArgumentParser) -> None:
+        """Tell argparse."""
+        parser.epilog = self.epilog or None
+        for names, how in self.given:
+            parser.add_argument(*names, **how)
+
+
 def this_python() -> str:
     """How to call the interpreter that runs this, from the folder that the user stands in, as a word for the shell."""
-    called = sys.executable or "python"
-    for name in ("python", "python3"):
-        # An activated environment; by its own path, for an environment's interpreter is a link to another's.
-        if shutil.which(name, path=PATH_AT_START) == called:
-            return name
-    called = _from_here(called)
+    called = _from_here(sys.executable or "python")
     if os.name == "nt":
         return f'"{called}"' if " " in called else called
     return shlex.quote(called)
@@ -103,11 +122,8 @@ def formgrader_on_a_hub() -> str:
     if not os.environ.get("JUPYTERHUB_SERVICE_PREFIX"):
         return ""
     # JupyterHub 5 may know how it is called from outside; nobody else does.
-    hub = (
-        os.environ.get("JUPYTERHUB_PUBLIC_HUB_URL")
-        or f"https://YOUR-HUB{os.environ.get('JUPYTERHUB_BASE_URL', '/')}hub/"
-    )
-    return f"{hub.rstrip('/')}/user-redirect/formgrader"
+    base = f"https://YOUR-HUB{os.environ.get('JUPYTERHUB_BASE_URL', '/')}hub/"
+    return f"{os.environ.get('JUPYTERHUB_PUBLIC_HUB_URL', base).rstrip('/')}/user-redirect/formgrader"
 
 
 def module_name() -> str:
@@ -128,18 +144,13 @@ def nbgrader_command(words: str) -> str:
 
 
 def with_extra(extra: str) -> str:
-    """The command that installs an extra of the tool's: from the clone that it lies in, or by what it needs."""
-    tool = Path(__file__).resolve().parent
-    if not (tool / "pyproject.toml").exists():
-        # The tool itself came as a file that may be gone, so pip is told the libraries.
-        needs = [one for one in requires("nbproof") or [] if f'extra == "{extra}"' in one]
-        return shlex.join([this_python(), "-m", "pip", "install", *(one.partition(";")[0].strip() for one in needs)])
-    pins = _from_here(str(tool.parent / "constraints.txt"))
-    return shlex.join([this_python(), "-m", "pip", "install", "-c", pins, "-e", f"{_from_here(str(tool))}[{extra}]"])
+    """The command that installs what an extra of the tool's needs: the tool itself may have come as a file that is gone."""
+    needs = [one.partition(";")[0].strip() for one in requires("nbproof") or [] if f'extra == "{extra}"' in one]
+    return shlex.join([this_python(), "-m", "pip", "install", *needs])
 
 
 def prepared_python(words: Sequence[str]) -> str:
-    """``python -m MODULE WORDS`` by the course's own environment, for a Python that lacks the packages; or how to make it."""
+    """``python -m course WORDS`` by the course's own environment, for a Python that lacks the packages; or how to make it."""
     home = Path(__file__).resolve().parent.parent
     place = home / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if place.exists() and not os.path.samefile(sys.prefix, home / ".venv"):

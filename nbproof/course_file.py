@@ -15,7 +15,7 @@ import pkgutil
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -220,33 +220,16 @@ def find_course(root: Path) -> None:
 
 
 @cache
-def _read(package: str) -> CourseFile:
-    folder = Path(package)
+def _read(place: str) -> CourseFile:
+    folder = Path(place)
     path = folder / _NAME
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm", "truths", "steady")}
         package = folder.name if (folder / "__init__.py").exists() else ""
-        name = str(told.get("name", folder.parent.name if package else folder.name))
-        goes_wrong = {slug: str(one) for slug, one in dict(told.get("goes_wrong", {})).items()}
-        picture, wheel, nothing = (str(told.get(key, "")) for key in ("picture", "wheel", "nothing_came"))
-        errors = tuple({key: str(one[key]) for key in one} for one in told.get("errors", ()))
-        return CourseFile(
-            package,
-            folder,
-            str(told.get("says", name)),
-            name,
-            lists["leaves"],
-            lists["warm"],
-            picture,
-            wheel,
-            dict(told.get("budget", {})),
-            lists["truths"],
-            errors,
-            nothing,
-            goes_wrong,
-            lists["steady"],
-            str(told.get("language", CourseFile.language)),
-        )
+        name = folder.parent.name if package else folder.name
+        told = {"name": name, "says": told.get("name", name), **told}
+        known = {one.name: told[one.name] for one in fields(CourseFile) if one.name in told}
+        lists = {one: tuple(value) for one, value in known.items() if isinstance(value, list)}
+        return CourseFile(**{**known, **lists, "package": package, "folder": folder})
     except (OSError, ValueError) as error:
         raise UsageError(f"{_NAME} cannot be read: {error}", str(path), "correct that file") from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from types import FrameType
 
@@ -18,8 +17,6 @@ __all__ = ["EXIT_CODE", "for_this_process_only", "listen", "told_to_stop"]
 EXIT_CODE = 130
 """What shells expect of a program that was interrupted: 128 and the number of the signal."""
 
-_MOMENT = 0.02
-"""Seconds."""
 _CLEARING_UP = b"still clearing up; Ctrl-C once more leaves at once\n"
 
 
@@ -32,19 +29,6 @@ class _Heard:
 def listen() -> None:
     """Raise KeyboardInterrupt at the first Ctrl-C only. For a process of our own: a library leaves signals alone."""
     signal.signal(signal.SIGINT, _interrupt)
-    # Raised in a finalizer or in a callback from C, an exception is printed and forgotten: that was not its purpose.
-    before = sys.unraisablehook
-
-    def hook(unraisable: sys.UnraisableHookArgs) -> None:
-        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-            before(unraisable)
-        elif hasattr(signal, "setitimer"):
-            # Here it would be forgotten again; a moment later that is over.
-            _Heard.times = 0
-            signal.signal(signal.SIGALRM, _interrupt)
-            signal.setitimer(signal.ITIMER_REAL, _MOMENT)
-
-    sys.unraisablehook = hook
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -36,7 +36,7 @@ class Places:
 
     def base(self, step: str) -> Path:
         """The folder of a step, with all that is in it."""
-        above = self.structure.replace(_ASSIGNMENT, _LEARNER).partition(_LEARNER)[0]
+        above = self.structure.partition(_LEARNER)[0]
         return self.root / above.format(nbgrader_step=self.steps[_STEPS.index(step)])
 
     def folder(self, step: str, learner: str, lesson: str) -> Path:
@@ -78,15 +78,9 @@ class Places:
         names = [f"{assignment}/{notebook}" for notebook in notebooks]
         return [name for name in names if (path := self.source(name)).is_file() and b'"grade_id"' in path.read_bytes()]
 
-    @property
-    def learner_first(self) -> bool:
-        """Whether a learner's folder holds assignments; else an assignment's holds learners."""
-        return self.structure.index(_LEARNER) < self.structure.index(_ASSIGNMENT)
-
     def named(self, folder: Path) -> tuple[str, str]:
         """Whose, and of which assignment, a folder at a step is."""
-        first, second = folder.parent.name, folder.name
-        return (first, second) if self.learner_first else (second, first)
+        return folder.parent.name, folder.name
 
     def handed_in(self, step: str = "submitted") -> Iterator[Path]:
         """The folders of assignments at a step, in order, as far as they can be read."""
@@ -95,7 +89,7 @@ class Places:
                 yield from filter(Path.is_dir, self.inner(outer))
 
     def outer(self, step: str) -> list[Path]:
-        """The folders of learners at a step; those of assignments, if these hold learners."""
+        """The folders of learners at a step."""
         return sorted(path for path in self.base(step).glob("*") if path.is_dir() and path.name[:1] != ".")
 
     def inner(self, outer: Path) -> list[Path]:
@@ -107,16 +101,13 @@ class Places:
         learner, assignment = self.named(folder)
         return [Key(learner, lesson) for lesson in known if assignment_of(lesson) == assignment]
 
-    def of(self, step: str, learner: str) -> list[Path]:
-        """A learner's folders at a step, where they are or would be."""
-        base = self.base(step)
-        return [base / learner] if self.learner_first else [path / learner for path in self.outer(step)]
+    def of(self, step: str, learner: str) -> Path:
+        """A learner's folder at a step, where it is or would be."""
+        return self.base(step) / learner
 
     def learners(self) -> list[str]:
         """Everybody who has a folder in submitted/."""
-        if self.learner_first:
-            return [path.name for path in self.outer("submitted")]
-        return sorted({path.name for path in self.handed_in()})
+        return [path.name for path in self.outer("submitted")]
 
     @property
     def private(self) -> list[Path]:
@@ -134,10 +125,10 @@ def places(root: Path) -> Places:
 def _made(root: Path, stamp: object) -> Places:
     told = config_of(root).CourseDirectory
     structure = str(told.get("directory_structure", _STRUCTURE))
-    if sorted(structure.replace("\\", "/").split("/")[-2:]) != [_ASSIGNMENT, _LEARNER]:
+    if structure.replace("\\", "/").split("/")[-2:] != [_LEARNER, _ASSIGNMENT]:
         raise UsageError(
             f"assignments lie where this grader does not find them: {structure!r}",
             "c.CourseDirectory.directory_structure in nbgrader_config.py",
-            "let it end with {student_id}/{assignment_id}, in either order",
+            "let it end with {student_id}/{assignment_id}",
         )
     return Places(root, tuple(str(told.get(f"{step}_directory", step)) for step in _STEPS), structure)

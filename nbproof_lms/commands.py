@@ -23,6 +23,7 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
         help=f"a folder, a zip or a tar as an LMS hands it over ({', '.join(systems())}), or notebooks",
     )
     reading_arguments(command)
+    command.add_argument("--dry-run", action="store_true", help="say what would be done, write nothing")
     command.add_argument("--all", action="store_true", help="list every file of a large upload")
     command.epilog = (
         "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
@@ -42,12 +43,11 @@ def reading_arguments(command: argparse._ActionsContainer) -> None:
         "Moodle's participants",
     )
     add("--learner", metavar="NAME", help="all of it is this learner's, and counts, whatever the names say")
-    add("--dry-run", action="store_true", help="say what would be done, write nothing")
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """What was said of how an upload is to be read, as ``nbproof_lms.collect`` takes it."""
-    return {name: getattr(arguments, name) for name in ("lesson", "names", "learner", "dry_run")}
+    return {name: getattr(arguments, name) for name in ("lesson", "names", "learner")}
 
 
 def _collect(arguments: argparse.Namespace) -> int:
@@ -58,7 +58,8 @@ def _collect(arguments: argparse.Namespace) -> int:
 
     lock = contextlib.nullcontext() if arguments.dry_run else only_run(arguments.course)
     with lock, progress("collecting") as step:
-        collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
+        reading = {**reading_of(arguments), "dry_run": arguments.dry_run}
+        collected = collect(arguments.course, arguments.paths, **reading, step=step)
     print_collected(collected, arguments.course, arguments.all)
     return 1 if collected.needs_person else 0
 

@@ -27,7 +27,6 @@ _LONGEST = (
     "tests/attacks",
     "tests/browser",
     "tests/test_house",
-    "tests/dask",
     "tests/run/test_batch",
 )
 

@@ -19,7 +19,7 @@ from nbproof.authoring.bundle import is_for_learners
 
 ROOT = Path(__file__).parent.parent
 ROOMS = (
-    "testing", "cli", "nbgrader", "nbproof_lms", "dask", "report", "feedback", "authoring", "run", "gradebook", "marking",
+    "testing", "cli", "nbgrader", "nbproof_lms", "report", "feedback", "authoring", "run", "gradebook", "marking",
     "sandbox", "checks", "recover", "display", "values", "",
 )  # fmt: skip
 """From the roof, where tests come in, to the ground, where the modules lie that belong to no room. What hands over and takes

@@ -72,24 +72,6 @@ def test_a_python_that_does_not_serve_is_told_which_do(install: ModuleType, monk
     assert "make grade PYTHON=/path/to/python3" in then
 
 
-def test_another_python_on_the_path_is_taken_instead(
-    install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    other = tmp_path / "python3.99"
-    other.write_text('#!/bin/sh\necho "here: $*"\n')
-    other.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(install, "OLDEST", (3, 98))
-    monkeypatch.setattr(install, "NEWEST", (3, 99))
-    monkeypatch.setattr(sys, "argv", ["install.py", "--torch", "cpu"])
-    with pytest.raises(SystemExit) as end:
-        install.use_a_python_that_serves(AGAIN)
-    assert end.value.code == 0
-    said = capfd.readouterr().out
-    assert f"going on with {other}" in said
-    assert f"here: {tmp_path / 'install.py'} --torch cpu" in said
-
-
 SAID = {
     "offline": (
         "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<pip._vendor.urllib3."
@@ -102,30 +84,10 @@ SAID = {
         "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n",
         "not enough space on the disk", "then: make lab TORCH=cpu",
     ),
-    "closed": (
-        "ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied: '/x/.venv/lib'\n",
-        ".venv cannot be written", "let your user write",
-    ),
-    "Debian without python3-venv": (
-        "The virtual environment was not created successfully because ensurepip is not\navailable.  On Debian/Ubuntu "
-        "systems, you need to install the python3-venv\npackage using the following command.\n\n    apt install "
-        "python3.11-venv\n",
-        "venv or ensurepip is missing", f"sudo apt install python3.{sys.version_info[1]}-venv; then: make lab",
-    ),
-    "proxy": (
-        "WARNING: Retrying after connection broken by 'SSLError(SSLCertVerificationError(1, '[SSL: "
-        "CERTIFICATE_VERIFY_FAILED] certificate verify failed'))': /simple/torch/\n",
-        "certificate", "set PIP_CERT",
-    ),
     "no wheel": (
         "ERROR: Could not find a version that satisfies the requirement torch==2.13.0 (from versions: none)\n"
         "ERROR: No matching distribution found for torch==2.13.0\n",
         "torch==2.13.0 is not available for this machine", "64-bit Python",
-    ),
-    "anything else": (
-        "Collecting torch\nERROR: Cannot install x because these package versions have conflicting dependencies.\n"
-        "[notice] A new release of pip is available\n",
-        "these package versions have conflicting dependencies", "read that file; then: make lab",
     ),
 }  # fmt: skip
 
@@ -141,18 +103,6 @@ def test_what_pip_says_becomes_a_fact_and_a_next_step(
     assert len(lines) == 3 and all("\n" not in line for line in lines)
     assert fact in lines[0]
     assert then in lines[2]
-
-
-def test_a_full_disk_and_a_missing_module_are_told_before_anything_is_downloaded(
-    install: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(install.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 3 * 10**8}))
-    with pytest.raises(install.SetupError, match=r"0\.3 GB free"):
-        install.make_environment("default", AGAIN)
-    monkeypatch.setattr(install.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(install.SetupError, match="venv or ensurepip is missing"):
-        install.make_environment("default", AGAIN)
-    assert not os.path.exists(install.VENV)
 
 
 def test_a_moved_or_half_made_environment_is_noticed(install: ModuleType) -> None:
@@ -206,26 +156,6 @@ def test_a_set_up_that_failed_goes_on_when_it_can(folder: Path) -> None:
     assert anew.returncode == 0, anew.stderr
     assert f"making .venv anew: it was made in {folder}, and cannot be moved" in anew.stdout
     assert (moved / ".venv" / ".for-use").read_text() == f"{moved}\n"
-
-
-def test_pytorch_without_cuda_is_one_word_of_make(
-    folder: Path, install: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "install.py --torch cpu --again 'make lab" in _make(folder, "-n", "lab", "TORCH=cpu").stdout
-    assert "install.py --torch default" in _make(folder, "-n", "lab").stdout
-    calls: list[list[str]] = []
-    monkeypatch.setattr(install, "make_environment", lambda torch, again: False)
-    monkeypatch.setattr(install, "run_pip", calls.append)
-    monkeypatch.setattr(install.sys, "platform", "linux")
-    (folder / "requirements.txt").write_text("numpy==1\ntorch==2.13.0\ntorchvision==0.28.0\n")
-    os.mkdir(install.VENV)
-    install.set_up("cpu", False, AGAIN)
-    install.set_up("default", True, AGAIN)
-    two, rest, usual = calls
-    assert two[two.index("--index-url") + 1].startswith("https://download.pytorch.org/")
-    assert [one.split("==")[0] for one in two[-2:]] == ["torch", "torchvision"]
-    assert rest[-1].endswith("/requirements.txt") and usual[-1].endswith("/requirements-dev.txt")
-    assert not [word for word in rest + usual if "index-url" in word]
 
 
 def test_a_python_that_is_not_there_is_told(folder: Path) -> None:

@@ -1,18 +1,17 @@
-"""README and docs: what they name is there. Links, headings, targets, commands, options, files, limits, functions."""
+"""README, docs and containers: what they name is there. Links, headings, targets, commands, files, limits."""
 
 from __future__ import annotations
 
 import ast
-import importlib
-import inspect
+import json
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
-import matplotlib.pyplot as plt
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -35,12 +34,6 @@ SPEAKING = [
 OTHERS = ("Makefile", "pyproject.toml", ".ci/run", ".github/workflows/ci.yml")
 NAMED = re.compile(r"(?P<page>\bdocs/\w+\.md|\b(?:README|CONTRIBUTING)(?:\.md)?)(?:(?:`|``)?, '(?P<heading>[^']+)')?")
 """How messages name a page, and a heading of it."""
-
-NOT_OURS = frozenset(
-    {"--no-browser", "--port=8899", "--pids-limit", "--memory", "--cpus", "--security-opt", "--memory-limit", "--nworkers",
-     "--nthreads"}
-)  # fmt: skip
-"""Options of JupyterLab, Docker and Dask that pages name by themselves."""
 
 
 @cache
@@ -176,31 +169,6 @@ def test_commands_of_the_course_are_read(page: str, capsys: pytest.CaptureFixtur
         assert not unknown or arguments.chosen.passes_on, f"{page}: {shlex.join(words)}"
 
 
-def _options() -> set[str]:
-    """All options of the course's commands, of install.py, and of the modules that pages name."""
-    places = [*ROOT.glob("nbproof*/**/*.py"), *ROOT.glob("tests/attacks/*.py"), *ROOT.glob("tests/browser/*.py")]
-    places += [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("deploy/**/*.py"), ROOT / "install.py"]
-    return {found for path in places for found in re.findall(r"\"(--[a-z][\w-]*)\"", path.read_text(encoding="utf-8"))}
-
-
-@EVERY_PAGE
-def test_options_that_stand_alone_are_somebodys(page: str) -> None:
-    named = {words[0] for words in commands(page) if words and words[0].startswith("--")}
-    assert named - NOT_OURS <= _options() | {"--help"}
-
-
-@EVERY_PAGE
-def test_modules_that_are_run_are_there_with_their_options(page: str) -> None:
-    for words in commands(page):
-        for at, word in enumerate(words):
-            if words[at - 1] != "-m" or not re.match(r"(tests|benchmarks)\.\w", word):
-                continue
-            place = ROOT / word.replace(".", "/")
-            text = (place / "__main__.py" if place.is_dir() else place.with_suffix(".py")).read_text(encoding="utf-8")
-            missing = [one for one in words[at + 1 :] if one.startswith("--") and f'"{one}"' not in text]
-            assert not missing, f"{page}: {shlex.join(words)}"
-
-
 @EVERY_PAGE
 def test_files_that_pages_name_are_there(page: str) -> None:
     for span in (token.content for token in tokens(page) if token.type == "code_inline"):
@@ -254,15 +222,58 @@ def test_the_figures_of_the_engine_are_its_own() -> None:
     assert f"at most {('no', 'one', 'two', 'three', 'four', 'five', 'six')[MOST_NUMBERS]} numbers" in text
 
 
-def test_the_pictures_for_ones_own_models_are_drawn_as_told() -> None:
-    text = PAGES["docs/learners.md"].read_text(encoding="utf-8")
-    calls = re.findall(r"`(\w+)\.(draw_\w+)\((.*?)\)`", text)
-    assert len(calls) >= 10
-    for module, function, arguments in calls:
-        signature = inspect.signature(getattr(importlib.import_module(f"course.pictures.{module}"), function))
-        given = ast.parse(f"f({arguments})", mode="eval").body
-        assert isinstance(given, ast.Call)
-        signature.bind(*given.args, **{word.arg: word.value for word in given.keywords if word.arg})
-    for block in (token.content for token in tokens("docs/learners.md") if token.info == "python"):
-        exec(compile(block, "docs/learners.md", "exec"), {})
-    plt.close("all")
+DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
+DEVCONTAINER = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+
+
+def test_nothing_runs_as_root_and_what_is_run_is_there() -> None:
+    user = DOCKERFILE.index("\nUSER learner")
+    assert "RUN make" not in DOCKERFILE[:user] and "USER root" not in DOCKERFILE
+    (command,) = re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    assert json.loads(command) == [".venv/bin/python", "-m", "course", "lab", "--ip=0.0.0.0", "--no-browser"]
+    targets = set(re.findall(r"^(\w+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for text in (DOCKERFILE, DEVCONTAINER["onCreateCommand"]):
+        found = re.findall(r"make (\w+) TORCH=cpu", text)
+        assert found and set(found) <= targets
+    (line,) = (ROOT / ".binder" / "requirements.txt").read_text().splitlines()
+    assert (ROOT / ".binder" / line.removeprefix("-r ")).resolve() == ROOT / "requirements.txt"
+
+
+def test_what_is_left_out_of_the_image_is_what_a_clone_writes() -> None:
+    left_out = set((ROOT / ".dockerignore").read_text().split())
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert {".venv", ".git", "submitted", "gradebook.db*"} <= left_out
+    assert not [name for name in tracked if name.split("/")[0] in left_out]
+
+
+def _docker_lines() -> list[list[str]]:
+    text = (ROOT / "docs" / "engine.md").read_text(encoding="utf-8")
+    return [shlex.split(line, comments=True) for line in re.findall(r"^docker .*$", text, re.MULTILINE)]
+
+
+def test_each_step_of_a_whole_assignment_has_a_command_for_a_container() -> None:
+    start = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8").partition("```\n")[2].partition("```")[0]
+    asked = {shlex.split(line)[3] for line in start.splitlines()}
+    runs = [words for words in _docker_lines() if words[1] == "run"]
+    there = [words[words.index("hooks") + 4 :] for words in runs if "-m" in words]
+    assert {words[0] for words in there} == asked and "formgrader" in asked
+    for words in there:
+        arguments, unknown = course_parser().parse_known_args(words)
+        assert not unknown or arguments.chosen.passes_on, words
+
+
+def test_a_container_is_named_as_it_is_built_keeps_its_volume_and_is_reached_from_this_machine_only() -> None:
+    built, *runs = _docker_lines()
+    assert built[1:] == ["build", "-f", "deploy/Dockerfile", "-t", "hooks", "."]
+    for words in runs:
+        image = words.index("hooks")
+        options, inside = words[3:image], words[image + 1 :]
+        assert words[:3] == ["docker", "run", "--rm"] and options[:2] == ["-v", "hooks:/course"]
+        mounted = [options[at + 1].split(":")[1] for at, word in enumerate(options) if word == "-v"]
+        served = "-p" in options
+        assert served == (not inside or "formgrader" in inside)
+        if served:
+            assert options[options.index("-p") + 1] == "127.0.0.1:8888:8888"
+            assert not inside or inside[-2:] == ["--ip=0.0.0.0", "--no-browser"]
+        for path in (word for word in inside if word.startswith("/")):
+            assert any(path.startswith(place) for place in mounted), path

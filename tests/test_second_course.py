@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.dask.tasks import Run, ready
 from nbproof.display.help import read_hints
-from nbproof.sandbox.exceptions import ClusterLost
 
 pytestmark = pytest.mark.slow
 EXAMPLE = Path(__file__).parent.parent / "examples" / "iterators"
@@ -93,12 +91,6 @@ def test_feedback_and_report_call_the_misconceptions_by_name(graded: Path) -> No
 def _text(page: Path) -> str:
     """A page as its reader sees it, with `backticks` for code."""
     return html.unescape(re.sub(r"</?code>", "`", page.read_text()))
-
-
-def test_a_clusters_worker_without_the_courses_folder_says_what_it_needs() -> None:
-    run_there = Run("here", 1, (), None, "", "/nowhere/iterators", ())
-    with pytest.raises(ClusterLost, match="there is no /nowhere/iterators: share the course's folder with it"):
-        ready(run_there)
 
 
 def test_a_notebook_finds_its_course_checks_and_helps(course: Path, diary: Path) -> None:

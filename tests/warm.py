@@ -15,7 +15,7 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.journal import RunState
-from nbproof.run.references import References, where_of
+from nbproof.run.references import References
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation
 from nbproof.testing.small import LESSON
@@ -50,5 +50,4 @@ def note_references(course: Path) -> None:
     """As if the reference answers had been tried: tests of something else need not wait for them."""
     config, state = course_config(course), RunState(course)
     one = LessonState(course / "source" / LESSON / f"{LESSON}.ipynb", config, GradingLimits(config=config))
-    for here in (True, False):
-        References({LESSON: one}, state, where_of(here, Isolation.FULL)).keep(LESSON)
+    References({LESSON: one}, state, Isolation.FULL).keep(LESSON)

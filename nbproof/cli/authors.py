@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nbproof.cli.options import Options, option
-from nbproof.command import Command, course_command, this_python
+from nbproof.command import Command, Options, course_command, option, this_python
 from nbproof.errors import CourseError
 from nbproof.text import counted
 
@@ -136,12 +135,7 @@ def _check(arguments: argparse.Namespace) -> int:
         from nbproof.authoring.checkup import check_up
         from nbproof.cli.contract_table import Found, print_contract, print_redundant
 
-        found = Found()
-        try:
-            checkup = check_up(arguments.course, arguments.names, step, found.tell)
-        except KeyboardInterrupt:
-            found.tell_how_far()
-            raise
+        checkup = check_up(arguments.course, arguments.names, step, Found().tell)
     print_contract(checkup)
     if arguments.redundant:
         print_redundant(checkup)

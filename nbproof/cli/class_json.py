@@ -15,6 +15,7 @@ from nbproof.cli.class_table import Told
 from nbproof.errors import CourseError
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark, exercise_row, submission_row
+from nbproof.interrupt import EXIT_CODE
 from nbproof.marking.results import STATUSES
 
 __all__ = ["GO_ON", "SCHEMA", "class_as_json", "error_as_json", "write_json"]
@@ -46,14 +47,12 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
     }
 
 
-def error_as_json(
-    error: CourseError | None, reached: Iterable[Mark] = (), *, exit_code: int, seconds: float
-) -> dict[str, Any]:
+def error_as_json(error: CourseError | None, reached: Iterable[Mark] = (), *, seconds: float) -> dict[str, Any]:
     """The JSON of a run that did not come to its end, and what it had ``reached``; ``error`` is None if it was interrupted."""
-    fact = {"fact": "interrupted", "place": "", "next": GO_ON}
-    if error is not None:
-        fact = {"fact": error.fact, "place": error.place, "next": error.next_command}
-    return {**_head(exit_code, seconds), "error": fact, "submissions": _submissions(reached)}
+    told = error or CourseError("interrupted", "", GO_ON)
+    fact = {"fact": told.fact, "place": told.place, "next": told.next_command}
+    code = EXIT_CODE if error is None else error.exit_code
+    return {**_head(code, seconds), "error": fact, "submissions": _submissions(reached)}
 
 
 def _head(exit_code: int, seconds: float) -> dict[str, Any]:
@@ -85,11 +84,9 @@ def _totals(marks: list[Mark]) -> dict[str, Any]:
 
 
 def _submissions(marks: Iterable[Mark]) -> list[dict[str, Any]]:
-    found = []
-    for mark in marks:
-        exercises = [exercise_row(one) for one in mark.verdict.exercises]
-        found.append({**submission_row(mark), "exercises": exercises})
-    return found
+    return [
+        {**submission_row(mark), "exercises": [exercise_row(one) for one in mark.verdict.exercises]} for mark in marks
+    ]
 
 
 def write_json(target: str, told: dict[str, Any]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,16 +13,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nbproof.cli.live import duration, ended
 from nbproof.command import course_command, formgrader_place
-from nbproof.gradebook.marks import ClassLesson, ClassResults, GradedClass, Mark, Person, by_assignment
+from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignment
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
-from nbproof.marking.results import UNCERTAIN, Verdict
+from nbproof.marking.results import STATUSES, UNCERTAIN
 from nbproof.report.lateness import late_lines
-from nbproof.report.statistics import lesson_row
 from nbproof.terminal import say
-from nbproof.text import counted, some_of
+from nbproof.text import counted, duration, some_of
 from nbproof_lms.attendance import Attendance, lines_of
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ __all__ = [
     "Told",
     "failed_page_lines",
     "is_incomplete",
-    "lesson_table",
     "print_class",
     "print_problems",
     "summary_line",
@@ -69,17 +67,14 @@ def is_incomplete(told: Told) -> bool:
 
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
-    """All scores, of many learners a summary; then what could not be graded and why; then totals and places."""
+    """All scores, of many learners a line a lesson; then what could not be graded and why; then totals and places."""
     learners = sorted({one.learner for one in told.graded.marks.values()})
     if len(learners) <= MANY or everybody:
         console.print(_table_of(told.graded, learners))
     else:
-        console.print(lesson_table(_with_what_came_to_nothing(told)))
-        looked_at = sorted({one.learner for one in told.graded.marks.values() if _is_to_be_seen(one)})
-        if looked_at:
-            console.print(_table_of(told.graded, looked_at[:MANY], "late, recovered, not graded"))
-        more = f"and {len(looked_at) - MANY} more; " if len(looked_at) > MANY else ""
-        say(console, f"{more}--all prints all {len(learners)} learners")
+        for line in _in_short(told.graded):
+            say(console, line)
+        say(console, f"--all prints all {len(learners)} learners")
     print_problems(console, told)
     for line in (*_totals(told), *_to_look_at_again(told)):
         say(console, line)
@@ -88,15 +83,22 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     say(console, f"report:    {course_command('report', told.root)}")
 
 
-def _is_to_be_seen(mark: Mark) -> bool:
-    return bool(mark.problem or mark.is_late or mark.is_mended or mark.missing)
+def _in_short(results: ClassResults) -> Iterator[str]:
+    """A line for each lesson."""
+    marks = by_assignment(results.marks).values()
+    for lesson in sorted({one.lesson for one in marks}):
+        graded = [one for one in marks if one.lesson == lesson and not one.problem]
+        if graded:
+            median = statistics.median(one.score for one in graded)
+            most = max(one.max_score for one in graded)
+            yield f"{lesson}: {counted(len(graded), 'learner')} graded, median {median:g} of {most:g}"
 
 
 def _totals(told: Told) -> Iterator[str]:
     marks = told.graded.marks.values()
     statuses = Counter[str](one.status for mark in marks for one in mark.verdict.exercises)
     if statuses:
-        yield f"exercises: {ended(statuses)}"
+        yield "exercises: " + ", ".join(f"{statuses[one]} {one}" for one in STATUSES if statuses[one])
     recovered = sum(mark.is_mended for mark in marks)
     if recovered:
         yield f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how"
@@ -104,8 +106,7 @@ def _totals(told: Told) -> Iterator[str]:
         yield f"(l) {line}"
     waiting = sum(mark.waiting for mark in marks)
     if waiting:
-        wait = "waits" if waiting == 1 else "wait"
-        yield f"{counted(waiting, 'written answer')} {wait} for your marks: {formgrader_place(told.root)}"
+        yield f"waiting for your marks: {counted(waiting, 'written answer')}: {formgrader_place(told.root)}"
 
 
 def _to_look_at_again(told: Told) -> Iterator[str]:
@@ -133,10 +134,11 @@ def _problems_of(mark: Mark) -> Iterator[str]:
     if mark.problem:
         yield f"! not graded: {place}: {mark.problem}"
     uncertain = {one.id for one in mark.verdict.exercises if one.status == UNCERTAIN}
-    by_reason: dict[tuple[str, str], list[str]] = defaultdict(list)
+    by_reason: dict[str, list[str]] = defaultdict(list)
     for exercise, reason in mark.missing.items():
-        by_reason[UNCERTAIN if exercise in uncertain else "missing", reason].append(exercise)
-    for (what, reason), exercises in by_reason.items():
+        by_reason[reason].append(exercise)
+    for reason, exercises in by_reason.items():
+        what = UNCERTAIN if uncertain & {*exercises} else "missing"
         yield f"! {what}: {place}: {', '.join(exercises)}: {reason}"
 
 
@@ -162,21 +164,21 @@ def _newer(results: ClassResults) -> Iterator[str]:
 def summary_line(told: Told) -> str:
     """One line for the whole run."""
     counts = Counter(mark.how for mark in told.graded.marks.values())
-    # As in the table of a large class: what came and waits, or cannot be read, is not graded either.
+    # What came and waits, or cannot be read, is not graded either.
     counts["not graded"] += len(told.attendance.useless)
     parts = [f"{name} {counts[name]}" for name in ("graded", "unchanged")]
     parts += [f"not graded {counts['not graded']}"] if counts["not graded"] else []
-    parts.append(duration(told.seconds) if told.seconds >= 90 else f"{told.seconds:.1f} s")
+    parts.append(duration(told.seconds) if told.seconds >= 60 else f"{told.seconds:.1f} s")
     parts += [f"seed {told.graded.seed}"] if told.graded.graded else []
     return ", ".join(parts)
 
 
-def _table_of(results: ClassResults, learners: Sequence[str], title: str = "scores") -> Table:
+def _table_of(results: ClassResults, learners: Sequence[str]) -> Table:
     marks = by_assignment(results.marks)
     most: dict[str, float] = {}
     for one in marks.values():
         most[one.lesson] = max(one.max_score, most.get(one.lesson, 0.0))
-    table = Table(title=title)
+    table = Table(title="scores")
     table.add_column("learner", overflow="fold", max_width=30)
     for lesson in sorted(most):
         table.add_column(f"{escape(lesson.replace('_', ' '))}\nof {most[lesson]:g}", justify="right")
@@ -195,37 +197,3 @@ def _shown(mark: Mark | None) -> str:
         return "[red]![/]"
     signs = "(l)" * mark.is_late + "(r)" * mark.is_mended
     return f"{signs} {mark.score:g}".strip()
-
-
-def lesson_table(results: ClassResults) -> Table:
-    """A row a lesson: who handed in, and what they have."""
-    people = {*(person.id for person in results.people), *(learner for learner, _ in results.marks)}
-    table = Table(title=f"scores of {counted(len(people), 'learner')}")
-    table.add_column("lesson", no_wrap=True)
-    for name in ("of", "graded", "missing", "not graded", "to mark", "lowest", "median", "mean", "highest"):
-        table.add_column(name, justify="right")
-    for lesson in results.lessons:
-        row = lesson_row(results, lesson)
-        counts = (row["graded"], len(row["missing"]), row["not_graded"], row["to_mark"])
-        figures = (row[name] for name in ("lowest", "median", "mean", "highest"))
-        told = ("-" if figure is None else f"{figure:.4g}" for figure in figures)
-        table.add_row(escape(lesson.slug), f"{lesson.max_score:g}", *map(str, counts), *told)
-    return table
-
-
-def _with_what_came_to_nothing(told: Told) -> ClassResults:
-    """The class with those who handed in nothing, and what came of which nothing can be graded."""
-    graded = told.graded
-    came = {
-        Key(one.learner, one.lesson): Mark(Verdict.refused(one.learner, one.lesson, 0, str(one)))
-        for one in told.attendance.useless
-        if one.lesson
-    }
-    marks = {**graded.marks, **came}
-    silent = {who for people in told.attendance.missing.values() for who in people}
-    people = tuple(Person(who) for who in sorted({*silent, *(learner for learner, _ in marks)}))
-    lessons = []
-    for slug in sorted({lesson for _, lesson in marks}):
-        most = max(mark.max_score for mark in marks.values() if mark.lesson == slug)
-        lessons.append(ClassLesson(slug, slug, most))
-    return replace(graded, marks=marks, people=people, lessons=tuple(lessons))

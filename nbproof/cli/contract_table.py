@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.markup import escape
@@ -22,22 +22,17 @@ class Found:
     """Tells what was found on an exercise as soon as it was looked at: whoever stops a run keeps what it has found."""
 
     def __init__(self) -> None:
-        self._done = self._of = 0
+        self._done = 0
 
     def tell(self, record: Record, of: int) -> None:
         """A line for one exercise, and every violation with place and next command."""
-        self._done, self._of = self._done + 1, of
+        self._done += 1
         console = console_for_output()
         broken = counted(len(record.violations), "violation")
         tried = counted(len(record.exercise.candidates), "candidate")
         say(console, f"[{self._done}/{of}] {record.exercise.id}: {tried}, {record.seconds:.1f} s: {broken}")
         _print(console, record.violations)
         sys.stdout.flush()
-
-    def tell_how_far(self) -> None:
-        """The last line of a run that was interrupted."""
-        if self._of:
-            print(f"looked at {self._done} of {self._of} exercises", flush=True)
 
 
 def _print(console: Console, violations: Iterable[Violation]) -> None:
@@ -80,32 +75,26 @@ def _cells(record: Record) -> tuple[str, ...]:
 
 
 def _totals(checkup: Checkup) -> str:
-    records = checkup.records
-    mutants = sum(len(record.exercise.mutants) for record in records)
+    def total(name: str) -> float:
+        counts: list[float] = [getattr(record, name) for record in checkup.records]
+        return sum(counts)
+
+    exercises = [record.exercise for record in checkup.records]
+    mutants = sum(len(one.mutants) for one in exercises)
     parts = (
-        counted(len(records), "exercise"),
-        f"{sum(record.accepted for record in records)} accepted answers",
-        f"{sum(record.killed for record in records)} of {mutants} mutants killed",
-        f"{sum(record.seen for record in records) / max(mutants, 1):.1%} by visible checks",
-        f"{sum(record.hinted for record in records)} hinted as declared",
-        f"{sum(record.named for record in records) / max(mutants, 1):.1%} of mutants with a hint of their own",
-        f"{sum(len(record.demands.broken) for record in records)} of "
-        f"{sum(record.demands.count for record in records)} demands have a mutant",
-        _guarded(records),
+        counted(len(exercises), "exercise"),
+        f"{total('accepted')} accepted answers",
+        f"{total('killed')} of {mutants} mutants killed",
+        f"{total('seen') / max(mutants, 1):.1%} by visible checks",
+        f"{total('named') / max(mutants, 1):.1%} of mutants with a hint of their own",
+        f"{sum(len(record.demands.broken) for record in checkup.records)} of "
+        f"{sum(record.demands.count for record in checkup.records)} demands have a mutant",
+        f"{total('guarded')} of {counted(sum(len(one.tests) for one in exercises), 'test cell')} with a hidden check that "
+        f"nothing learners have answers ({total('exempt'):g} of {sum(one.points for one in exercises):g} points exempt)",
         counted(len(checkup.violations), "violation"),
         f"{checkup.seconds:.1f} s",
     )
     return ", ".join(parts)
-
-
-def _guarded(records: Sequence[Record]) -> str:
-    """How many test cells have a hidden check that what learners have does not answer, and which points are exempt."""
-    cells = sum(len(record.exercise.tests) for record in records)
-    points = sum(record.exercise.points for record in records)
-    exempt = sum(record.exempt for record in records)
-    told = f"{sum(record.guarded for record in records)} of {counted(cells, 'test cell')} with a hidden check that"
-    told += " nothing learners have answers"
-    return f"{told} ({exempt:g} of {points:g} points exempt)" if exempt else told
 
 
 def print_redundant(checkup: Checkup) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import os
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,27 +22,28 @@ from nbproof.cli.class_table import (
     print_problems,
     summary_line,
 )
-from nbproof.cli.first_run import first_lines
 from nbproof.cli.head_start import graded_is_the_demo
-from nbproof.cli.live import Counting, watching
+from nbproof.cli.live import watching
 from nbproof.command import course_command
+from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import refuse_unwritable
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.storage_errors import trouble_with_disk
-from nbproof.key import assignment_of, notebook_of
+from nbproof.interrupt import EXIT_CODE
+from nbproof.key import assignment_of
 from nbproof.places import places
-from nbproof.run.intake import Intake, lessons_with_source, take_in
+from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.lock import only_run
-from nbproof.run.plan import Selection, select
+from nbproof.run.watch import Watch
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.terminal import console_for_output, progress, say
+from nbproof.text import counted
 from nbproof_lms.attendance import Attendance, attend, late_by_word, people_of
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
 
 if TYPE_CHECKING:
-    from nbproof.run.pool import PoolMaker
     from nbproof.sandbox.launch import Launched
     from nbproof_lms import Collected
 
@@ -60,20 +60,16 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
     if request.json:
         refuse_unwritable(request.json)
     desk = _Desk(request, launched)
-    if request.dry_run:
-        return desk.rehearse()
     try:
         told = desk.run(start)
-    except CourseError as error:
-        seconds = time.perf_counter() - start
-        _write(request, error_as_json(error, desk.counting.marks, exit_code=error.exit_code, seconds=seconds))
-        raise
-    except KeyboardInterrupt:
-        seconds = time.perf_counter() - start
-        _write(request, error_as_json(None, desk.counting.marks, exit_code=130, seconds=seconds))
+    except (CourseError, KeyboardInterrupt) as ended:
+        error = ended if isinstance(ended, CourseError) else None
+        _write(request, error_as_json(error, desk.counting.marks, seconds=time.perf_counter() - start))
+        if error is not None:
+            raise
         done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
         print(f"interrupted{done}; what is graded is kept: {GO_ON}", file=sys.stderr)
-        return 130
+        return EXIT_CODE
     code = 1 if is_incomplete(told) else 0
     if request.quiet:
         print_problems(Console(stderr=True, soft_wrap=True), told)
@@ -100,9 +96,7 @@ class _Desk:
         self.root: Path = request.course
         # Standard output belongs to the JSON, where it was asked for there.
         self.console = console_for_output(stderr=request.json == "-")
-        self.counting = Counting()
-        self.level: Isolation | None = Isolation.NONE if request.unsafe else None
-        """How far submissions are isolated on this machine; settled when the run begins."""
+        self.counting = Watch()
 
     def say(self, text: str) -> None:
         """Print it, unless ``--quiet`` was asked for."""
@@ -111,20 +105,21 @@ class _Desk:
 
     def settle(self) -> None:
         """Where nobody has handed in anything, and no class is known: grade the simulated class, in a folder of its own."""
-        request, root = self.request, self.root
-        if not graded_is_the_demo(request):
+        root = self.root
+        if not graded_is_the_demo(self.request):
             return
         from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
 
-        if os.path.lexists(root / DEMO) and ((root / DEMO).is_symlink() or not (root / DEMO).is_dir()):
+        demo = root / DEMO
+        if demo.is_symlink() or (demo.exists() and not demo.is_dir()):
             raise UsageError(
                 "the simulated class has no place: this is not a folder",
-                str((root / DEMO).absolute()),
+                str(demo.absolute()),
                 "move it away, then run the same command again",
             )
         try:
-            (root / DEMO).mkdir(exist_ok=True)
-            with only_run(root / DEMO):
+            demo.mkdir(exist_ok=True)
+            with only_run(demo):
                 self.root = prepare_demo(root)
         except OSError as error:
             raise trouble_with_disk(error, root) or error from None
@@ -132,52 +127,43 @@ class _Desk:
             f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners in a folder of its own, {DEMO}/"
         )
 
-    def rehearse(self) -> int:
-        """Say what would be collected: nothing is written, so there is nothing to grade."""
-        from nbproof_lms.collected_table import print_collected
-
-        if self.request.json:
-            raise UsageError(
-                "a dry run grades nothing, so there is no JSON of it",
-                f"--json {self.request.json}",
-                "run the same command again without --json",
-            )
-        collected = self._collect()
-        assert collected is not None
-        print_collected(collected, self.root, self.request.all)
-        self.say("nothing was graded; without --dry-run it is collected, then graded")
-        return 1 if collected.needs_person else 0
-
     def run(self, start: float) -> Told:
         """All of it, with the course locked."""
-        lessons = lessons_with_source(self.root, self.request.names_of_lessons)
+        request = self.request
+        lessons = lessons_with_source(self.root, request.names_of_lessons)
         known = lessons_with_source(self.root, [])
-        for line in first_lines(self.root, known):
+        for line in _first_lines(self.root, known):
             self.say(line)
-        self.say(self._isolation())
+        chosen = isolation_or_refuse(request.unsafe, request.isolation)
+        self.say(chosen.line)
         self.settle()
-        request, root = self.request, self.root
+        root = self.root
         with only_run(root):
             members_of(root)  # a roster that cannot be read stops the run now, not after hours
             collected = self._collect()
-            if collected is not None:
-                self._say_collected(collected)
             intake = self._intake(lessons, known)
-            chosen = select(intake, lessons, request.only, people_of(root) if request.only else ())
-            graded = self._graded(chosen, lessons)
+            graded = self._graded(select(intake, request.only), lessons, chosen.level)
             self.counting.stopped(graded.marks.values())  # should anything end it from here on
-            handed_in = {one.key for one in intake.submissions}
-            attendance = attend(root, people_of(root), handed_in, lessons) if not request.only else Attendance()
-            intake = replace(intake, notes=(), passed_over=False) if request.only else intake
-            graded = replace(graded, notes=(*_unfit(graded), *intake.notes, *chosen.absent))
-            folder = places(root).base("feedback") if not request.no_feedback else None
-            passed_over = intake.passed_over or bool(graded.refused or (graded.unfit and not graded.anyway))
-            took = time.perf_counter() - start
-            told = Told(graded, took, folder, (), collected, attendance, root, passed_over)
+            attendance, notes = Attendance(), tuple(_unfit(graded))
+            if not request.only:
+                attendance = attend(root, people_of(root), {one.key for one in intake.submissions}, lessons)
+                notes += intake.notes
+            told = Told(
+                replace(graded, notes=notes),
+                time.perf_counter() - start,
+                places(root).base("feedback") if not request.no_feedback else None,
+                (),
+                collected,
+                attendance,
+                root,
+                bool(
+                    graded.refused or (graded.unfit and not graded.anyway) or (intake.passed_over and not request.only)
+                ),
+            )
             # Nobody waits for pages to see a table.
             if not request.quiet:
                 print_class(self.console, told, request.all)
-            return self._with_pages(told) if folder is not None else told
+            return self._with_pages(told) if told.feedback else told
 
     def _with_pages(self, told: Told) -> Told:
         """Write the pages that are missing or behind, and say where they lie."""
@@ -187,30 +173,19 @@ class _Desk:
         self.say(f"feedback:  {places(self.root).base('feedback').resolve()}")
         return told
 
-    def _isolation(self) -> str:
-        if self.request.dask and not self.request.unsafe:
-            wanted = f" as wanted ({self.request.isolation})" if self.request.isolation else ""
-            return f"isolation: on every Dask worker; one that cannot isolate submissions{wanted} is not used"
-        chosen = isolation_or_refuse(self.request.unsafe, self.request.isolation)
-        self.level = chosen.level
-        return chosen.line
-
     def _collect(self) -> Collected | None:
         request = self.request
         if not request.uploads:
             return None
         from nbproof_lms import collect
-
-        with progress("collecting") as step:
-            return collect(self.root, request.uploads, **reading_of(request), step=step)
-
-    def _say_collected(self, collected: Collected) -> None:
         from nbproof_lms.collected_table import print_collected
 
-        quiet = self.request.quiet
-        if collected.needs_person or not quiet:
-            console = Console(stderr=True, soft_wrap=True) if quiet else self.console
-            print_collected(collected, self.root, self.request.all, console)
+        with progress("collecting") as step:
+            collected = collect(self.root, request.uploads, **reading_of(request), step=step)
+        if collected.needs_person or not request.quiet:
+            console = Console(stderr=True, soft_wrap=True) if request.quiet else self.console
+            print_collected(collected, self.root, request.all, console)
+        return collected
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, places(self.root).base("submitted")
@@ -218,53 +193,37 @@ class _Desk:
         if not intake.submissions:
             for note in intake.notes:
                 self.say(note)
+            place = places(self.root).notebook("submitted", "LEARNER", known[0])
             raise UsageError(
                 "nothing was handed in for " + (", ".join(request.names_of_lessons) or "any lesson"),
                 str(folder.resolve()),
-                f"put notebooks at {_where(self.root, known[0])}, or: {course_command('collect UPLOAD')}",
+                f"put notebooks at {place}, or: {course_command('collect UPLOAD')}",
             )
         return intake
 
-    def _graded(self, chosen: Selection, lessons: list[str]) -> GradedClass:
+    def _graded(self, intake: Intake, lessons: list[str], level: Isolation) -> GradedClass:
         request = self.request
-        with contextlib.ExitStack() as stack:
-            # Slow to import: the engine's own process is on its way meanwhile.
-            from nbproof.run.batch import grade_class
+        # Slow to import: the engine's own process is on its way meanwhile.
+        from nbproof.run.batch import grade_class
 
-            # A lesson that is taken apart makes objects by the million: looking for garbage among them and all that was
-            # imported takes as long again.
-            gc.freeze()
-            gc.set_threshold(20_000)
+        # A lesson that is taken apart makes objects by the million: looking for garbage among them and all that was
+        # imported takes as long again.
+        gc.freeze()
+        gc.set_threshold(20_000)
+        with watching(request.quiet) as self.counting:
             return grade_class(
                 self.root,
-                chosen.intake,
+                intake,
                 lessons,
                 force=request.force,
-                isolation=self.level,
+                isolation=level,
                 workers=request.workers,
                 seed=request.seed,
                 launched=self.launched,
-                pool=self._cluster(stack),
-                watch=self._watch(stack),
+                watch=self.counting,
                 anyway=request.anyway,
                 late=late_by_word(self.root),
             )
-
-    def _watch(self, stack: contextlib.ExitStack) -> Counting:
-        self.counting = stack.enter_context(watching(self.request.quiet))
-        return self.counting
-
-    def _cluster(self, stack: contextlib.ExitStack) -> PoolMaker | None:
-        if not self.request.dask:
-            return None
-        from nbproof.dask.pool import connect
-
-        def say(text: str) -> None:
-            print(text, file=sys.stderr, flush=True)
-
-        wanted = Isolation.NONE if self.request.unsafe else self.request.isolation and Isolation(self.request.isolation)
-        made = connect(self.request.dask, isolation=wanted or None, patience=self.request.wait, say=say)
-        return stack.enter_context(made).pool
 
     def _write_feedback(self, graded: GradedClass) -> tuple[tuple[str, str, str], ...]:
         from nbproof.feedback.pages import write_feedback
@@ -282,11 +241,28 @@ class _Desk:
                 raise trouble_with_disk(error, places(self.root).base("feedback")) or error from None
 
 
-def _where(root: Path, lesson: str) -> str:
-    """Where a notebook of a learner's belongs."""
-    name = notebook_of(lesson) if "/" in lesson else "<lesson>"
-    place = places(root).folder("submitted", "<learner>", assignment_of(lesson) if "/" in lesson else "<lesson>")
-    return f"{place.relative_to(root) if place.is_relative_to(root) else place}/{name}.ipynb"
+def _first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
+    """What the first run over somebody's nbgrader course says: what was found, what is taken for granted, what could be told.
+
+    Nothing if the course has a ``course.toml``, or was graded before.
+    """
+    if (root / ".course" / "run.json").exists() or list(the_course().folder.glob("course.toml")):
+        return []
+    here = places(root)
+    released = [one for one in lessons if here.is_released_only(one)]
+    home = here.base("source" if len(released) < len(lessons) else "release")
+    assignments = {assignment_of(one) for one in lessons}
+    learners = counted(len(here.learners()), "learner")
+    taken = "cells run as Python; the limits of docs/engine.md, and those of nbgrader_config.py"
+    if released:
+        taken += f"; no instructor's version of {', '.join(released)}: graded by the release, which has no hidden tests"
+    return [
+        f"found:     {counted(len(assignments), 'assignment')} with {counted(len(lessons), 'notebook')} in {home}, {learners} "
+        f"in {here.base('submitted')}",
+        f"taken for granted: {taken}",
+        "a course.toml beside them is not needed; it could say what the course is called (says) and which modules to import "
+        "beforehand (warm): docs/instructors.md",
+    ]
 
 
 def _unfit(graded: GradedClass) -> list[str]:

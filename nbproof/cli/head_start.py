@@ -1,4 +1,4 @@
-"""What `grade` does before it imports for seconds: it says what it does, looks whether it may, and starts the warm interpreter.
+"""What `grade` does before it imports for seconds: it says what it does, and starts the warm interpreter.
 
 That one imports for seconds as well, beside this process. Nothing heavy is imported here.
 """
@@ -16,7 +16,6 @@ from nbproof.authoring.simulate import DEMO
 from nbproof.errors import CourseError
 from nbproof.places import places
 from nbproof.run.intake import anything_new, lessons_with_source, take_in
-from nbproof.run.lock import only_run
 from nbproof.sandbox.isolation import isolation_or_refuse
 from nbproof.sandbox.launch import Launched, launch
 
@@ -28,19 +27,13 @@ _MOST_WRITERS = 16
 
 @contextlib.contextmanager
 def head_start(request: Namespace) -> Iterator[Launched | None]:
-    """The warm interpreter on its way, if this run will surely need it on this machine. It is ended with this block.
-
-    Raises GradingError at once if another run is grading the course.
-    """
-    root: Path = request.course
-    if not request.quiet and places(root).lessons():
+    """The warm interpreter on its way, if this run will surely need it. It is ended with this block."""
+    if not request.quiet and places(request.course).lessons():
         print("grading: looking through what was handed in", file=sys.stderr, flush=True)
-    folder = root / DEMO if graded_is_the_demo(request) else root
-    # A lock that nobody has made, nobody holds. Where JSON is wanted, the run itself is refused, and writes it.
-    if (folder / ".course" / "lock").exists() and not request.json:
-        with only_run(folder):
-            pass  # taken again, and kept, when everything is imported
-    launched = _launched(request, folder)
+    launched = None
+    # If something is wrong, the run itself says what.
+    with contextlib.suppress(CourseError, OSError):
+        launched = _launched(request)
     try:
         yield launched
     finally:
@@ -61,19 +54,15 @@ def graded_is_the_demo(request: Namespace) -> bool:
     return not is_class_known(root)
 
 
-def _launched(request: Namespace, folder: Path) -> Launched | None:
-    """None if nothing is to be marked here, as far as a quick look tells, or if something is wrong: the run itself says what."""
-    if request.dask or request.dry_run:
+def _launched(request: Namespace) -> Launched | None:
+    """None if nothing is to be marked, as far as a quick look tells."""
+    demo = graded_is_the_demo(request)
+    folder = request.course / DEMO if demo else request.course
+    known = lessons_with_source(request.course, [])
+    intake = take_in(folder, lessons_with_source(request.course, request.names_of_lessons), known)
+    there = bool(intake.submissions)
+    if not (request.uploads or (demo and not there) or (there and (request.force or anything_new(folder, intake)))):
         return None
-    try:
-        known = lessons_with_source(request.course, [])
-        intake = take_in(folder, lessons_with_source(request.course, request.names_of_lessons), known)
-        demo = folder != request.course and not intake.submissions
-        new = bool(intake.submissions) and (request.force or anything_new(folder, intake))
-        if demo or new or request.uploads:
-            pages = len(intake.submissions) or _MOST_WRITERS
-            writers = 0 if request.no_feedback else min(pages, os.cpu_count() or 1, _MOST_WRITERS)
-            return launch(isolation_or_refuse(request.unsafe, request.isolation).level, writers)
-    except (CourseError, OSError):
-        pass
-    return None
+    pages = len(intake.submissions) or _MOST_WRITERS
+    writers = 0 if request.no_feedback else min(pages, os.cpu_count() or 1, _MOST_WRITERS)
+    return launch(isolation_or_refuse(request.unsafe, request.isolation).level, writers)

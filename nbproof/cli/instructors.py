@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import gc
+import sys
 import time
 from pathlib import Path
 
-from nbproof.cli.options import Options, option
-from nbproof.command import Command, course_command
+from nbproof.command import Command, Options, course_command, option
 from nbproof.errors import UsageError
 from nbproof.places import places
 from nbproof_lms.commands import reading_arguments, reading_of
@@ -52,18 +52,6 @@ _GRADE = Options(
     ),
     "Exit code 0: everything that was handed in is graded; 1: something could not be, and is listed; 2: a wrong "
     "call; 130: interrupted. A run that was interrupted, or killed, goes on when it is started again.",
-    {
-        "more machines": (
-            option("--dask", metavar="ADDRESS", help="mark on a Dask cluster, tcp://host:8786 (docs/more_machines.md)"),
-            option(
-                "--wait",
-                type=float,
-                default=60.0,
-                metavar="SECONDS",
-                help="with --dask: how long to wait for workers, in seconds (default: 60)",
-            ),
-        )
-    },
 )
 _UPLOADS = option(
     "--from",
@@ -84,12 +72,10 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    said = {name for name, value in reading_of(arguments).items() if value}
-    if said and not arguments.uploads:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(said))
+    if not arguments.uploads and any(reading_of(arguments).values()):
         raise UsageError(
-            "this says how to read an upload, and there is none",
-            f"{course_command('grade')} {options}",
+            "--lesson, --names and --learner say how to read an upload, and there is none",
+            course_command("grade"),
             f"add --from PATH; to grade one lesson only: {course_command('grade LESSON')}",
         )
     from nbproof.cli.head_start import head_start
@@ -107,23 +93,19 @@ _FEEDBACK = Options(
         option("names", nargs="*", metavar="LEARNER", help="learners (default: all that were graded)"),
         option("--lesson", action="append", default=[], help="only this lesson; may be repeated"),
         option("--force", action="store_true", help="also write, or hand back, what did not change"),
+        option(
+            "--for",
+            dest="target",
+            choices=(*(one.option for one in systems().values() if one.upload), "folder"),
+            help="hand back what is new or changed: one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or "
+            "Canvas's 'Re-Upload Submissions'; or a CSV for a mail merge, which names the pages in feedback/",
+        ),
+        option("--out", type=Path, metavar="DIR", help="with --for: where to write (default: handback/)"),
+        option("--excel", action="store_true", help="with --for folder: a CSV as Excel and Word read UTF-8"),
     ),
     "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
     "Only pages of which something changed are written. Exit code 1: a page could not be written, or nothing says "
     "where it is to be handed back, and it is listed.",
-    {
-        "hand back what is new or changed since the last time": (
-            option(
-                "--for",
-                dest="target",
-                choices=(*(one.option for one in systems().values() if one.upload), "folder"),
-                help="one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
-                "Submissions'; or a CSV for a mail merge, which names the pages in feedback/",
-            ),
-            option("--out", type=Path, metavar="DIR", help="where to write (default: handback/)"),
-            option("--excel", action="store_true", help="with --for folder: a CSV as Excel and Word read UTF-8"),
-        )
-    },
 )
 
 
@@ -131,8 +113,12 @@ def _feedback(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
     given = arguments
-    if given.target != "folder" and given.excel:
-        raise UsageError("--excel is for the table of a mail merge", course_command("feedback"), "add --for folder")
+    if (given.out or given.excel) and not given.target:
+        raise UsageError(
+            "pages are written into feedback/; --out and --excel are for handing them back",
+            course_command("feedback"),
+            "add --for moodle, --for canvas or --for folder",
+        )
     with progress("feedback"):
         from nbproof.run.batch import follow_marks
         from nbproof_lms.handback_command import hand_back_pages
@@ -140,12 +126,6 @@ def _feedback(arguments: argparse.Namespace) -> int:
         follow_marks(given.course)
     if given.target:
         return hand_back_pages(given)
-    if given.out:
-        raise UsageError(
-            "pages are written into feedback/; --out is for handing them back",
-            course_command("feedback"),
-            "add --for moodle, --for canvas or --for folder",
-        )
     start = time.perf_counter()
     with progress("feedback") as step:
         from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
@@ -171,17 +151,6 @@ def _formgrader(arguments: argparse.Namespace) -> int:
     return open_formgrader(arguments.course, arguments.rest)
 
 
-class _Once(argparse.Action):
-    """An option that would silently replace what it has said before."""
-
-    def __call__(self, parser: object, given: argparse.Namespace, value: object, option: str | None = None) -> None:
-        if getattr(given, self.dest) is not None:
-            raise UsageError(
-                "one table of an LMS at a time", f"{option} {value}", "run it once for each: report LESSON ..."
-            )
-        setattr(given, self.dest, value)
-
-
 _REPORT = Options(
     (
         option("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)"),
@@ -189,7 +158,6 @@ _REPORT = Options(
         *(
             option(
                 f"--{system.option}",
-                action=_Once,
                 type=Path,
                 metavar="CSV",
                 help=f"fill this table that {system.name} wants grades in ({system.export})",
@@ -221,27 +189,22 @@ def _report(arguments: argparse.Namespace) -> int:
     return report(arguments)
 
 
-_ISOLATION = Options(
-    (
-        option(
-            "--apparmor",
-            action="store_true",
-            help="print the AppArmor profile that gives full isolation back on Ubuntu",
-        ),
-    ),
-    "Exit code 0: full isolation, or the profile; 1: reduced, or none.",
-)
+_ISOLATION = Options(epilog="Exit code 0: full isolation; 1: reduced, or none.")
 
 
 def _isolation(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.apparmor import profile, what_is_offered
-    from nbproof.sandbox.isolation import Isolation, offered
+    from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
 
-    if arguments.apparmor:
-        print(profile())
-        return 0
-    print(what_is_offered())
-    return 1 if offered()[Isolation.FULL] else 0
+    reasons = dict(offered())
+    for level, reason in reasons.items():
+        print(f"{level.value} isolation:".ljust(19) + (f"no: {reason}" if reason else "yes"))
+    if not all(reasons.values()):
+        print(f"a run begins with: {isolation_or_refuse()}")
+    if reasons[Isolation.FULL]:
+        print(
+            "Full isolation needs user namespaces. How to allow them, and what each level holds: docs/engine.md, 'Isolation'"
+        )
+    return 1 if reasons[Isolation.FULL] else 0
 
 
 _ALONE = Options(
@@ -254,11 +217,9 @@ _ALONE = Options(
 
 
 def _alone(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.self_study import print_notebook
-    from nbproof.run.check_notebook import check_notebook
+    from nbproof.cli.self_study import check_notebook, print_notebook
     from nbproof.run.intake import lessons_with_source
     from nbproof.sandbox.isolation import Isolation, why_not_isolated
-    from nbproof.terminal import progress
 
     start = time.perf_counter()
     root, file = arguments.course, Path(arguments.notebook)
@@ -266,15 +227,12 @@ def _alone(arguments: argparse.Namespace) -> int:
     if arguments.notebook in lessons:
         file = root / "learn" / arguments.notebook / f"{arguments.notebook}.ipynb"
     if not file.is_file():
-        known = arguments.notebook in lessons
-        choose = (
-            course_command(f"lab {arguments.notebook}") if known else f"choose a file, or one of: {', '.join(lessons)}"
-        )
+        choose = f"{course_command('lab LESSON')} makes one; lessons: {', '.join(lessons)}"
         raise UsageError("there is no such notebook", str(file.absolute()), choose)
     # It is the learner's own code, on the learner's own machine: isolation is welcome, and not needed.
     isolation = Isolation.NONE if why_not_isolated() else None
-    with progress("checking") as step:
-        verdict = check_notebook(root, file, lessons, seed=arguments.seed, isolation=isolation, step=step)
+    print("checking", file=sys.stderr, flush=True)
+    verdict = check_notebook(root, file, lessons, seed=arguments.seed, isolation=isolation)
     print_notebook(verdict, time.perf_counter() - start)
     return 0 if all(exercise.status == "passed" for exercise in verdict.exercises) else 1
 

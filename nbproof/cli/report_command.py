@@ -5,10 +5,9 @@ from __future__ import annotations
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
@@ -16,6 +15,8 @@ from nbproof.files import replace_file
 from nbproof.text import counted, printable
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from nbproof.gradebook.marks import ClassResults
     from nbproof_lms.grade_files import GradeFile
 
@@ -59,8 +60,8 @@ def report(request: Namespace) -> int:
     for name, file in made.items():
         path = folder / f"{name}.csv"
         _save(path, file.data)
-        call = _Filled(exports[name], len(made), request.json)
-        complete &= _tell_file(name, file, path, known_elsewhere(request.course, name, made), call)
+        out = sys.stderr if request.json else sys.stdout
+        complete &= _tell_file(name, file, path, known_elsewhere(request.course, name, made), exports[name], out)
     for error in (*results.unreadable, *refused):
         print("\n".join(error.lines()), file=sys.stderr)
     return 0 if complete else 1
@@ -76,62 +77,81 @@ def _save(path: Path, data: bytes) -> None:
 
 def _print_report(results: ClassResults, needy: Sequence[Mapping[str, Any]], page: Path) -> None:
     """A plain summary on standard output."""
-    from nbproof.cli.class_table import lesson_table
     from nbproof.gradebook.marks import by_assignment
-    from nbproof.report.lateness import late_lines, some
+    from nbproof.report.lateness import late_lines
     from nbproof.terminal import console_for_output, say
 
     console = console_for_output()
-    console.print(lesson_table(results))
+    console.print(_lesson_table(results))
     called = {person.id: person.called for person in results.people}
-    lines = []
-    for lesson in results.lessons:
-        silent = [person.called for person in results.people if (person.id, lesson.slug) not in results.marks]
-        if silent:
-            lines.append(f"nothing handed in: {lesson.slug}: {some(silent)}")
-    lines += late_lines(by_assignment(results.marks).values())
-    lines += [f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in results.ungraded()]
-    first = [row for row in needy if row["first"]]
-    lines += ["talk first to"] if first else []
-    lines += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in first]
-    lines += [f"note: {note}" for note in results.notes]
-    for line in (*lines, f"report:    {page.resolve()}"):
+    first = [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy if row["first"]]
+    lines = (
+        *_silent(results),
+        *late_lines(by_assignment(results.marks).values()),
+        *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in results.ungraded()),
+        *(["talk first to", *first] if first else []),
+        *(f"note: {note}" for note in results.notes),
+        f"report:    {page.resolve()}",
+    )
+    for line in lines:
         say(console, line)
 
 
-@dataclass(frozen=True)
-class _Filled:
-    """What of the call a grade file's lines depend on."""
+def _silent(results: ClassResults) -> Iterator[str]:
+    """Of each lesson who handed in nothing."""
+    from nbproof.report.lateness import some
 
-    export: Path
-    files: int
-    quiet: bool
-    """Whether standard output is the JSON's."""
+    for lesson in results.lessons:
+        silent = [person.called for person in results.people if (person.id, lesson.slug) not in results.marks]
+        if silent:
+            yield f"nothing handed in: {lesson.slug}: {some(silent)}"
 
 
-def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], call: _Filled) -> bool:
-    """What stands in the file, and whether nobody has to do anything about the rest."""
-    label = name.capitalize()
+def _lesson_table(results: ClassResults) -> Table:
+    """A row a lesson: who handed in, and what they have."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from nbproof.report.statistics import lesson_row
+
+    table = Table(title=f"scores of {counted(len(results.people), 'learner')}")
+    table.add_column("lesson", no_wrap=True)
+    for name in ("of", "graded", "missing", "not graded", "to mark", "lowest", "median", "mean", "highest"):
+        table.add_column(name, justify="right")
+    for lesson in results.lessons:
+        row = lesson_row(results, lesson)
+        counts = (row["graded"], len(row["missing"]), row["not_graded"], row["to_mark"])
+        figures = (row[name] for name in ("lowest", "median", "mean", "highest"))
+        told = ("-" if figure is None else f"{figure:.4g}" for figure in figures)
+        table.add_row(escape(lesson.slug), f"{lesson.max_score:g}", *map(str, counts), *told)
+    return table
+
+
+def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], export: Path, out: IO[str]) -> bool:
+    """What stands in the file, and whether nobody has to do anything about the rest. ``elsewhere``: learners of another LMS."""
     lines = [f"{(name + ':').ljust(10)} {path.resolve()}  ({counted(file.filled, 'grade')})"]
     lines += [f"  {lesson}: in the column {printable(column)!r}" for lesson, column in file.columns.items()]
     lines += [f"  note: {note}" for note in file.notes]
     if elsewhere:
         lines.append(f"  {counted(len(elsewhere), 'learner')} of another LMS: their grades are not for this file")
-    for lesson, columns in file.unclear_columns.items():
-        told = " or ".join(repr(printable(column)) for column in columns)
-        words = ("report", f"--{name}", str(call.export), "--column", f"{lesson}={columns[0]}")
-        lines.append(f"  ! {lesson}: its grades are not in the file: they may belong to {told}")
-        lines.append(f"  next: say which it is, such as: {course_command(shlex.join(words))}")
+    lines += _unclear_columns(name, file, export)
     unknown = [learner for learner in file.unmatched if learner not in elsewhere]
-    several = f"fits several rows of {label}'s export, or shares a row with another learner"
-    lines += [f"  ! {printable(who)}: has a grade, and {label}'s export has no such person" for who in unknown]
+    theirs = f"{name.capitalize()}'s export"
+    lines += [f"  ! {printable(who)}: has a grade, and {theirs} has no such person" for who in unknown]
+    several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
     if unknown or file.unclear:
         add = course_command("roster add ID --name '...' --email ...")
         lines.append("  next: nothing, of whoever has left the class there. Of others:")
-        lines.append(f"        {add}, with name or address as the export has them, then run the same report again")
-        if call.files == 1:
-            other = "--moodle" if name == "canvas" else "--canvas"
-            lines.append(f"        or, if the class is in two LMSs: name the other's export as well, {other} CSV")
-    print("\n".join(lines), file=sys.stderr if call.quiet else sys.stdout)
+        lines.append(f"        {add}, with name or address as the export has them, then run the same report again;")
+        lines.append("        or, if the class is in two LMSs: name the other's export as well")
+    print("\n".join(lines), file=out)
     return not (unknown or file.unclear or file.unclear_columns)
+
+
+def _unclear_columns(name: str, file: GradeFile, export: Path) -> Iterator[str]:
+    for lesson, columns in file.unclear_columns.items():
+        told = " or ".join(repr(printable(column)) for column in columns)
+        words = ("report", f"--{name}", str(export), "--column", f"{lesson}={columns[0]}")
+        yield f"  ! {lesson}: its grades are not in the file: they may belong to {told}"
+        yield f"  next: say which it is, such as: {course_command(shlex.join(words))}"

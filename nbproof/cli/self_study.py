@@ -1,51 +1,111 @@
-"""What somebody who studies alone sees in the terminal: a checked notebook."""
+"""One notebook of a learner's own, with the visible and the hidden tests: for people who study alone.
+
+The same engine as for a class, with no gradebook: nothing is written. It needs Linux; elsewhere the checks in the notebook,
+which know the hidden ones as well where these are at hand, say the same words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 
-from nbproof.display.help import Hint, all_hints
+from nbproof.display.help import all_hints
 from nbproof.display.words import words
+from nbproof.errors import UsageError
+from nbproof.key import Key
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint, Damaged, read_blueprint
+from nbproof.marking.hand_in import read_hand_in
 from nbproof.marking.results import UNCERTAIN, Verdict
+from nbproof.nbgrader_setup import course_config
+from nbproof.places import places
+from nbproof.recover.notebook_bytes import plain_cells, salvaged
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
+from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.terminal import console_for_output, say
 from nbproof.values.results import Outcome
 
-__all__ = ["print_notebook"]
+__all__ = ["check_notebook", "print_notebook"]
+
+
+def check_notebook(
+    root: Path, file: Path, lessons: list[str], *, seed: int | None = None, isolation: Isolation | None = None
+) -> Verdict:
+    """The verdict on ``file``. Raises UsageError if it is no notebook of this course, NoIsolation as grading a class does."""
+    if sys.platform != "linux":
+        isolation_or_refuse()
+    isolation = isolation or isolation_or_refuse().level
+    if isolation is not Isolation.NONE:
+        refuse_if_exposed(root)
+    config = course_config(root)
+    limits = GradingLimits.read(config)
+    blueprints = {name: read_blueprint(places(root).source(name), config, name) for name in lessons}
+    try:
+        hand_in = read_hand_in(Key("you", ""), file, limits)
+        cells = plain_cells(hand_in.notebook) or salvaged(hand_in.notebook).cells
+    except Damaged as damage:
+        raise _unchecked(file, str(damage)) from None
+    lesson = _lesson_of(file, {cell.name for cell in cells if cell.name}, blueprints)
+    # Neither can be imported where there is no Linux.
+    from nbproof.marking.marker import Marker
+    from nbproof.sandbox.engine import Engine
+
+    with Engine(limits, isolation) as engine:
+        marker = Marker(engine, blueprints, seed if seed is not None else secrets.randbelow(10**9) + 1)
+        verdict = marker.mark(replace(hand_in, key=Key("you", lesson)))
+    if verdict.problem:
+        raise _unchecked(file, verdict.problem)
+    return verdict
+
+
+def _unchecked(file: Path, why: str) -> UsageError:
+    return UsageError(
+        f"this cannot be checked: {why}", str(file), "save the notebook in JupyterLab, then check it again"
+    )
+
+
+def _lesson_of(file: Path, ids: Collection[str], blueprints: Mapping[str, Blueprint]) -> str:
+    """The lesson that a notebook belongs to, by its cells' ids, and by its name if it has none of ours."""
+    best = max(blueprints, key=lambda name: len(blueprints[name].stubs.keys() & ids))
+    if blueprints[best].stubs.keys() & ids:
+        return best
+    if file.stem in blueprints:
+        return file.stem
+    raise UsageError(
+        "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
+        str(file),
+        f"name a lesson's notebook, such as learn/{best}/{best}.ipynb",
+    )
 
 
 def print_notebook(verdict: Verdict, seconds: float) -> None:
     """What the visible and hidden tests say about one notebook, an exercise after the other."""
     console = console_for_output()
-    hints = all_hints()
     for exercise in verdict.exercises:
-        most = exercise.max_score
-        whole = exercise.score == most
-        unasked = {"not answered": "[yellow]○[/]", UNCERTAIN: "[yellow]?[/]"}.get(exercise.status)
-        mark = "[green]✓[/]" if whole else unasked or "[red]✗[/]"
-        console.print(f"{mark} [bold]{exercise.id}[/]  {exercise.score:g} of {most:g}", highlight=False)
-        if whole:
-            continue
-        lines = [words().outcome(exercise)] if unasked else _said(exercise, hints)
-        for line in lines:
-            say(console, f"    {line}")
+        for line in _lines_of(exercise):
+            say(console, line)
     for name, how in verdict.recovered.items():
         say(console, f"note: {name}: {how}")
-    for one in verdict.written:
-        told = "your text is there" if one.answered else "nothing is written yet"
-        console.print(f"[dim]·[/] [bold]{one.id}[/]  not checked automatically: {told}", highlight=False)
-    most = sum(exercise.max_score for exercise in verdict.exercises)
+    for text in verdict.written:
+        told = "your text is there" if text.answered else "nothing is written yet"
+        say(console, f"· {text.id}  not checked automatically: {told}")
+    most = sum(one.max_score for one in verdict.exercises)
     say(console, f"{verdict.lesson}: {verdict.score:g} of {most:g} points, {seconds:.1f} s, seed {verdict.seed}")
 
 
-def _said(exercise: Outcome, hints: Mapping[str, Hint]) -> list[str]:
-    lines = words().outcome(exercise).splitlines()
-    wrong = next(iter(exercise.costly), None)
-    if wrong is None:
-        return lines
-    if wrong.line and exercise.reason is not None:
-        lines.append(words().line(wrong))
-    lines.append(f"asked: {wrong.asked}")
-    hint = hints.get(wrong.hint or "")
-    if hint is not None:
-        lines.append(f"looks like {hint.name}. {hint.question}")
-    return lines
+def _lines_of(one: Outcome) -> Iterator[str]:
+    whole = one.score == one.max_score
+    mark = "✓" if whole else {"not answered": "○", UNCERTAIN: "?"}.get(one.status, "✗")
+    yield f"{mark} {one.id}  {one.score:g} of {one.max_score:g}"
+    if whole:
+        return
+    for line in words().outcome(one).splitlines():
+        yield f"    {line}"
+    for wrong in one.costly[:1]:
+        yield f"    asked: {wrong.asked}"
+        hint = all_hints().get(wrong.hint or "")
+        if hint is not None:
+            yield f"    looks like {hint.name}. {hint.question}"

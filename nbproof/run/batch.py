@@ -3,37 +3,51 @@
 Every verdict is first journalled whole in ``autograded/<learner>/<lesson>/``, then written to the
 gradebook. A run that is cut off at any point goes on from the journal: what is there is not
 graded again, and the seed of the run is kept until the run is complete. What was being marked when a
-run was killed is tried last, alone (:mod:`nbproof.run.suspects`).
+run was killed is tried last, alone.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
-from dataclasses import replace
+import json
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import GradedClass
+from nbproof.command import course_command
+from nbproof.errors import CourseError
+from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.gradebook.marks import GradedClass, Mark, marks
 from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.reader import read_marks
-from nbproof.gradebook.storage_errors import trouble_with_disk, trouble_with_gradebook
+from nbproof.gradebook.storage_errors import (
+    is_busy,
+    is_one_files,
+    is_one_submissions,
+    masked,
+    trouble_with_disk,
+    trouble_with_gradebook,
+)
 from nbproof.gradebook.writer import Writer, register
 from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.hand_in import HandIn, read_hand_in
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
-from nbproof.run.class_run import ClassRun
-from nbproof.run.digests import LessonState
+from nbproof.recover.notebook_bytes import Damaged
+from nbproof.run.digests import Job, LessonState, digest_of_bytes, handed_in_digest, plan, told
 from nbproof.run.intake import Intake, lessons_with_source
-from nbproof.run.journal import RunState, note_problems
+from nbproof.run.journal import Entry, InProgress, RunState, note_problems, read_entry, write_entry
 from nbproof.run.lock import only_run
-from nbproof.run.pool import PoolMaker, local_pool
-from nbproof.run.references import References, where_of
+from nbproof.run.pool import Pool, PoolMaker, local_pool, marked, outcome
+from nbproof.run.references import References
 from nbproof.run.watch import Watch
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
@@ -60,9 +74,9 @@ def grade_class(
 ) -> GradedClass:
     """Mark every submission that changed since it was last graded (all with ``force``), and write it down.
 
-    `course grade` and `nbgrader autograde` both call this. ``pool``: who marks, in place of this machine. ``config``:
-    nbgrader's, if it is not just as the course's file has it. ``late``: (learner, lesson) of what is late by the word of an
-    LMS that does not say when it came.
+    `course grade` and `nbgrader autograde` both call this. ``pool``: who marks, in place of an engine of the run's own.
+    ``config``: nbgrader's, if it is not just as the course's file has it. ``late``: (learner, lesson) of what is late by the word
+    of an LMS that does not say when it came.
     """
     isolation = isolation or (isolation_or_refuse().level if pool is None else Isolation.FULL)
     if isolation is not Isolation.NONE:
@@ -73,29 +87,265 @@ def grade_class(
     limits = GradingLimits.read(config)
     state = RunState(root, seed)
     made = pool or partial(local_pool, isolation=isolation, workers=workers, launched=launched)
-    _refuse_unknown(limits, root)
     states = {name: LessonState.of(root, name, config, limits) for name in lessons}
     try:
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
-            handed_in = {one.lesson for one in intake.submissions}
-            here = {name: one for name, one in states.items() if name in handed_in}
-            refused = _unregistered(here, state, writer)
-            if refused and refused.keys() == here.keys():
-                raise next(iter(refused.values()))
-            kept = tuple(one for one in intake.submissions if one.lesson not in refused)
-            intake = replace(intake, submissions=kept)
-            references = References(states, state, where_of(pool is None, isolation), anyway)
-            run = ClassRun(root, state, states, limits, writer, penalties, watch, references)
-            graded = replace(run.go(intake, made, force), refused={name: one.fact for name, one in refused.items()})
+            intake, refused = _gradable(intake, states, state, writer)
+            references = References(states, state, isolation)
+            run = _ClassRun(root, state, states, limits, writer, penalties, watch, references, anyway)
+            graded = replace(run.go(intake, made, force), refused=refused)
         with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
             note_problems(root, graded.marks.values())
         return graded
     except OSError as error:
-        trouble = trouble_with_disk(error, root)
-        if trouble is None:
+        raise trouble_with_disk(error, root) or error from None
+
+
+def _gradable(
+    intake: Intake, states: Mapping[str, LessonState], state: RunState, writer: Writer
+) -> tuple[Intake, dict[str, str]]:
+    """What was handed in for lessons that the gradebook takes, and why it does not take the others, by lesson.
+
+    Raises CourseError if it takes none.
+    """
+    handed_in = {one.lesson for one in intake.submissions}
+    refused = _unregistered({name: one for name, one in states.items() if name in handed_in}, state, writer)
+    if refused and refused.keys() == handed_in:
+        raise next(iter(refused.values()))
+    kept = tuple(one for one in intake.submissions if one.lesson not in refused)
+    return replace(intake, submissions=kept), {name: one.fact for name, one in refused.items()}
+
+
+@dataclass
+class _ClassRun:
+    """Used once."""
+
+    root: Path
+    state: RunState
+    lessons: Mapping[str, LessonState]
+    limits: GradingLimits
+    writer: Writer
+    penalties: Penalties
+    watch: Watch
+    references: References
+    anyway: bool
+    """Whether lessons are graded whose reference answers lose marks."""
+    _verdicts: dict[Key, Verdict] = field(default_factory=dict)
+    """In short; of what cannot be graded, or written down, why."""
+    _fresh: set[Key] = field(default_factory=set)
+    """What this run marked."""
+    _behind: list[tuple[Verdict, Path, Mapping[str, str]]] = field(default_factory=list)
+    """Journalled, since another program was found to hold the gradebook."""
+    _marked: dict[Key, str] = field(default_factory=dict)
+    """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
+
+    def go(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
+        """Plan, mark, write; see :func:`grade_class`."""
+        self._in_progress = InProgress(self.root)
+        try:
+            return self._whole(intake, made, force)
+        except BaseException:
+            # Whatever ends it: should the gradebook fail now, what ended the run is told all the same.
+            with contextlib.suppress(Exception):
+                self.watch.stopped(self._marks().values())
             raise
-        raise trouble from None
+
+    def _whole(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
+        jobs = self._plan(intake, force)
+        reasons = told(jobs)
+        failed: dict[str, str] = {}
+        blueprints = {name: self.lessons[name].blueprint for name in sorted({one.submission.lesson for one in jobs})}
+        self.watch.planned(len(jobs), sum(not one.problem for one in self._verdicts.values()), reasons)
+        if jobs:
+            failed = self._mark_all(jobs, blueprints, made, force)
+        for verdict, path, earlier in self._behind:
+            self._store(verdict, path, earlier)
+        names = {assignment_of(lesson) for _, lesson in self._verdicts}
+        _assign_penalties(self.penalties, self.state, lambda: self._held(names), self.lessons)
+        self.state.forced -= {_in_state(one.key) for one in intake.submissions}
+        self.state.complete()
+        return GradedClass(
+            self._marks(),
+            seed=self.state.seed,
+            gradebook=masked(self.writer.db_url),
+            reasons=reasons,
+            plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
+            unfit=failed,
+            anyway=self.anyway,
+        )
+
+    def _mark_all(
+        self, jobs: Sequence[Job], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
+    ) -> dict[str, str]:
+        """Lesson -> why its reference answers lose marks; nothing of these is marked. Raises ReferencesFail if that is all."""
+        if force:
+            self.state.forced |= {_in_state(one.submission.key) for one in jobs}
+        self.state.begin()
+        try:
+            with made(blueprints, self.state.seed, self.limits) as pool:
+                failed = self.references.shortfalls(list(blueprints), pool, self.watch)
+                unfit = {} if self.anyway else failed
+                if unfit.keys() >= blueprints.keys():
+                    self.references.refuse(unfit, course_command("grade --anyway", self.root))
+                self._mark([one for one in jobs if one.submission.lesson not in unfit], pool, force)
+        finally:
+            # A run that comes to here was not killed, by nothing that was handed in.
+            self._in_progress.end()
+        return failed
+
+    def _plan(self, intake: Intake, force: bool) -> list[Job]:
+        """What has to be marked. What need not is noted, and written down where the gradebook does not have it all."""
+        held = self._held({one.lesson for one in intake.submissions})
+        jobs = []
+        for one in intake.submissions:
+            key = one.key
+            if one.problem:
+                self._refuse(key, one.problem)
+                continue
+            entry = self._entry(key)
+            handed_in = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
+            job = plan(one, handed_in, entry, self.lessons[one.lesson].source, force or self._is_owed(key, entry))
+            if job is not None:
+                jobs.append(job)
+                continue
+            assert entry is not None
+            self._verdicts[key] = entry.verdict.in_short()
+            have = held.get(key)
+            if have is None or not have.agrees_with(entry.verdict) or not self.writer.is_stamped(have, *key, one.path):
+                # The run that marked it was cut off before the gradebook had it all.
+                self._write(entry.verdict, one.path, entry.verdict.answers)
+        return jobs
+
+    def _entry(self, key: Key) -> Entry | None:
+        """What is kept of it; None if something of that is gone: it is graded then."""
+        there = places(self.root).notebook("autograded", *key).is_file()
+        return read_entry(self.root, key) if there else None
+
+    def _is_owed(self, key: Key, entry: Entry | None) -> bool:
+        """Whether a run with ``--force`` set out to mark it, and was cut off before."""
+        return _in_state(key) in self.state.forced and entry is not None and entry.verdict.seed != self.state.seed
+
+    def _mark(self, jobs: Sequence[Job], pool: Pool, force: bool) -> None:
+        """All that has to be: what was being marked when an earlier run was killed last, alone."""
+        suspects = [one for one in jobs if self._in_progress.is_noted(one.submission.key, one.handed_in)]
+        others = [one for one in jobs if one not in suspects]
+        for job, verdict in marked(pool, others, self._read, self.state.seed):
+            self._take(job, verdict)
+        for job in suspects:
+            self._take(job, self._tried_alone(job, pool, force))
+
+    def _tried_alone(self, job: Job, pool: Pool, force: bool) -> Verdict:
+        """What ends the process that tries it is set aside: left alone until it is handed in anew, or asked for by force."""
+        key = job.submission.key
+        why = "it ended the process that marked it, so it was set aside"
+        if force or not self._in_progress.is_set_aside(key, job.handed_in):
+            found = outcome(lambda: pool.alone(self._read(job)))
+            if isinstance(found, Verdict):
+                return found
+            if isinstance(found, (Damaged, OSError)):
+                return Verdict.refused(*key, self.state.seed, str(found))
+            self._in_progress.note(key, job.handed_in, set_aside=True)
+            why = "it was being marked when a run was killed; tried again alone, it ended that process, too, so it was set aside"
+        again = course_command(shlex.join(["grade", "--force", "--only", key.name]))
+        why += f". Look at what was handed in; to try it once more: {again}"
+        return Verdict.refused(*key, self.state.seed, why)
+
+    def _read(self, job: Job) -> HandIn:
+        """For :data:`nbproof.run.pool.Reader`: noted before it is marked."""
+        one = job.submission
+        self.watch.started(one.key.name)
+        self._in_progress.note(one.key, job.handed_in)
+        hand_in = read_hand_in(one.key, one.path, self.limits.for_lesson(one.key.lesson))
+        # Folders that are synchronised change while a run goes on.
+        self._marked[one.key] = digest_of_bytes(hand_in, self.state.key)
+        return hand_in
+
+    def _take(self, job: Job, verdict: Verdict) -> None:
+        """Journal a verdict, and write it to the gradebook."""
+        key = job.submission.key
+        if verdict.problem:
+            self._verdicts[key] = verdict
+        else:
+            self._keep(job, verdict)
+        self._in_progress.done(key)
+        self.watch.marked(key.name, verdict)
+
+    def _keep(self, job: Job, verdict: Verdict) -> None:
+        lesson = self.lessons[job.submission.lesson]
+        key = job.submission.key
+        earlier = read_entry(self.root, key)
+        try:
+            # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
+            text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
+            entry = Entry(self._marked.get(key, job.handed_in), lesson.source, verdict)
+            write_entry(self.root, entry, text.encode(errors="replace"))
+        except OSError as error:
+            if not is_one_files(error):
+                raise
+            self._refuse(key, f"graded, but {error.filename} cannot be written: {error.strerror}")
+            return
+        self._verdicts[key] = verdict.in_short()
+        self._fresh.add(key)
+        self._write(verdict, job.submission.path, earlier.verdict.answers if earlier else {})
+
+    def _write(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
+        """Into the gradebook; if another program holds it, at the end of the run, and marking goes on."""
+        try:
+            if self._behind:
+                self._behind.append((verdict, path, earlier))
+            else:
+                self._store(verdict, path, earlier)
+        except Exception as error:
+            if not is_busy(error):
+                raise
+            self._behind.append((verdict, path, earlier))
+
+    def _store(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
+        """Raises what the gradebook says if that is not about this submission alone."""
+        try:
+            self.writer.write(verdict, self.lessons[verdict.lesson].blueprint, path, earlier)
+        except Exception as error:
+            if is_busy(error) or not is_one_submissions(error):
+                raise
+            why = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
+            self._refuse(Key(verdict.learner, verdict.lesson), f"graded, but the gradebook does not take it: {why}")
+
+    def _refuse(self, key: Key, why: str) -> None:
+        self._verdicts[key] = Verdict.refused(*key, 0, why)
+
+    def _held(self, names: Collection[str]) -> dict[Key, Mark]:
+        """What the gradebook holds of these lessons, or assignments."""
+        return {Key(learner, name): one for name in names for learner, one in self.writer.held(name).items()}
+
+    def _marks(self) -> dict[Key, Mark]:
+        """Of all that has its verdict."""
+        held = self._held({lesson for _, lesson in self._verdicts})
+        for key, verdict in self._verdicts.items():
+            if not verdict.problem and not (key in held and held[key].agrees_with(verdict)):
+                self._refuse(key, "graded, but the gradebook does not hold it yet")
+        most: dict[str, float] = {}
+        with contextlib.suppress(KeyError):
+            most = self.writer.lessons()
+        return marks(self._verdicts, held, self.writer.late, self._fresh, most)
+
+
+def _assign_penalties(
+    penalties: Penalties, state: RunState, held: Callable[[], Mapping[Key, Mark]], lessons: Collection[str]
+) -> None:
+    """Have nbgrader decide wherever something is late, or was, and is not as it was noted. ``held``: by assignment."""
+    asked = [key for key, have in held().items() if penalties.concerns(have, state.penalties.get(_in_state(key)))]
+    for key in asked:
+        penalties.assign(key.learner, min(one for one in lessons if assignment_of(one) == key.lesson))
+    if asked:
+        after = held()
+        state.penalties |= {_in_state(key): penalties.basis(after[key]) for key in asked}
+        state.save()
+
+
+def _in_state(key: Key) -> str:
+    """As ``.course/run.json`` has it."""
+    return f"{key.lesson}/{key.learner}"
 
 
 def follow_marks(root: Path) -> None:
@@ -104,11 +354,9 @@ def follow_marks(root: Path) -> None:
         config = course_config(root)
         penalties = Penalties(root, config, NbGraderAPI(config=config).coursedir.db_url)
         lessons = lessons_with_source(root, [])
+        names = {assignment_of(one) for one in lessons}
         with only_run(root):
-            noted = RunState(root).penalties
-            for (learner, lesson), held in read_marks(root, {assignment_of(one) for one in lessons}).items():
-                if penalties.concerns(held, noted.get(f"{lesson}/{learner}")):
-                    penalties.assign(learner, min(one for one in lessons if assignment_of(one) == lesson))
+            _assign_penalties(penalties, RunState(root), lambda: read_marks(root, names), lessons)
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> None:
@@ -138,13 +386,3 @@ def _unregistered(states: Mapping[str, LessonState], state: RunState, writer: Wr
         state.registered |= {name: states[name].registered for name in names}
         state.save()
     return failed
-
-
-def _refuse_unknown(limits: GradingLimits, root: Path) -> None:
-    for name in limits.of_lesson:
-        if not places(root).source(name).parent.is_dir():
-            raise UsageError(
-                f"limits for {name}, which is no lesson here",
-                "c.GradingLimits.of_lesson in nbgrader_config.py",
-                "name it like its folder in source/",
-            )

@@ -1,16 +1,16 @@
-"""What a verdict depends on, in digests: so that a run grades again what a change touches.
+"""What a verdict depends on, in digests, and what follows: which submissions have to be marked, and why.
 
-Besides the lesson and the submission these are interpreter, libraries, and the code that grades. Imports nothing heavy: a
-cluster's scheduler imports it too.
+Besides the lesson and the submission these are interpreter, libraries, and the code that grades.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import metadata
@@ -22,18 +22,24 @@ from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
+from nbproof.marking.blueprint import Blueprint, Damaged, files_beside, read_blueprint
+from nbproof.marking.hand_in import HandIn, read_hand_in
 from nbproof.places import places
+from nbproof.run.intake import Submission
+from nbproof.run.journal import Entry
+from nbproof.text import counted
 
 __all__ = [
     "GRADED_BY",
+    "Job",
     "LessonState",
-    "digest_of_course",
-    "digest_of_places",
+    "digest_of_bytes",
     "environment",
     "grader_digest",
+    "handed_in_digest",
     "leaf_versions",
-    "versions",
+    "plan",
+    "told",
 ]
 
 
@@ -67,52 +73,28 @@ Whatever else a run uses decides where, when and for whom, or only tells of it.
 """
 
 
-def digest_of_places(names: Sequence[str]) -> str:
-    """Changes with these modules, and with any module in these rooms."""
-    places = [Path(__file__).resolve().parent.parent / name for name in names]
-    return _digest_of_files(path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
-
-
-def digest_of_course() -> str:
-    """Changes with the modules that this course's checks are made of, with its hints and with its ``course.toml``."""
-    one = the_course()
-    modules = one.folder.glob("*.py") if one.package else ()
-    return _digest_of_files((*modules, *one.folder.glob("course.toml"), *hint_files(one.texts)))
-
-
-def _digest_of_files(paths: Iterable[Path]) -> str:
-    return digest_of(*(part for path in sorted(paths) for part in (path.name.encode(), path.read_bytes())))
-
-
 @cache
-def _loaded() -> dict[str, str]:
-    # When it is first asked, and never again: a process that goes on after `git pull` still runs the old code.
-    python = ".".join(platform.python_version_tuple()[:2])
-    code = {"the grader": digest_of_places(GRADED_BY), "the course": digest_of_course()}
-    return {"Python": python, **leaf_versions(), **{name: digest[:12] for name, digest in code.items()}}
+def grader_digest() -> str:
+    """Changes with the code that verdicts are reached with: that of the tool, the course's modules and hints, leaf types.
 
-
-def versions() -> dict[str, str]:
-    """What has to be the same here and there, for a verdict to be the same."""
-    return dict(_loaded())
+    When it is first asked, and never again: a process that goes on after `git pull` still runs the old code.
+    """
+    one, tool = the_course(), Path(__file__).resolve().parent.parent
+    files = [*one.folder.glob("course.toml"), *hint_files(one.texts)]
+    files += one.folder.glob("*.py") if one.package else ()
+    for place in (tool / name for name in GRADED_BY):
+        files += [place] if place.is_file() else place.rglob("*.py")
+    parts = [part for path in sorted(files) for part in (path.name.encode(), path.read_bytes())]
+    return digest_of(json.dumps(leaf_versions()).encode(), *parts)
 
 
 def environment() -> bytes:
     """Changes with the interpreter, with what is installed for it, and with the code that grades."""
-    parts = [sys.version, sys.prefix, json.dumps(versions(), sort_keys=True)]
+    parts = [sys.version, sys.prefix, grader_digest()]
     for entry in sys.path:
-        try:
+        with contextlib.suppress(OSError):
             parts.append(f"{entry} {os.stat(entry).st_mtime_ns}")
-        except OSError:
-            continue
     return "\0".join(parts).encode()
-
-
-@cache
-def grader_digest() -> str:
-    """Changes with the code that verdicts are reached with: that of the tool, the course's modules and hints, leaf types."""
-    leaves = json.dumps(leaf_versions(), sort_keys=True)
-    return digest_of(leaves.encode(), digest_of_places(GRADED_BY).encode(), digest_of_course().encode())
 
 
 def _limits_text(limits: GradingLimits) -> bytes:
@@ -173,3 +155,48 @@ class LessonState:
     def blueprint(self) -> Blueprint:
         """The notebook, taken apart."""
         return read_blueprint(self.path, self.config, self.lesson)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A submission that has to be marked, and why."""
+
+    submission: Submission
+    handed_in: str
+    """Digest of what was handed in."""
+    reason: str = ""
+    """What a run says about it; nothing of what was handed in anew."""
+
+
+def handed_in_digest(one: Submission, key: str, limits: GradingLimits) -> str:
+    """Changes with any byte that was handed in. ``key``: of the course's journals, so that nobody else can make it."""
+    try:
+        return digest_of_bytes(read_hand_in(one.key, one.path, limits), key)
+    except (Damaged, OSError) as error:
+        return digest_of(key.encode(), str(error).encode(errors="replace"))
+
+
+def digest_of_bytes(one: HandIn, key: str) -> str:
+    """The same, of bytes that have been read."""
+    files = (part for name, data in one.files.items() for part in (os.fsencode(name), data))
+    return digest_of(key.encode(), one.notebook, *files)
+
+
+def plan(submission: Submission, handed_in: str, entry: Entry | None, source: str, force: bool) -> Job | None:
+    """What is to be done, all of it or nothing: None if nothing has changed since ``entry``.
+
+    ``source``: digest of all that it is graded by. ``force``: mark it although nothing changed.
+    """
+    if entry is None or entry.handed_in != handed_in:
+        return Job(submission, handed_in)
+    if force:
+        return Job(submission, handed_in, "as --force asks")
+    if entry.source != source:
+        return Job(submission, handed_in, f"{submission.lesson}: the lesson, or what grades it, changed")
+    return None
+
+
+def told(jobs: Iterable[Job]) -> tuple[str, ...]:
+    """What a run grades again and why, a line each: "as --force asks, 300 submissions graded again"."""
+    counts = Counter(one.reason for one in jobs if one.reason)
+    return tuple(f"{reason}, {counted(number, 'submission')} graded again" for reason, number in counts.items())

@@ -1,10 +1,11 @@
-"""Find what was handed in, and say what is not a submission, before anything runs."""
+"""Find what was handed in, say what is not a submission, and choose what ``--only`` names, before anything runs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -12,13 +13,14 @@ from nbproof.errors import UsageError
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import places
 from nbproof.run.journal import journal_of
-from nbproof.text import printable
+from nbproof.text import printable, some_of
 
 __all__ = [
     "Intake",
     "Submission",
     "anything_new",
     "lessons_with_source",
+    "select",
     "submission_at",
     "take_in",
 ]
@@ -71,27 +73,29 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     submissions, told, passed = list[Submission](), list[str](), list[str]()
     for outer in here.outer("submitted"):
         try:
-            folders = here.inner(outer) if outer.name.isprintable() else []
+            folders = here.inner(outer)
         except OSError as error:
             passed.append(f"passed over {_shown(root, outer)}: {error.strerror}")
             continue
-        if not outer.name.isprintable():
-            # Control characters, half surrogate pairs: no gradebook takes them, and no terminal should.
-            passed.append(f"passed over {_shown(root, outer.parent)}/{ascii(outer.name)[1:-1]}: {_NO_NAME}")
         for folder in folders:
-            why = _why_not(folder, *here.named(folder), known)
-            found = [] if why else _submissions(folder, *here.named(folder), lessons, known)
+            learner, assignment = here.named(folder)
+            why = _why_not(folder, learner, assignment, known)
+            if why:
+                passed.append(f"passed over {_shown(root, folder)}: {why}")
+                continue
+            found = _submissions(folder, learner, [one for one in lessons if assignment_of(one) == assignment], known)
             told += [
-                f"taken although it has another name: {_shown(root, folder)}: {name}"
-                for name in _other_names(found, folder)
+                f"taken although it has another name: {_shown(root, path)}" for path in _other_names(folder, found)
             ]
-            passed += [f"passed over {_shown(root, folder)}: {why}"] if why else []
             submissions += found
     submissions.sort(key=lambda one: one.key)
     return Intake(tuple(submissions), (*passed, *told), bool(passed))
 
 
-_NO_NAME = "this is not a learner's name"
+def _other_names(folder: Path, found: list[Submission]) -> list[Path]:
+    """The files that are taken though they are called otherwise."""
+    names = {folder / f"{notebook_of(one.lesson)}.ipynb" for one in found}
+    return [one.path for one in found if not one.problem and one.path not in names]
 
 
 def _shown(root: Path, path: Path) -> str:
@@ -100,42 +104,26 @@ def _shown(root: Path, path: Path) -> str:
 
 def _why_not(folder: Path, learner: str, assignment: str, known: Collection[str]) -> str:
     """Why this is no submission, in words; empty if it is one."""
-    notebooks = [notebook_of(one) for one in known if assignment_of(one) == assignment]
+    notebooks = [f"{notebook_of(one)}.ipynb" for one in known if assignment_of(one) == assignment]
     if not notebooks:
         return "no lesson has this name"
     if not learner.isprintable():
-        return _NO_NAME
-    if (
-        len(notebooks) > 1
-        and folder.is_dir()
-        and not any(os.path.lexists(folder / f"{one}.ipynb") for one in notebooks)
-    ):
+        # Control characters, half surrogate pairs: no gradebook takes them, and no terminal should.
+        return "this is not a learner's name"
+    if len(notebooks) > 1 and folder.is_dir() and not any(os.path.lexists(folder / name) for name in notebooks):
         return f"it holds no notebook of {assignment}'s, which are called {', '.join(notebooks)}"
     return ""
 
 
-def _submissions(folder: Path, learner: str, assignment: str, lessons: list[str], known: list[str]) -> list[Submission]:
-    """What was handed in for these lessons in the folder of an assignment."""
-    asked = [one for one in lessons if assignment_of(one) == assignment]
+def _submissions(folder: Path, learner: str, lessons: list[str], known: list[str]) -> list[Submission]:
+    """What was handed in for these lessons in the folder of their assignment."""
     if not folder.is_dir() and not folder.is_symlink():
         return []
-    found = (_of_several(learner, name, folder, known) for name in asked)
-    return [one for one in found if one is not None]
-
-
-def _other_names(found: Iterable[Submission], folder: Path) -> list[str]:
-    """The files that are taken though they are called otherwise."""
-    renamed = (one for one in found if not one.problem and one.path != folder / f"{notebook_of(one.lesson)}.ipynb")
-    return [printable(str(one.path.relative_to(folder))) for one in renamed]
-
-
-def _of_several(learner: str, lesson: str, folder: Path, known: Collection[str]) -> Submission | None:
-    """A notebook of one lesson; None if an assignment has several, and this one was not handed in."""
-    beside = [one for one in known if assignment_of(one) == assignment_of(lesson)]
-    path = folder / f"{notebook_of(lesson)}.ipynb"
-    if len(beside) > 1 and not os.path.lexists(path) and not folder.is_symlink() and not folder.parent.is_symlink():
-        return None
-    return submission_at(learner, folder, lesson)
+    linked = folder.is_symlink() or folder.parent.is_symlink()
+    # Of several notebooks some may not have been handed in.
+    several = sum(assignment_of(one) in map(assignment_of, lessons) for one in known) > 1 and not linked
+    there = [one for one in lessons if not several or os.path.lexists(folder / f"{notebook_of(one)}.ipynb")]
+    return [submission_at(learner, folder, one) for one in there]
 
 
 def anything_new(root: Path, intake: Intake) -> bool:
@@ -160,9 +148,8 @@ def submission_at(learner: str, folder: Path, lesson: str) -> Submission:
         return Submission(learner, lesson, path, f"{path.name} cannot be read: {error.strerror}")
 
 
-_NOTEBOOKS = (".ipynb",)
-_DISGUISED = (".ipynb.txt", ".ipynb.json", ".ipynb.html", ".ipynb.zip", ".ipynb.gz", ".ipynb.py", ".ipynb.download")
-_EXPORTED = (".json", ".zip", ".gz", ".tgz", ".html", ".htm", ".py", ".md", ".txt")
+_BECAME = (".json", ".zip", ".gz", ".tgz", ".html", ".htm", ".py", ".md", ".txt", ".download")
+"""What a notebook may have become; it is looked at only if there is no other."""
 _MOST_FILES, _DEEPEST = 2_000, 3
 """Files, and folders one in another, among which a notebook of another name is looked for."""
 
@@ -170,7 +157,7 @@ _MOST_FILES, _DEEPEST = 2_000, 3
 def _renamed(learner: str, folder: Path, path: Path, lesson: str) -> Submission:
     """The only notebook of any name, or else the only file that a notebook may have become."""
     files = list(_files(folder))
-    for endings in (_NOTEBOOKS, _DISGUISED, _EXPORTED):
+    for endings in ((".ipynb",), _BECAME):
         fits = [file for file in files if file.name.lower().endswith(endings)]
         # An upload's second copy is called "lesson (1)"; what has the lesson's name comes before what has not.
         named = [file for file in fits if file.name.lower().startswith(path.stem.lower())]
@@ -178,13 +165,10 @@ def _renamed(learner: str, folder: Path, path: Path, lesson: str) -> Submission:
             if len(choice) == 1:
                 return Submission(learner, lesson, choice[0])
         if fits:
-            shown = ", ".join(sorted(printable(str(file.relative_to(folder))) for file in fits)[:5])
-            told = f"no {path.name} in it, only {shown}, and which one counts cannot be told: leave one of them there"
-            return Submission(learner, lesson, path, told)
-    if not files:
-        return Submission(learner, lesson, path, f"no {path.name} in it; the folder holds no notebook")
-    shown = ", ".join(sorted(printable(str(file.relative_to(folder))) for file in files)[:5])
-    return Submission(learner, lesson, path, f"no {path.name} in it, and no other notebook, only {shown}")
+            break
+    shown = [printable(str(file.relative_to(folder))) for file in sorted(files)]
+    what = f"only {some_of(shown, 5)}: leave one notebook there" if shown else "the folder holds no notebook"
+    return Submission(learner, lesson, path, f"no {path.name} in it; {what}")
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -201,3 +185,28 @@ def _files(folder: Path) -> Iterator[Path]:
             if count > _MOST_FILES:
                 return
             yield file
+
+
+def select(intake: Intake, only: Sequence[str]) -> Intake:
+    """What these names leave of an intake: ``ada``, ``ada/02_sorting``, with ``*`` and ``?``. Without a name, all of it.
+
+    Raises UsageError if one of them fits nothing: leaving it out must never mean more, or less, than was asked for.
+    """
+    if not only:
+        return intake
+    for pattern in only:
+        if not any(_fits(one, pattern) for one in intake.submissions):
+            learners = sorted({one.learner for one in intake.submissions})
+            raise UsageError(
+                f"nothing that was handed in is called {pattern!r}",
+                f"--only {pattern}",
+                f"choose from the learners in submitted/: {some_of(learners, 8)}",
+            )
+    kept = tuple(one for one in intake.submissions if any(_fits(one, pattern) for pattern in only))
+    return replace(intake, submissions=kept)
+
+
+def _fits(one: Submission, pattern: str) -> bool:
+    """Whether a name means a submission. A name is first taken as it is: learners may be called ``[x]``."""
+    names = (one.key.name, f"{one.learner}/{one.key.assignment}") if "/" in pattern else (one.learner,)
+    return pattern in names or any(fnmatchcase(name, pattern) for name in names)

@@ -1,13 +1,12 @@
-"""What outlives a run: its seed and key, each verdict whole, and why it could not grade what it could not.
+"""What outlives a run: its seed and key, each verdict whole, what it is marking, and why something could not be graded.
 
 Verdicts lie in ``autograded/<learner>/<assignment>/``, in ``.verdict.json`` or, where there are several notebooks, in a file
-for each; what could not be graded in ``.course/problems.json``, for reports that are written later.
+for each; the rest lies in ``.course/``.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -23,7 +22,7 @@ from nbproof.places import places
 __all__ = [
     "JOURNAL",
     "Entry",
-    "Journal",
+    "InProgress",
     "RunState",
     "forget_problems",
     "handed_in_of",
@@ -31,13 +30,14 @@ __all__ = [
     "journalled_verdict",
     "note_problems",
     "problems_of",
+    "read_entry",
+    "write_entry",
 ]
 
 
 JOURNAL = ".verdict.json"
 """In the folder of a submission that a run has graded to its end."""
 _MOST_BYTES = 64 << 20
-_HANDED_IN = re.compile(rb'\{"handed_in": "(\w+)"')
 
 
 class RunState:
@@ -46,23 +46,17 @@ class RunState:
 
     def __init__(self, root: Path, seed: int | None = None) -> None:
         self._path = root / ".course" / "run.json"
-        self._kept = _as_dict(self._path)
-        self.registered = self._words("registered")
-        self.penalties = self._words("penalties")
-        self.references = self._words("references")
-        """Lesson, and where -> digest of all that its reference answers earned full marks with."""
-        forced = self._kept.get("forced")
-        self.forced = set(map(str, forced)) if isinstance(forced, list) else set()
-        """``<lesson>/<learner>`` of what a run with ``--force`` set out to mark, until one has."""
+        kept = _as_dict(self._path)
+        self.registered: dict[str, str] = kept.get("registered", {})
+        self.penalties: dict[str, str] = kept.get("penalties", {})
+        self.references: dict[str, str] = kept.get("references", {})
+        """Lesson, and isolation -> digest of all that its reference answers earned full marks with."""
+        self.forced: set[str] = set(kept.get("forced", ()))
+        """Names of what a run with ``--force`` set out to mark, until one has."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
-        self.key = str(self._kept.get("key") or secrets.token_hex(16))
-        before = self._kept.get("open")
-        self._open = before if isinstance(before, int) else None
-        self.seed = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
-
-    def _words(self, name: str) -> dict[str, str]:
-        kept = self._kept.get(name)
-        return dict(kept) if isinstance(kept, dict) else {}
+        self.key = str(kept.get("key") or secrets.token_hex(16))
+        self._open: int | None = kept.get("open")
+        self.seed: int = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
 
     def begin(self) -> None:
         """Keep the seed: a run that is cut off goes on with it."""
@@ -82,11 +76,51 @@ class RunState:
         replace_file(self._path, json.dumps(state, indent=1).encode())
 
 
+class InProgress:
+    """``.course/marking.json``: what a run is marking, for the next run should this one be killed.
+
+    A note that is there when a run begins is of a run that nobody ended on purpose: its submission may have ended it. The
+    kernel keeps notes whatever becomes of this process; a power cut is no submission's doing.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._path = root / ".course" / "marking.json"
+        self._notes: dict[str, dict[str, Any]] = _as_dict(self._path)
+
+    def note(self, key: Key, digest: str, *, set_aside: bool = False) -> None:
+        """It is being marked; or, ``set_aside``, it ended the process that tried it alone."""
+        self._notes[key.name] = {"digest": digest, "set_aside": set_aside}
+        self._save()
+
+    def is_noted(self, key: Key, digest: str) -> bool:
+        """Whether just this submission is noted; False if it was handed in anew."""
+        return bool(self._notes.get(key.name, {}).get("digest") == digest)
+
+    def is_set_aside(self, key: Key, digest: str) -> bool:
+        """Whether it is noted as what has ended a process of its own."""
+        return self.is_noted(key, digest) and bool(self._notes[key.name]["set_aside"])
+
+    def done(self, key: Key) -> None:
+        """What came of it is written down."""
+        if not self._notes.get(key.name, {}).get("set_aside", True):
+            del self._notes[key.name]
+            self._save()
+
+    def end(self) -> None:
+        """The run ends as runs do, if only by Ctrl-C: whatever was in progress did not end it."""
+        self._notes = {name: note for name, note in self._notes.items() if note["set_aside"]}
+        self._save()
+
+    def _save(self) -> None:
+        self._path.parent.mkdir(exist_ok=True)
+        replace_file(self._path, json.dumps(self._notes).encode())
+
+
 def _as_dict(path: Path) -> dict[str, Any]:
     """A file of JSON that holds one; empty if it cannot be read, or holds anything else."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return kept if isinstance(kept, dict) else {}
 
@@ -108,59 +142,37 @@ def journal_of(root: Path, learner: str, lesson: str) -> Path:
     return notebook.with_name(f"{JOURNAL}.{notebook.stem}" if "/" in lesson else JOURNAL)
 
 
-def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
-    """What a run has found of a submission; None if it has not, or if that cannot be read."""
-    read = _read(root, learner, lesson)
-    return read[1] if read is not None else None
-
-
-def handed_in_of(root: Path, learner: str, lesson: str) -> str:
-    """Digest of what was handed in and graded; empty if no run of ours has graded it. The journal begins with it."""
-    try:
-        with journal_of(root, learner, lesson).open("rb") as file:
-            found = _HANDED_IN.match(file.read(300))
-    except OSError:
-        return ""
-    return found[1].decode() if found else ""
-
-
-def _read(root: Path, learner: str, lesson: str) -> tuple[dict[str, Any], Verdict] | None:
-    """A journal, whole, and the verdict in it. Whatever else stands in a file of that name is none."""
-    path = journal_of(root, learner, lesson)
+def read_entry(root: Path, key: Key) -> Entry | None:
+    """None if a run has not graded it, or if that cannot be read: whatever else stands in a file of that name is none."""
+    path = journal_of(root, *key)
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             return None
-        kept: dict[str, Any] = json.loads(path.read_bytes())
-        verdict = Verdict.from_dict(kept["verdict"])
+        kept = json.loads(path.read_bytes())
+        entry = Entry(kept.get("handed_in", ""), kept.get("source", ""), Verdict.from_dict(kept["verdict"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return (kept, verdict) if (verdict.learner, verdict.lesson) == (learner, lesson) else None
+    return entry if (entry.verdict.learner, entry.verdict.lesson) == key else None
 
 
-class Journal:
-    """Reads and writes the entries of a course."""
+def write_entry(root: Path, entry: Entry, notebook: bytes) -> None:
+    """The graded notebook, then the entry: where the entry is, everything is."""
+    key = entry.verdict.learner, entry.verdict.lesson
+    journal = journal_of(root, *key)
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(places(root).notebook("autograded", *key), notebook)
+    replace_file(journal, json.dumps(asdict(entry)).encode())
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
 
-    def read(self, learner: str, lesson: str) -> Entry | None:
-        """None if there is none, or if it cannot be read: the submission is graded then."""
-        read = _read(self._root, learner, lesson)
-        if read is None or not places(self._root).notebook("autograded", learner, lesson).is_file():
-            return None
-        kept, verdict = read
-        try:
-            return Entry(kept["handed_in"], kept["source"], verdict)
-        except KeyError:
-            return None
+def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
+    """What a run has found of a submission; None if it has not, or if that cannot be read."""
+    entry = read_entry(root, Key(learner, lesson))
+    return entry.verdict if entry is not None else None
 
-    def write(self, entry: Entry, notebook: bytes) -> None:
-        """The graded notebook, then the entry: where the entry is, everything is."""
-        verdict = entry.verdict
-        journal = journal_of(self._root, verdict.learner, verdict.lesson)
-        journal.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(places(self._root).notebook("autograded", verdict.learner, verdict.lesson), notebook)
-        replace_file(journal, json.dumps(asdict(entry)).encode())
+
+def handed_in_of(root: Path, learner: str, lesson: str) -> str:
+    """Digest of what was handed in and graded; empty if no run of ours has graded it."""
+    return str(_as_dict(journal_of(root, learner, lesson)).get("handed_in", ""))
 
 
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:
@@ -170,17 +182,17 @@ def note_problems(root: Path, marks: Iterable[Mark]) -> None:
         kept.pop(one.key, None)
         if one.problem:
             kept[one.key] = one.verdict
-    _write(root, kept)
+    _write_problems(root, kept)
 
 
 def forget_problems(root: Path, learners: Collection[str]) -> None:
     """Forget the problems of these learners. Raises OSError."""
     kept = problems_of(root)
     if any(learner in learners for learner, _ in kept):
-        _write(root, {key: one for key, one in kept.items() if key[0] not in learners})
+        _write_problems(root, {key: one for key, one in kept.items() if key[0] not in learners})
 
 
-def _write(root: Path, kept: Mapping[Key, Verdict]) -> None:
+def _write_problems(root: Path, kept: Mapping[Key, Verdict]) -> None:
     problems = [
         {"learner": key.learner, "lesson": key.lesson, "problem": one.problem, "grader_failed": one.grader_failed}
         for key, one in sorted(kept.items())
@@ -192,9 +204,6 @@ def _write(root: Path, kept: Mapping[Key, Verdict]) -> None:
 
 def problems_of(root: Path) -> dict[Key, Verdict]:
     """What was not graded, and why."""
-    try:
-        kept = json.loads((root / ".course" / "problems.json").read_text(encoding="utf-8"))
-        found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept["problems"]]
-        return {key: Verdict.refused(*key, 0, why, grader_failed=flaw) for key, why, flaw in found}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
+    kept = _as_dict(root / ".course" / "problems.json").get("problems", [])
+    found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept]
+    return {key: Verdict.refused(*key, 0, why, grader_failed=flaw) for key, why, flaw in found}

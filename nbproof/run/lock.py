@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from nbproof.sandbox.exceptions import GradingError
-from nbproof.text import printable
 
 __all__ = ["only_run"]
 
@@ -23,14 +20,13 @@ def only_run(root: Path) -> Iterator[None]:
     Raises GradingError if another run holds it, or if the folder cannot be written.
     """
     path = root / ".course" / "lock"
-    holder = path.with_name("lock.txt")
     lock = FileLock(path, timeout=0, mode=0o666)
     try:
         path.parent.mkdir(exist_ok=True)
         lock.acquire()
     except Timeout:
         raise GradingError(
-            f"another run is grading this course{_told(holder)}",
+            "another run is grading this course",
             str(root.resolve()),
             "wait until it has ended, then run the same command again",
         ) from None
@@ -43,16 +39,7 @@ def only_run(root: Path) -> Iterator[None]:
             str(path.absolute()),
             "move away what lies there, then run the same command again",
         ) from None
-    # Only for the message that another run prints: a full disk must not stop this one here.
-    with contextlib.suppress(OSError):
-        holder.write_text(f"process {os.getpid()}, since {datetime.now():%H:%M}", "ascii")
     try:
         yield
     finally:
         lock.release()
-
-
-def _told(holder: Path) -> str:
-    with contextlib.suppress(OSError):
-        return f" ({printable(holder.read_text('utf-8', 'replace')[:100])})"
-    return ""

@@ -11,8 +11,8 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -21,51 +21,33 @@ import nbformat
 from nbproof.cells import name_of
 from nbproof.display.words import words
 from nbproof.files import digest_of
+from nbproof.key import Key
 from nbproof.marking.blueprint import Blueprint, fill_in
 from nbproof.marking.hand_in import HandIn
 from nbproof.marking.results import FAULTS, Verdict
 from nbproof.recover.answers import Answers
-from nbproof.run.digests import LessonState, environment
+from nbproof.run.digests import Job, LessonState, environment
 from nbproof.run.intake import Submission
 from nbproof.run.journal import RunState
-from nbproof.run.plan import Job
+from nbproof.run.pool import Pool, marked
+from nbproof.run.watch import Watch
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.shown import visible_folders
 from nbproof.values.results import Cause, Outcome
 
-__all__ = [
-    "REFERENCE",
-    "ReferenceJob",
-    "References",
-    "ReferencesFail",
-    "reference_answers",
-    "shortfall",
-    "where_of",
-]
+__all__ = ["REFERENCE", "References", "ReferencesFail", "reference_answers", "shortfall"]
 
 REFERENCE = "reference answers"
 """In place of a learner's name."""
 
 _IMPORTS = re.compile(r"^\s*(?:import|from) +(\w+)", re.MULTILINE)
 _SHOWN = 3
-"""Statuses that the machine may be the reason for."""
+"""Exercises that are told of."""
 
 
 class ReferencesFail(GradingError):
     """The reference answers of every lesson that was to be graded earn less than full marks."""
-
-
-@dataclass(frozen=True)
-class ReferenceJob(Job):
-    """A lesson's reference answers, to be marked as if somebody had handed them in."""
-
-    data: bytes = b""
-
-    @property
-    def hand_in(self) -> HandIn:
-        """The notebook as a learner would hand it in."""
-        return HandIn(self.submission.key, self.data)
 
 
 def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
@@ -98,132 +80,98 @@ def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: Verdict
     short = [one for one in verdict.exercises if one.score < one.max_score and one.id not in untold]
     if not short:
         return ""
-    said = [words().outcome(one) for one in short]
-    said += [words().finding(fault) for one in short for fault in one.faults]
     told = [
         f"{one.id} earns {one.score:g} of {one.max_score:g} ({one.status}: {words().outcome(one)})" for one in short
     ]
     more = f", and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
-    return "; ".join([*_missing(blueprint, " ".join(said)), *told[:_SHOWN]]) + more
+    return "; ".join([*_missing(blueprint, answers), *told[:_SHOWN]]) + more
 
 
-def _missing(blueprint: Blueprint, said: str) -> list[str]:
-    """Modules that a sealed process has not found, and where they lie: a failed import in a setup cell shows only later,
-    as a name that is not defined."""
-    named = re.findall(r"No module named '(\w+)", said)
+def _missing(blueprint: Blueprint, answers: Mapping[str, str]) -> Iterator[str]:
+    """Modules that a lesson imports and a sealed process does not find: a failed import in a setup cell shows only later, as a
+    name that is not defined."""
+    code = [cell.source for cell in blueprint.notebook.cells if cell.cell_type == "code"]
     # A lesson may put a folder of its own on the path that Python imports from.
     own = {part.removesuffix(".py") for name in blueprint.files for part in (Path(name).parts[0], Path(name).name)}
-    wanted = [name for name in dict.fromkeys((*named, *_imported(blueprint))) if name not in own]
-    return [told for name in wanted if (told := _why(name, name in named))]
+    for module in dict.fromkeys(_IMPORTS.findall("\n".join([*code, *answers.values()]))):
+        try:
+            found = importlib.util.find_spec(module)
+        except (ImportError, ValueError):
+            continue
+        if found is None and module not in own:
+            yield f"No module named {module!r}: it is not installed for {sys.executable}"
+        elif found is not None and not _is_seen(found):
+            yield (
+                f"No module named {module!r}: this interpreter finds it in {found.origin}, which sealed processes do not "
+                f"see; install it for {sys.executable} itself"
+            )
 
 
-def _why(module: str, named: bool) -> str:
-    """Why a sealed process has not found a module; empty if nothing tells. ``named``: by the process itself."""
-    try:
-        found = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        return ""
-    if found is None:
-        return f"No module named {module!r}: it is not installed for {sys.executable}"
-    place = _place_of(found)
-    seen = any(Path(os.path.realpath(place)).is_relative_to(folder) for folder in visible_folders())
-    if not named and (seen or not place):
-        return ""
-    return (
-        f"No module named {module!r}: this interpreter finds it in {os.path.dirname(place) or 'itself'}, which sealed "
-        f"processes do not see; install it for {sys.executable} itself"
-    )
+def _is_seen(found: ModuleSpec) -> bool:
+    """Whether a sealed process sees a module. What has no place is part of the interpreter."""
+    if not found.origin or not os.path.isabs(found.origin):
+        return True
+    return any(Path(os.path.realpath(found.origin)).is_relative_to(folder) for folder in visible_folders())
 
 
-def _place_of(found: ModuleSpec) -> str:
-    """Where a module or package lies; empty for what is part of the interpreter."""
-    places = (found.origin, *(found.submodule_search_locations or ()))
-    return next((place for place in places if place and os.path.isabs(place)), "")
-
-
-def _imported(blueprint: Blueprint) -> list[str]:
-    """The top-level modules that lines of a lesson's code import."""
-    code = "\n".join(cell.source for cell in blueprint.notebook.cells if cell.cell_type == "code")
-    return _IMPORTS.findall(code)
-
-
-def where_of(here: bool, isolation: Isolation) -> str:
-    """For :attr:`References.where`."""
-    return f"{'here' if here else 'elsewhere'}, isolation {isolation.value}"
-
-
-@dataclass
+@dataclass(frozen=True)
 class References:
-    """Of the lessons that one run concerns: whose are to be tried, and which have failed."""
+    """Of the lessons that one run concerns."""
 
     lessons: Mapping[str, LessonState]
     state: RunState
-    where: str
-    """What else the outcome depends on: this machine or a cluster, isolated or not."""
-    anyway: bool = False
-    """Whether lessons are graded even so."""
-    failed: dict[str, str] = field(default_factory=dict)
-    """Lesson -> why."""
-    _asked: dict[str, dict[str, str]] = field(default_factory=dict)
-    _doubtful: dict[str, ReferenceJob] = field(default_factory=dict)
-    """By lesson: reference answers that a limit ended. The machine may have been busy."""
+    isolation: Isolation
+    """What else the outcome depends on."""
 
-    def key(self, lesson: str) -> str:
-        """Changes with all that the outcome depends on."""
-        return digest_of(self.lessons[lesson].source.encode(), environment())
+    def shortfalls(self, lessons: Sequence[str], pool: Pool, watch: Watch) -> dict[str, str]:
+        """Why the reference answers earn less than full marks here, of those of these lessons that do."""
+        failed: dict[str, str] = {}
 
-    def jobs(self, lessons: Iterable[str]) -> list[ReferenceJob]:
-        """What has to be marked before submissions of these lessons are believed."""
-        made: list[ReferenceJob] = []
-        for lesson in lessons:
-            if self.state.references.get(f"{lesson}, {self.where}") == self.key(lesson):
-                continue
-            one = self.lessons[lesson]
-            answers = reference_answers(one.path, one.blueprint)
-            self._asked[lesson] = answers
-            data = nbformat.writes(fill_in(one.blueprint, Answers(answers))).encode()
-            made.append(ReferenceJob(Submission(REFERENCE, lesson, one.path), "", data=data))
-        return made
+        def read(job: Job) -> HandIn:
+            watch.started(job.submission.key.name)
+            return self._hand_in(job.submission.key)
 
-    @property
-    def second_tries(self) -> list[ReferenceJob]:
-        """To be marked when everything else is, and the machine less busy."""
-        return [job for lesson, job in self._doubtful.items() if self.is_pending(lesson)]
+        asked = [one for one in lessons if self.state.references.get(self._name(one)) != self._digest(one)]
+        # What a limit has ended is tried once more: a busy machine must not stop a class that it would grade a minute later.
+        for last in (False, True):
+            jobs = [Job(Submission(REFERENCE, one, self.lessons[one].path), "") for one in asked]
+            asked = []
+            for job, verdict in marked(pool, jobs, read, self.state.seed):
+                lesson = job.submission.lesson
+                why = shortfall(self.lessons[lesson].blueprint, self._answers(lesson), verdict)
+                if not why:
+                    self.keep(lesson)
+                elif not last and {one.status for one in verdict.exercises} & set(FAULTS):
+                    asked.append(lesson)
+                else:
+                    failed[lesson] = why
+        return failed
 
-    def is_pending(self, lesson: str) -> bool:
-        """Whether its reference answers are being marked."""
-        return lesson in self._asked
+    def _answers(self, lesson: str) -> dict[str, str]:
+        return reference_answers(self.lessons[lesson].path, self.lessons[lesson].blueprint)
 
-    @property
-    def unfit(self) -> Mapping[str, str]:
-        """The lessons of which nothing is to be graded; grows while the run goes on."""
-        return {} if self.anyway else self.failed
-
-    def note(self, job: ReferenceJob, verdict: Verdict) -> None:
-        """Learn how the reference answers of a lesson have ended."""
-        lesson = job.submission.lesson
-        why = shortfall(self.lessons[lesson].blueprint, self._asked[lesson], verdict)
-        limits = {one.status for one in verdict.exercises if one.score < one.max_score} & set(FAULTS)
-        if why and limits and lesson not in self._doubtful:
-            self._doubtful[lesson] = job
-            return
-        del self._asked[lesson]
-        if why:
-            self.failed[lesson] = why
-        else:
-            self.keep(lesson)
+    def _hand_in(self, key: Key) -> HandIn:
+        """The notebook as a learner would hand it in."""
+        filled = fill_in(self.lessons[key.lesson].blueprint, Answers(self._answers(key.lesson)))
+        return HandIn(key, nbformat.writes(filled).encode())
 
     def keep(self, lesson: str) -> None:
         """They have earned full marks: the next run need not ask."""
-        self.state.references[f"{lesson}, {self.where}"] = self.key(lesson)
+        self.state.references[self._name(lesson)] = self._digest(lesson)
         self.state.save()
 
-    def refuse(self, next_command: str) -> None:
+    def _name(self, lesson: str) -> str:
+        return f"{lesson}, isolation {self.isolation.value}"
+
+    def _digest(self, lesson: str) -> str:
+        """Changes with all that the outcome depends on."""
+        return digest_of(self.lessons[lesson].source.encode(), environment())
+
+    def refuse(self, failed: Mapping[str, str], next_command: str) -> None:
         """Raise ReferencesFail, with every reason."""
-        lines = [f"{lesson}: {why}" for lesson, why in sorted(self.failed.items())]
-        places = [str(self.lessons[lesson].path) for lesson in sorted(self.failed)]
+        lines = [f"{lesson}: {why}" for lesson, why in sorted(failed.items())]
         raise ReferencesFail(
             "nothing is graded, because the reference answers themselves lose marks here. " + "; ".join(lines),
-            ", ".join(places),
+            ", ".join(str(self.lessons[lesson].path) for lesson in sorted(failed)),
             next_command,
         )

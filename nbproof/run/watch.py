@@ -11,19 +11,24 @@ __all__ = ["Watch"]
 
 
 class Watch:
-    """Hears of everything and says nothing. ``started`` may come from several threads."""
+    """Counts, and says nothing."""
+
+    total: int = 0
+    done: int = 0
+    marks: tuple[Mark, ...] = ()
+    """Of a run that did not come to its end: what it has reached, and the gradebook holds."""
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         """``total`` submissions are to be marked, ``kept`` need not; ``reasons``: what is graded again, and why."""
+        self.total = total
 
     def started(self, name: str) -> None:
         """``learner/lesson`` is being marked now; the first ones are ``reference answers/lesson``."""
 
-    def tried(self, name: str) -> None:
-        """``reference answers/lesson`` have been marked."""
-
     def marked(self, name: str, verdict: Verdict) -> None:
         """``learner/lesson`` has its verdict, and it is written down."""
+        self.done += 1
 
     def stopped(self, marks: Iterable[Mark]) -> None:
-        """The run ends before its end; what it has reached, and the gradebook holds."""
+        """The run ends before its end."""
+        self.marks = tuple(marks)

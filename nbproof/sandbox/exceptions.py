@@ -5,9 +5,8 @@
     CourseError                   (nbproof.errors: fact, place, next command)
     └── GradingError
         ├── NoIsolation           this machine cannot isolate learners' code
-        ├── EngineFailed          the engine's own processes ended, or cannot start
-        │   └── EngineLost        they ended while a submission was being marked; the next one starts them again
-        └── ClusterLost           no scheduler or no worker of a Dask cluster is there to mark
+        └── EngineFailed          the engine's own processes ended, or cannot start
+            └── EngineLost        they ended while a submission was being marked; the next one starts them again
     JudgeFailed                   a lesson's own truth raised: nobody who handed in can mend it
     WorkerLost                    one worker ended, or broke the protocol: a learner's failure, never a run's
 """
@@ -16,7 +15,7 @@ from __future__ import annotations
 
 from nbproof.errors import CourseError
 
-__all__ = ["ClusterLost", "EngineFailed", "EngineLost", "GradingError", "JudgeFailed", "NoIsolation", "WorkerLost"]
+__all__ = ["EngineFailed", "EngineLost", "GradingError", "JudgeFailed", "NoIsolation", "WorkerLost"]
 
 
 class GradingError(CourseError):
@@ -33,10 +32,6 @@ class EngineFailed(GradingError):
 
 class EngineLost(EngineFailed):
     """The process that forks workers ended, and the workers with it. The engine starts another one."""
-
-
-class ClusterLost(GradingError):
-    """The Dask cluster is out of reach, or has nobody left who may mark. What is journalled stays."""
 
 
 class JudgeFailed(Exception):

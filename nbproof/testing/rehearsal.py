@@ -31,9 +31,8 @@ from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
+from nbproof.run.intake import select, take_in
 from nbproof.run.journal import journalled_verdict
-from nbproof.run.plan import select
 from nbproof.run.pool import PoolMaker
 
 __all__ = ["Rehearsal", "scores"]
@@ -118,7 +117,7 @@ class Rehearsal:
     def grade(self, lessons: Sequence[str] = (), only: Sequence[str] = (), **options: Any) -> GradedClass:
         """Grade what was handed in; ``options`` as :func:`grade_class` takes them."""
         names = list(lessons or (self.lesson,))
-        intake = select(take_in(self.root, names, names), names, tuple(only)).intake
+        intake = select(take_in(self.root, names, names), only)
         return grade_class(self.root, intake, names, **{"pool": self.pool, **options})
 
     def verdict(self, learner: str, lesson: str = "") -> Verdict:

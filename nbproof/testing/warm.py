@@ -30,6 +30,6 @@ def shared_pool(
     def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Iterator[Pool]:
         mark = wrap(Marker(engine, blueprints, seed).mark)
         with ThreadPoolExecutor(threads) as executor:
-            yield Pool(lambda one: executor.submit(mark, one), lambda: threads, alone or mark)
+            yield Pool(lambda one: executor.submit(mark, one), threads, alone or mark)
 
     return make

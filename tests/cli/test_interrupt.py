@@ -64,10 +64,6 @@ def _class(root: Path, size: int) -> Path:
     return root
 
 
-def _pages(root: Path) -> list[Path]:
-    return sorted(root.glob("feedback/*/*/*.html"))
-
-
 @pytest.mark.parametrize(
     "moment", some_by_day(["nbproof.cli.main", "nbproof.cli.authors", "nbgrader.api", "jinja2"], 3)
 )
@@ -75,13 +71,6 @@ def test_at_any_moment_of_a_command(moment: str, tmp_path: Path) -> None:
     told = _run(tmp_path, "parent", moment, "report", "--course", str(_class(tmp_path / "course", 3)))
     assert told.returncode == 130
     assert told.stderr.startswith("interrupted") and "Traceback" not in told.stderr
-
-
-@pytest.mark.nightly
-def test_while_other_processes_get_ready_to_try_answers(tmp_path: Path) -> None:
-    told = _run(tmp_path, "child", "nbproof.authoring.trial", "check", "intermediate_grad")
-    assert told.returncode == 130
-    assert told.stderr == "interrupted; run the same command again to go on\n"
 
 
 def test_a_second_one_cuts_no_clearing_up_off_and_a_third_one_leaves() -> None:
@@ -103,26 +92,6 @@ except KeyboardInterrupt:
     told = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert (told.returncode, told.stdout) == (130, "blocked\ncleared up\n")
     assert told.stderr == "still clearing up; Ctrl-C once more leaves at once\n"
-
-
-def test_one_that_a_finalizer_would_have_swallowed_is_heard() -> None:
-    script = """
-import os, signal, time
-from nbproof.interrupt import listen, told_to_stop
-listen()
-class Last:
-    def __del__(self):
-        os.kill(os.getpid(), signal.SIGINT)
-try:
-    one = Last()
-    del one
-    time.sleep(60)
-    print("never")
-except KeyboardInterrupt:
-    print("heard", told_to_stop())
-"""
-    told = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
-    assert (told.returncode, told.stdout, told.stderr) == (0, "heard True\n", "")
 
 
 def test_an_error_that_a_library_made_of_it_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def test_not_while_a_run_is_going(two: Path, capsys: pytest.CaptureFixture[str])
     assert (two / "submitted/ada").is_dir()
 
 
-@pytest.mark.parametrize("name", ["Ada", "adaa", "..", "../bob", "", "*", "submitted", "/"])
+@pytest.mark.parametrize("name", ["Ada", "../bob", "*"])
 def test_who_is_not_there_is_not_removed(name: str, two: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(everything(two))
     assert _roster(two, "remove", name, "bob", "--yes") == 2
@@ -112,12 +112,6 @@ def test_who_is_not_there_is_not_removed(name: str, two: Path, capsys: pytest.Ca
     assert [path for path in sorted(everything(two)) if "lock" not in path] == [
         path for path in before if "lock" not in path
     ]
-
-
-def test_whoever_is_called_by_name_is_told_the_id(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _roster(two, "add", "4711", "--name", "Zoe von Zed") == 0
-    assert _roster(two, "extend", "Zoe von Zed", "01_small", "2026-11-30") == 2
-    assert "did you mean 4711?" in capsys.readouterr().err
 
 
 def test_a_link_is_removed_and_what_it_leads_to_is_not(two: Path, tmp_path: Path) -> None:
@@ -131,15 +125,6 @@ def test_a_link_is_removed_and_what_it_leads_to_is_not(two: Path, tmp_path: Path
         book.db.commit()
     assert _roster(two, "remove", "ada", "../source", "--yes") == 0
     assert (outside / "x").exists() and (two / "source").is_dir()
-
-
-def test_of_a_class_that_an_import_changes_the_first_are_named(
-    two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for column, value in (("learner", "s{}"), ("learner,email", "s{},s{}@u.edu")):
-        (tmp_path / "names.csv").write_text("\n".join([column, *(value.format(n, n) for n in range(30))]))
-        assert _roster(two, "import", str(tmp_path / "names.csv")) == 0
-    assert "changed: s0, s1, s2, s3, s4, s5, s6, s7 and 22 more\n" in capsys.readouterr().out
 
 
 def test_the_roster_is_filled_by_names_imports_and_one_by_one(
@@ -167,13 +152,6 @@ def test_the_roster_is_filled_by_names_imports_and_one_by_one(
     (tmp_path / "up.zip").write_bytes(zipped({"zedzoe_77_9_x.ipynb": work}))
     collect(two, [tmp_path / "up.zip"])
     assert (two / "submitted/zz").is_dir()
-
-
-def test_a_roster_that_is_broken_is_told(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (two / "roster.csv").write_text("a,b\n1,2\n")
-    for words in (["roster"], ["report"]):
-        assert main([*words, "--course", str(two)]) == 2
-        assert "no column of the names says which learner it is" in capsys.readouterr().err
 
 
 def test_what_a_new_id_does_not_take_along_is_said_before_it_can_be_lost(

@@ -13,16 +13,11 @@ import re
 import shutil
 import socket
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-_LISTEN = "0A"
 _DEEP = 6
-WAIT = 5.0
-"""Seconds that somebody may take to answer."""
 
 
 class Hostile:
@@ -89,26 +84,6 @@ class Hostile:
                 if re.search(r"token|secret|password", said, re.IGNORECASE):
                     yield f"{owner}: {said}"
 
-    def ports(self) -> Iterator[str]:
-        """Others' kernels: whoever subscribes to a kernel's TCP port hears all outputs. Others' servers, with her own token."""
-        for port, owner in self.listening():
-            answered = _status(f"http://127.0.0.1:{port}/user/{owner}/api/contents", os.environ["JUPYTERHUB_API_TOKEN"])
-            if answered is None:
-                # ipykernel has a door for what subprocesses print. It tells nothing, and takes nothing without its own 16
-                # random bytes.
-                kind = _kind_of_socket(port)
-                if kind != "PULL":
-                    yield f"{owner} listens at {port} ({kind}), and it is no server that asks for a token"
-            elif answered < 400:
-                yield f"{owner}'s server answers {answered}"
-
-    def listening(self) -> Iterator[tuple[int, str]]:
-        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-            for line in Path(table).read_text().splitlines()[1:]:
-                words = line.split()
-                if words[3] == _LISTEN and int(words[7]) in self.others:
-                    yield int(words[1].rpartition(":")[2], 16), self.others[int(words[7])]
-
     def sockets(self) -> Iterator[str]:
         """Unix sockets of others' kernels, where they lie."""
         for line in Path("/proc/net/unix").read_text().splitlines()[1:]:
@@ -117,19 +92,6 @@ class Hostile:
                 with socket.socket(socket.AF_UNIX) as one:
                     if _done(one.connect, path[0]):
                         yield f"reached {path[0]}"
-
-    def hub(self) -> Iterator[str]:
-        """The hub's own interface, with her token: who is there, others' servers; the proxy's, without one."""
-        token, api = os.environ["JUPYTERHUB_API_TOKEN"], os.environ["JUPYTERHUB_API_URL"]
-        for place in ("users", "proxy", "services", *(f"users/{name}" for name in self.others.values())):
-            if (_status(f"{api}/{place}", token) or 500) < 400:
-                yield f"the hub tells {place}"
-        for name in self.others.values():
-            for place in ("api/contents", "formgrader/api/assignments", "lab"):
-                if (_status(f"{self.facts['url']}/user/{name}/{place}", token) or 500) < 300:
-                    yield f"{name}'s server shows {place}"
-        if (_status(f"{self.facts['proxy']}/api/routes", "") or 500) < 400:
-            yield "the proxy tells its routes"
 
     def left_lying(self) -> Iterator[str]:
         """Others' files in folders that everybody uses."""
@@ -168,19 +130,6 @@ def link(facts: dict[str, Any], when: str) -> None:
     os.mkfifo(place / "pipe")
 
 
-def _kind_of_socket(port: int) -> str:
-    """What a ZeroMQ socket says that it is to somebody who wants to send: PULL, which takes; the others hang up."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5) as line:
-        line.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32))
-        line.sendall(b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PUSH")
-        said = b""
-        while b"Socket-Type" not in said and (more := line.recv(1_000)):
-            said += more
-        told = said.partition(b"Socket-Type")[2]
-        return told[4 : 4 + int.from_bytes(told[:4], "big")].decode(errors="replace")
-    return ""
-
-
 def _done(way: Callable[..., object], *what: object) -> bool:
     try:
         way(*what)
@@ -199,18 +148,6 @@ def _append(path: Path) -> None:
         file.write("\n")
 
 
-def _status(url: str, token: str) -> int | None:
-    """What it answers; None if it does not speak HTTP."""
-    request = urllib.request.Request(url, headers={"Authorization": f"token {token}"} if token else {})
-    try:
-        with urllib.request.urlopen(request, timeout=WAIT) as answer:
-            return 302 if "/login" in answer.url or "/oauth" in answer.url else int(answer.status)
-    except urllib.error.HTTPError as error:
-        return error.code
-    except Exception:
-        return None
-
-
 def main() -> None:
     """``hostile.py FACTS [forge | WHEN]``."""
     facts = json.loads(Path(sys.argv[1]).read_text())
@@ -221,7 +158,7 @@ def main() -> None:
         link(facts, sys.argv[2])
     else:
         one = Hostile(facts)
-        ideas = ("homes", "exchange_is_kept", "hidden_checks", "processes", "ports", "sockets", "hub", "left_lying")
+        ideas = ("homes", "exchange_is_kept", "hidden_checks", "processes", "sockets", "left_lying")
         print("gained", json.dumps({name: list(getattr(one, name)()) for name in ideas}))
 
 

@@ -170,10 +170,8 @@ def _kernels_of(learners: tuple[str, ...]) -> int:
 def _attacks(mallory: Member, hub: Hub, forge: bool = True) -> None:
     """All that she tries, in her own kernel, while the others' run. She gains nothing."""
     others = [hub.learners[0], hub.learners[1], hub.teacher]
-    proxy = re.search(r"api_url = '(.+)'", (hub.folder / "jupyterhub_config.py").read_text())
     handed_in = (hub.exchange / "pytorch_hooks" / "inbound").glob(f"{hub.learners[0]}+*UTC+*")
     (inbound,) = (path for path in handed_in if not path.name.endswith("+forged"))
-    assert proxy is not None
     packages = [
         str(path)
         for path in hub.env.glob("lib/python3*/site-packages/*")
@@ -184,7 +182,7 @@ def _attacks(mallory: Member, hub: Hub, forge: bool = True) -> None:
         "others": {pwd.getpwnam(name).pw_uid: name for name in others}, "homes": [str(hub.home(name)) for name in others],
         "exchange": str(hub.exchange / "pytorch_hooks"), "handed_in": inbound.name, "lesson": SLUG, "packages": packages,
         "hidden": [hashlib.sha256(line.encode()).hexdigest() for line in hidden_lines(LESSON)],
-        "url": hub.url, "proxy": proxy[1], "source": str(hub.course / "source"),
+        "source": str(hub.course / "source"),
         "since": (hub.folder / "jupyterhub_config.py").stat().st_mtime,
     }  # fmt: skip
     home, uid = hub.home(mallory.name), pwd.getpwnam(mallory.name).pw_uid
@@ -195,7 +193,7 @@ def _attacks(mallory: Member, hub: Hub, forge: bool = True) -> None:
         mallory.fetch(SLUG)
     said = _runs(mallory, "")
     gained = json.loads(said[said.index("gained ") + 7 :].splitlines()[0])
-    assert set(gained) >= {"homes", "ports", "hidden_checks"}
+    assert set(gained) >= {"homes", "sockets", "hidden_checks"}
     assert not any(gained.values()), gained
     if forge:
         _runs(mallory, "forge")

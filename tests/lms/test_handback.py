@@ -353,7 +353,7 @@ def test_wrong_calls_say_what_to_do(graded: Path, tmp_path: Path, capsys: pytest
     blocked = tmp_path / "file"
     blocked.write_text("")
     for call in (
-        ["--out", str(tmp_path)], ["--for", "moodle", "--excel"], ["--for", "moodle", "nobody"],
+        ["--out", str(tmp_path)], ["--for", "moodle", "nobody"],
         ["--for", "moodle", "--out", str(blocked)],
     ):  # fmt: skip
         assert main(["feedback", "--course", str(graded), *call]) in (1, 2)

@@ -1,7 +1,6 @@
 """``python killing.py COURSE``: grade a course with a grader that dies wherever an answer holds the word KILLER.
 
 A flaw of the grader that nobody knows of yet, made on purpose. Run as a file, so that processes which it spawns have it too.
-``killing.py COURSE nbgrader ...`` has ``nbgrader ...`` die so.
 """
 
 from __future__ import annotations
@@ -30,13 +29,6 @@ marking.mark = _dies
 def main() -> int:
     """The exit code of the command."""
     course, *words = sys.argv[1:]
-    if words[:1] == ["nbgrader"]:
-        from nbgrader.apps.nbgraderapp import main as nbgrader
-
-        os.chdir(course)
-        os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
-        sys.argv = words
-        return int(nbgrader() or 0)
     from nbproof.cli.main import main as command
 
     sys.argv = ["course", "grade", "--course", str(Path(course)), "--no-feedback", *words]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,6 +97,7 @@ def test_a_package_that_the_sealed_process_does_not_see_is_named_with_its_folder
 ) -> None:
     folder = tmp_path_factory.mktemp("elsewhere")
     (folder / "layers_of_ours.py").write_text("TWICE = 2\n")
+    (folder / "submitted").mkdir()  # the folder of a course: nothing in it is shown
     monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
     room.hand_in("ada", RIGHT)
     # As lessons do it: imported in a setup cell, used in an answer.
@@ -113,24 +113,11 @@ def test_a_package_that_the_sealed_process_does_not_see_is_named_with_its_folder
         room.grade()
 
 
-def test_a_module_in_a_folder_of_the_lesson_is_not_said_to_be_missing(room: Rehearsal) -> None:
-    code = room.root / "source" / LESSON / "code"
-    code.mkdir()
-    (code / "of_the_lesson.py").write_text("TWICE = 3\n")
-    room.hand_in("ada", RIGHT)
-    _change(room, "import torch\n", "import torch, sys\nsys.path.append('code')\nfrom of_the_lesson import TWICE\n")
-    _change(room, "return x * 2\n", "return x * TWICE\n")
-    with pytest.raises(ReferencesFail) as caught:
-        room.grade()
-    assert "of_the_lesson" not in caught.value.fact
-
-
 @pytest.mark.parametrize(
     "text",
     [
         "def third(x):\n    raise NotImplementedError",
         "pass  # TODO: your code",
-        "# def third(x)\nraise NotImplementedError()",
     ],
 )
 def test_an_exercise_without_a_reference_answer_is_not_asked_for(room: Rehearsal, text: str) -> None:
@@ -140,38 +127,9 @@ def test_an_exercise_without_a_reference_answer_is_not_asked_for(room: Rehearsal
     assert not room.grade().unfit
 
 
-def test_submissions_marked_meanwhile_wait_for_the_verdict_on_the_references(room: Rehearsal, engine: Engine) -> None:
-    """With several workers a learner's verdict may come first."""
-
-    learners = threading.Semaphore(0)
-
-    def references_last(mark: Mark) -> Mark:
-        def one(handed_in: HandedIn) -> Verdict:
-            if handed_in.key.learner == REFERENCE:
-                assert learners.acquire(timeout=60) and learners.acquire(timeout=60)
-                return mark(handed_in)
-            try:
-                return mark(handed_in)
-            finally:
-                learners.release()
-
-        return one
-
-    room.pool = shared_pool(engine, references_last, threads=3)
-    room.hand_in_all({"ada": RIGHT, "ben": {}})
-    _again(room.root)
-    assert [one.score for one in room.grade().marks.values()] == [FULL, 0]
-    _change(room, "return x * 3\n", "return x * 5\n")
-    with pytest.raises(ReferencesFail):
-        room.grade(force=True)
-    assert room.verdict("ada").score == FULL
-
-
 def test_what_a_limit_has_ended_is_tried_again_before_it_counts(room: Rehearsal, engine: Engine) -> None:
     """A busy machine must not stop a class that it would grade a minute later."""
     tried: list[int] = []
-
-    busy = 1
 
     def slow(mark: Mark) -> Mark:
         def one(handed_in: HandedIn) -> Verdict:
@@ -179,7 +137,7 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(room: Rehearsal,
             if handed_in.key.learner != REFERENCE:
                 return verdict
             tried.append(1)
-            if len(tried) > busy:
+            if len(tried) > 1:
                 return verdict
             first, *others = verdict.exercises
             none, reason = dict.fromkeys(first.points, 0.0), Reason(Cause.LOST, "too slow")
@@ -194,8 +152,3 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(room: Rehearsal,
     assert [one.score for one in room.grade().marks.values()] == [FULL]
     assert len(tried) == 2
     assert RunState(room.root).references
-    _again(room.root)
-    tried.clear()
-    busy = 2
-    with pytest.raises(ReferencesFail, match="too slow"):
-        room.grade(force=True)

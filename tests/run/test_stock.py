@@ -12,7 +12,6 @@ from traitlets.config import Config
 
 from benchmarks.stock import grade_plainly
 from nbproof.authoring.simulate import hand_in
-from nbproof.cli.main import main
 from nbproof.nbgrader_setup import course_config
 from tests import SLUGS, some_by_day, the_lesson
 
@@ -77,46 +76,3 @@ def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(
     for learner in ("reference", "untouched"):
         assert _stderr(plain_course / "autograded" / learner / slug / f"{slug}.ipynb") == []
     assert _errors(plain_course / "autograded" / "reference" / slug / f"{slug}.ipynb") == []
-
-
-@pytest.fixture
-def small_course(tmp_path: Path) -> Path:
-    """The course's folder with one lesson only."""
-    slug = SLUGS[0]
-    for step in ("source", "release"):
-        shutil.copytree(ROOT / step / slug, tmp_path / step / slug)
-    (tmp_path / "lessons").mkdir()
-    shutil.copytree(ROOT / "lessons" / slug, tmp_path / "lessons" / slug)
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    return tmp_path
-
-
-@pytest.mark.nightly
-def test_a_class_with_broken_submissions_is_graded_and_only_once(
-    small_course: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    slug = SLUGS[0]
-    lesson = the_lesson(slug)
-    good = _submit(small_course, "ada", slug, {one.id: one.answer.source for one in lesson.exercises})
-    _submit(small_course, "ben", slug, {lesson.exercises[0].id: "import os; os._exit(3)"})
-    broken = _submit(small_course, "mal", slug, {})
-    broken.write_text("not a notebook")
-    (small_course / "submitted" / "eve" / slug).mkdir(parents=True)
-    before = good.read_bytes()
-
-    assert main(["grade", "--course", str(small_course)]) == 1
-    told = capsys.readouterr().out
-    assert "and not a notebook" in told
-    assert "the folder holds no notebook" in told
-    assert f"{lesson.exercises[0].points:g}" in told
-    assert "unchanged 0" in told
-    assert (small_course / "feedback" / "ada" / slug / f"{slug}.html").exists()
-    assert good.read_bytes() == before
-    assert broken.read_text() == "not a notebook"
-
-    main(["grade", "--course", str(small_course)])
-    assert "graded 0, unchanged 2" in capsys.readouterr().out
-
-    _submit(small_course, "ada", slug, {})
-    main(["grade", "--course", str(small_course)])
-    assert "graded 1, unchanged 1" in capsys.readouterr().out

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.apparmor import profile, what_is_offered
+from nbproof.cli.main import main
 from nbproof.course_file import CourseFile
 from nbproof.sandbox import isolation, landlock, shown, syscalls
 from nbproof.sandbox import namespaces as sandbox
@@ -198,25 +198,15 @@ def test_the_filter_knows_every_call_that_it_names() -> None:
         assert max(numbers.values()) <= syscalls.NEWEST, "what came later is unknown to the filter anyway"
 
 
-def test_the_profile_of_the_page_is_the_one_that_is_printed() -> None:
-    printed = [line for line in profile().splitlines() if not line.startswith("#")]
-    page = PAGE.read_text(encoding="utf-8")
-    for line in printed:
-        if not line.startswith("profile "):
-            assert line in page
-    assert "  userns," in printed
-    above = [line for line in profile().splitlines() if line.startswith("#")]
-    assert " --apparmor | sudo tee /etc/apparmor.d/" in above[0] and above[1].startswith("# sudo apparmor_parser -r ")
-
-
-def test_the_command_says_what_is_there_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_says_what_is_there_and_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     refused = {Isolation.FULL: "the kernel refuses", Isolation.REDUCED: ""}
     monkeypatch.setattr("nbproof.sandbox.isolation.offered", lambda: refused)
-    monkeypatch.setattr("nbproof.cli.apparmor.offered", lambda: refused)
-    monkeypatch.setattr("nbproof.cli.apparmor.file_says", lambda path, text: text == "1")
-    said = what_is_offered()
+    assert main(["isolation", "--course", str(ROOT)]) == 1
+    said = capsys.readouterr().out
     assert "full isolation:    no: the kernel refuses\nreduced isolation: yes" in said
-    assert "isolation --apparmor" in said
+    assert "docs/engine.md" in said
 
 
 @pytest.mark.nightly

@@ -1,1 +1,0 @@
-"""The pool of workers on a cluster of machines."""
