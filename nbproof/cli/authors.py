@@ -111,9 +111,6 @@ _CHECK = Options(
     (
         option("names", nargs="*", metavar="NAME", help="lessons or exercises (default: all)"),
         option("--show", metavar="ANSWER", help="print the answers of this name, whole, and check nothing"),
-        option(
-            "--redundant", action="store_true", help="also list mutants that get the same hint for the same evidence"
-        ),
     )
 )
 
@@ -134,7 +131,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
     with progress("candidates") as step:
         from nbproof.authoring.checkup import check_up
-        from nbproof.cli.contract_table import Found, print_contract, print_redundant
+        from nbproof.cli.contract_table import Found, print_contract
 
         found = Found()
         try:
@@ -143,8 +140,6 @@ def _check(arguments: argparse.Namespace) -> int:
             found.tell_how_far()
             raise
     print_contract(checkup)
-    if arguments.redundant:
-        print_redundant(checkup)
     return 1 if checkup.violations else 0
 
 
