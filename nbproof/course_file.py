@@ -62,9 +62,6 @@ class CourseFile:
     nothing_came: str = ""
     """The hint for an empty list that should hold something; empty if that can mean anything."""
 
-    goes_wrong: Mapping[str, str] = field(default_factory=dict)
-    """What goes wrong at the beginning of each lesson, in a sentence for the home page of the site: slug -> sentence."""
-
     steady: tuple[str, ...] = ()
     """Modules of libraries, with ``.*`` behind them all below: what can be called there is put back before each probe."""
 
@@ -228,7 +225,6 @@ def _read(package: str) -> CourseFile:
         lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm", "truths", "steady")}
         package = folder.name if (folder / "__init__.py").exists() else ""
         name = str(told.get("name", folder.parent.name if package else folder.name))
-        goes_wrong = {slug: str(one) for slug, one in dict(told.get("goes_wrong", {})).items()}
         picture, wheel, nothing = (str(told.get(key, "")) for key in ("picture", "wheel", "nothing_came"))
         errors = tuple({key: str(one[key]) for key in one} for one in told.get("errors", ()))
         return CourseFile(
@@ -244,7 +240,6 @@ def _read(package: str) -> CourseFile:
             lists["truths"],
             errors,
             nothing,
-            goes_wrong,
             lists["steady"],
             str(told.get("language", CourseFile.language)),
         )

@@ -11,7 +11,6 @@ import pytest
 from nbproof.authoring.adopt import adopt
 from nbproof.authoring.build import build
 from nbproof.authoring.checkup import check_up
-from nbproof.authoring.derived_files import orphans
 from nbproof.authoring.lesson import read_lesson
 from nbproof.course_file import find_course, use_course
 from nbproof.errors import LessonError, UsageError
@@ -162,11 +161,6 @@ def test_the_contract_holds_it_and_names_a_mutant_that_its_asserts_let_through(c
     again = check_up(course, [], lambda *step: None).violations
     (lost,) = (one for one in again if "NameError: name 'prod'" in one.fact)
     assert "make the cell that defines prod read-only, or define it in the test_part_a_2_points" in lost.next_command
-
-
-def test_what_somebody_else_has_written_in_source_is_no_orphan(course: Path) -> None:
-    (course / "lessons").mkdir()
-    assert orphans(course) == []
 
 
 def test_a_notebook_that_a_build_would_write_anew_is_said_to_be(course: Path) -> None:
