@@ -38,6 +38,8 @@ _MARK = ".buildinfo"
 _OF_ONES_OWN = re.compile(r"(?:progress|hint|solution)\([^()]*\)")
 """Cells that tell a learner about their own work."""
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+_TO_NO_PAGE = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?!\w+:|#|[^)]*\.md)[^)]*\)")
+"""A link to a file of the repository that is no page of the site."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,10 @@ def _write_pages(
     for path in sorted(pages.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         texts[path.relative_to(pages).with_suffix("").as_posix()] = _title_of(text, path.stem)
-        path.write_text(text.replace("README.md", "index.md"), encoding="utf-8")
+        path.write_text(_TO_NO_PAGE.sub(r"\1", text).replace("README.md", "index.md"), encoding="utf-8")
     readme = root / "README.md"
     home = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {the_course().says}\n"
+    home = _TO_NO_PAGE.sub(r"\1", home)
     home += _toctree("Lessons", chapters) + _toctree("Pages", texts)
     (pages / "index.md").write_text(home, encoding="utf-8")
     (pages / "_static").mkdir()
@@ -211,7 +214,7 @@ _SETTINGS: dict[str, object] = {
     "myst_heading_anchors": 5,
     "language": "en",
     "smartquotes": False,  # `--json` in a title is two hyphens
-    # Pages link to files that are on no site, and lessons have the headings of notebooks: Part 2 begins a new one.
-    "suppress_warnings": ["mystnb.unknown_mime_type", "myst.xref_missing", "myst.header"],
+    # Lessons have the headings of notebooks: Part 2 begins a new one.
+    "suppress_warnings": ["mystnb.unknown_mime_type", "myst.header"],
 }
 """What Sphinx reads in its ``conf.py``."""
