@@ -102,10 +102,6 @@ SAID = {
         "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n",
         "not enough space on the disk", "then: make lab TORCH=cpu",
     ),
-    "closed": (
-        "ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied: '/x/.venv/lib'\n",
-        ".venv cannot be written", "let your user write",
-    ),
     "Debian without python3-venv": (
         "The virtual environment was not created successfully because ensurepip is not\navailable.  On Debian/Ubuntu "
         "systems, you need to install the python3-venv\npackage using the following command.\n\n    apt install "
@@ -116,11 +112,6 @@ SAID = {
         "WARNING: Retrying after connection broken by 'SSLError(SSLCertVerificationError(1, '[SSL: "
         "CERTIFICATE_VERIFY_FAILED] certificate verify failed'))': /simple/torch/\n",
         "certificate", "set PIP_CERT",
-    ),
-    "no wheel": (
-        "ERROR: Could not find a version that satisfies the requirement torch==2.13.0 (from versions: none)\n"
-        "ERROR: No matching distribution found for torch==2.13.0\n",
-        "torch==2.13.0 is not available for this machine", "64-bit Python",
     ),
     "anything else": (
         "Collecting torch\nERROR: Cannot install x because these package versions have conflicting dependencies.\n"

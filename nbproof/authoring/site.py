@@ -129,7 +129,8 @@ def _write_pages(
     (pages / "_static").mkdir()
     for name in _OURS:
         shutil.copy(Path(__file__).with_name(name), pages / "_static")
-    settings = {**_SETTINGS, "project": _title_of(home, the_course().says)}
+    title = _title_of(home, the_course().says)
+    settings = {**_SETTINGS, "project": title, "html_title": title}
     lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
     (pages / "conf.py").write_text("".join(lines), encoding="utf-8")
 

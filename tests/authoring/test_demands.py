@@ -75,14 +75,6 @@ def test_a_demand_is_broken_quoted_or_demands_nothing(tmp_path: Path) -> None:
     assert (found.nothing, found.count) == (3, 5)
 
 
-def test_what_nobody_breaks_is_named_with_what_to_do(tmp_path: Path) -> None:
-    lesson = stated(tmp_path, "Return it. Return it twice.", "Return it twice.")
-    (found,) = unbroken(lesson, lesson.exercises[0])
-    assert "'Return it.'" in found.fact
-    assert found.lesson == "00_tiny"
-    assert "# breaks:" in found.next_command
-
-
 @pytest.mark.parametrize(("breaks", "head"), [("Return it thrice", ""), ("", "# nothing to break: Return it thrice\n")])
 def test_a_quote_that_the_statement_does_not_hold_is_named_with_its_place(
     tmp_path: Path, breaks: str, head: str

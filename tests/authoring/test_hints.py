@@ -52,11 +52,8 @@ def test_hints_of_both_places_are_gathered(root: Path) -> None:
     ("text", "fact"),
     [
         ('[x]\nname = "n"\nquestion = "q?"\nidea = "i."', "the hint 'x' has no 'read'"),
-        (hint("x").replace('"n"', "5"), "the hint 'x' has no 'name'"),
-        ("x = 5", "the hint 'x' has no 'name'"),
         ("[x]\nname = n", "the file is no TOML: "),
         (hint("everybodys"), "the hint 'everybodys' is defined twice"),
-        ('[way_in.again]\nidea = "i."', "the hint 'way_in.again' has no 'question'"),
         (WAY_IN.replace("catch", "nothing"), "a way in, and no exercise that it leads into"),
     ],
 )
@@ -96,7 +93,6 @@ def hint_with(idea: str, read: str = "The statement") -> Hint:
     "idea",
     [
         "Write return grad.clamp(floor, 1.0) there.",
-        "Write `return grad.clamp( floor,1.0 )` there.",
         "`return torch.min(grad, torch.tensor(1.0))` does it.",
     ],
 )
@@ -123,9 +119,8 @@ ONE_WAY_IN = {"clip": hint_with("An idea.")}
 
 @pytest.mark.parametrize(
     "read",
-    ["Lesson 07, 'What clamp does'", "Lesson 07, 'Clip it'", "Lesson 08, 'Not looked at'", "The error message",
-     "Lesson 07, 'Clip it' and 'What `clamp` does'; Lesson 09, 'x'"],
-)  # fmt: skip
+    ["The error message", "Lesson 07, 'Clip it' and 'What `clamp` does'; Lesson 09, 'x'"],
+)
 def test_a_hint_that_leads_somewhere(monkeypatch: pytest.MonkeyPatch, read: str) -> None:
     assert facts(monkeypatch, read, ONE_WAY_IN) == []
 

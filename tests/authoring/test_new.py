@@ -127,7 +127,6 @@ def test_leaves_are_installed_imported_and_named(tmp_path: Path, leaf: str) -> N
     ("lesson", "name", "said"),
     [
         (LESSON, EXERCISE, "is taken"),
-        (LESSON, "My-own", "cannot be the id"),
         ("02_gone", "mine", "no lesson is called"),
     ],
 )
@@ -137,12 +136,6 @@ def test_an_exercise_that_cannot_be_added_changes_nothing(tmp_path: Path, lesson
     with pytest.raises(UsageError, match=said):
         new_exercise(tmp_path, lesson, name)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-
-
-def test_a_title_that_would_break_a_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="a title with quotation marks"):
-        new_course(tmp_path / "knots", title='Say "knot"')
-    assert not (tmp_path / "knots").exists()
 
 
 def test_an_exercise_comes_behind_the_last_one(tmp_path: Path) -> None:
