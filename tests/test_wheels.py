@@ -76,26 +76,6 @@ def elsewhere(made: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -
     )
 
 
-LOOK = """
-import sys, course, nbproof, json, pathlib
-from nbproof.display.lab import prepare_workspace, released_lessons
-root = pathlib.Path("mine")
-print(course.__file__, nbproof.__file__, *released_lessons(root), sep="\\n")
-prepare_workspace(root)
-"""
-
-
-@pytest.mark.nightly
-def test_lessons_come_with_the_wheel_into_a_folder_of_the_learners_own(elsewhere: Elsewhere) -> None:
-    done = elsewhere.run("python", "-c", LOOK)
-    course, tool, *lessons = done.stdout.split("\n")[:-1]
-    assert str(elsewhere.folder / "env") in course and str(elsewhere.folder / "env") in tool
-    assert lessons == sorted(path.name for path in (ROOT / "release").iterdir())
-    for name in lessons:
-        mine = elsewhere.folder / "work" / "mine" / "learn" / name / f"{name}.ipynb"
-        assert mine.read_bytes() == (ROOT / "release" / name / f"{name}.ipynb").read_bytes()
-
-
 ASK = f"""
 from course import check, hint, progress, solution
 {DOUBLE}
@@ -195,10 +175,3 @@ def test_a_class_s_one_wheel_runs_a_check(tmp_path: Path) -> None:
     (tmp_path / "work" / "asks.py").write_text(ASK)
     assert place.run("python", "asks.py").stdout.startswith("double_grad: passed")
     assert "lab" in place.run("hooks-course", "--help").stdout
-
-
-@pytest.mark.nightly
-def test_the_same_course_gives_the_same_bytes(made: dict[str, Path], tmp_path: Path) -> None:
-    for path in write_wheels(ROOT, tmp_path):
-        assert path.read_bytes() == next(one for one in made.values() if one.name == path.name).read_bytes()
-    shutil.rmtree(tmp_path)

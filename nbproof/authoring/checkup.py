@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nbproof.authoring.budget import over_budget
 from nbproof.authoring.contract import Record, check_contract, select
-from nbproof.authoring.demands import demands_of, unbroken
+from nbproof.authoring.demands import demands_of, over_budget, unbroken
 from nbproof.authoring.hinting import check_hints
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
 from nbproof.authoring.release import check_release

@@ -13,10 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.bundle import bundle, refuse_leaks
-from nbproof.authoring.secret_lines import read_secrets
+from nbproof.authoring.bundle import bundle
 from nbproof.cli.main import main
-from nbproof.errors import CourseError
 from tests import ROOT, some_by_day, the_lessons
 
 pytestmark = pytest.mark.slow
@@ -97,17 +95,6 @@ def _outside(source: str) -> list[str]:
     return _inside(source, wanted=False)
 
 
-def test_a_learner_can_begin(unpacked: Path) -> None:
-    told = run(unpacked, "-m", "course", "--help").stdout
-    assert "lab" in told and "progress" in told
-    assert not [word for word in ("grade", "build", "bundle") if f"    {word} " in told]
-    seen = run(unpacked, "-m", "course", "progress")
-    assert seen.returncode == 0, seen.stderr
-    assert "0 of " in seen.stdout
-    where = "import course; print(course.__file__)"
-    assert str(unpacked) in run(unpacked, "-c", where).stdout
-
-
 def test_some_lessons_only(tmp_path: Path) -> None:
     made = bundle(ROOT, ["02_tensor_hooks"], tmp_path / "b.zip")
     with zipfile.ZipFile(made.path) as archive:
@@ -173,17 +160,6 @@ def test_what_gives_an_answer_away_is_not_bundled(copied: Path, where: str, caps
     assert main(["bundle", "--course", str(copied), "--out", str(copied / "b.zip")]) == 1
     assert re.search("error: the bundle would show a line of source/", capsys.readouterr().err)
     assert not (copied / "b.zip").exists()
-
-
-def test_in_the_tool_only_what_tells_something_is_looked_for() -> None:
-    """An idiom that the tool and an answer have both written gives nothing away; a whole line of an answer does."""
-    lines = sorted(read_secrets(ROOT, candidates=False, released=False).origins, key=len)
-    short, long = lines[0], lines[-1]
-    assert len(short) < 24 < len(long)
-    assert refuse_leaks(ROOT, {"nbproof/files.py": short.encode()}, "it")
-    for name, line in (("nbproof/files.py", long), ("course/data.py", short)):
-        with pytest.raises(CourseError, match="it would show a line of "):
-            refuse_leaks(ROOT, {name: line.encode()}, "it")
 
 
 def test_wrong_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.budget import over_budget
-from nbproof.authoring.demands import demands_of, sentences, unbroken
+from nbproof.authoring.demands import demands_of, over_budget, sentences, unbroken
 from nbproof.authoring.lesson import Lesson, read_lesson
 from nbproof.course_file import the_course
 from tests.authoring.tiny import MUTANTS, Sketch, write_lesson

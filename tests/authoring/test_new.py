@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -61,16 +60,6 @@ def test_an_exercise_is_the_least_that_works(tmp_path: Path) -> None:
 def test_both_exercises_hold(course: Path) -> None:
     told = run(course, "check")
     assert told.count("holds") == 2 and "0 violations" in told
-
-
-@pytest.mark.nightly
-def test_a_class_is_graded_isolated_and_gets_pages(course: Path) -> None:
-    told = run(course, "grade", "--seed", "5", "--json", "class.json")
-    assert "isolation: " in told and "NONE" not in told and "not graded" not in told
-    total = {one["learner"]: one["score"] for one in json.loads((course / "class.json").read_text())["submissions"]}
-    assert (total["ada"], total["goro"], total["hanna"]) == (4.0, 0.0, 0.0)
-    page = (course / f"demo/feedback/goro/{LESSON}/{LESSON}.html").read_text()
-    assert "last_word_first" in page and "Sentences and words" in page
 
 
 @pytest.mark.slow
