@@ -10,7 +10,7 @@ from nbproof.authoring.exercise_folder import read_accepted, read_mutants
 from nbproof.authoring.lesson import read_lesson
 from nbproof.cli.main import main
 from nbproof.errors import LessonError
-from nbproof.handed_out import HIDDEN, read_named_cells
+from nbproof.handed_out import HIDDEN
 from tests.authoring.tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
 
 
@@ -111,19 +111,6 @@ def test_answers_are_the_texts_of_their_cells(folder: Path) -> None:
         for one in found:
             path, _, line = one.place.rpartition(":")
             assert Path(path).read_text().splitlines()[int(line) - 1] == f"# %% {one.name}"
-
-
-def test_what_jupyterlab_puts_above_cells_is_no_answer(tmp_path: Path) -> None:
-    path = tmp_path / "right.py"
-    path.write_text("# ---\n# jupyter: x\n# ---\n\n# %% one\na = '''\n\n'''\n\n\n# %% two\nb = 1  \n")
-    assert [(one.name, one.source, one.line) for one in read_named_cells(path)] == [
-        ("one", "a = '''\n\n'''", 6),
-        ("two", "b = 1  ", 12),
-    ]
-    assert read_mutants(tmp_path, ()) == ()
-    path.write_text("answer = 1\n")
-    with pytest.raises(LessonError, match="an answer without a name"):
-        read_accepted(tmp_path)
 
 
 EDITS = """\
