@@ -52,7 +52,7 @@ class CourseFile:
     wheel: str = ""
     """The address of the wheel that learners install if the course is not there, as in Colab; empty if there is none."""
     budget: Mapping[str, Any] = field(default_factory=dict)
-    """How much an exercise may be (:mod:`nbproof.authoring.budget`)."""
+    """How much an exercise may be (:mod:`nbproof.authoring.demands`)."""
     truths: tuple[str, ...] = ()
     """Modules that only truths use: what computes a wanted value is never where a learner's code runs."""
 
@@ -61,9 +61,6 @@ class CourseFile:
     whose ``line`` (of the learner's code) and ``inside`` (the library's function that raised it) fit, if it has them."""
     nothing_came: str = ""
     """The hint for an empty list that should hold something; empty if that can mean anything."""
-
-    goes_wrong: Mapping[str, str] = field(default_factory=dict)
-    """What goes wrong at the beginning of each lesson, in a sentence for the home page of the site: slug -> sentence."""
 
     steady: tuple[str, ...] = ()
     """Modules of libraries, with ``.*`` behind them all below: what can be called there is put back before each probe."""

@@ -78,7 +78,7 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     texts = {folder / "lesson.py": lesson, **{folder / exercise / WRONG: _WORDS for exercise in made.exercises}}
     texts |= {path: text for path, text in _course_files(root, given).items() if not path.exists()}
     written(texts, folder)
-    _copy_used(notebook, given, folder / FILES, pictures)
+    _copy_beside(notebook, folder / FILES, pictures)
     try:
         read_lesson(folder)
     except LessonError as error:
@@ -114,27 +114,18 @@ def _unpinned(given: Any) -> dict[str, bytes]:
     return found
 
 
-def _copy_used(notebook: Path, given: Any, into: Path, pictures: Mapping[str, bytes]) -> None:
-    """Copy what lies beside the notebook and is named in it, and write pictures there."""
-    text = "\n".join(cell.source for cell in given.cells)
-    used = [path for path in sorted(notebook.parent.iterdir()) if _is_used(path, text)]
-    if used or pictures:
+def _copy_beside(notebook: Path, into: Path, pictures: Mapping[str, bytes]) -> None:
+    """Copy what lies beside the notebook, but for other notebooks, and write pictures there."""
+    beside = [one for one in notebook.parent.iterdir() if one.suffix != ".ipynb" and one.name[0] not in "._"]
+    if beside or pictures:
         into.mkdir()
     for name, data in pictures.items():
         (into / name).write_bytes(data)
-    for path in used:
+    for path in beside:
         (shutil.copytree if path.is_dir() else shutil.copy)(path, into / path.name)
 
 
 _KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
-
-
-def _is_used(path: Path, text: str) -> bool:
-    """Whether a file or folder beside the notebook seems to be named in it."""
-    if path.suffix == ".ipynb" or path.name.startswith((".", "__")):
-        return False
-    imported = re.search(rf"\b(import|from)\s+{re.escape(path.stem)}\b", text)
-    return bool(imported) or path.name + "/" * path.is_dir() in text
 
 
 def _root_of(notebook: Path) -> Path:

@@ -26,12 +26,11 @@ from nbproof.authoring.derived_files import (
     cell_id,
     how_to_install,
     in_the_notebook,
-    orphans,
     write_where_it_differs,
 )
 from nbproof.authoring.headings import amiss, prose_of
 from nbproof.authoring.hinting import refuse_bad_hints
-from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_lessons, refuse_abandoned
+from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_lessons
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -139,23 +138,15 @@ def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
 def build(root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[Path]:
     """Derive source and release of the named lessons, or of all. Returns the files that changed.
 
-    It names what earlier builds made of lessons that are gone. Raises LessonError, before anything is written, for a
-    lesson that cannot be read, and for one of whose exercises nothing is said above.
+    Raises LessonError, before anything is written, for a lesson that cannot be read, and for one of whose exercises nothing is
+    said above.
     """
     folders = [folder.name for folder in find_lessons(root, names)]
-    refuse_abandoned(root)
     lessons = [lesson for lesson in read_lessons(root) if lesson.slug in folders]
-    _refuse_amiss(lessons)
-    refuse_bad_hints(root / "lessons")
-    changed = derive(root, lessons, root, say)
-    for orphan in orphans(root):
-        say(f"{orphan.fact}: {orphan.place}; {orphan.next_command}")
-    return changed
-
-
-def _refuse_amiss(lessons: list[Lesson]) -> None:
     for found in (violation for lesson in lessons for violation in amiss(lesson)):
         raise LessonError(found.fact, found.place, found.next_command)
+    refuse_bad_hints(root / "lessons")
+    return derive(root, lessons, root, say)
 
 
 def derive(

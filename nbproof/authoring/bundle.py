@@ -18,7 +18,6 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from nbproof.authoring.derived_files import orphans
 from nbproof.authoring.exercise_folder import RIGHT
 from nbproof.authoring.secret_lines import leaks_in, public_text, read_secrets, text_of
 from nbproof.authoring.wheels import Wheel, class_wheel, project_of, zipped
@@ -66,19 +65,15 @@ class Bundle:
     """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests, accepted answers and mutants that are not in it."""
-    left_out: tuple[CourseError, ...] = ()
-    """Why lessons are not in it that were to be."""
 
 
 def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
-    """Write the zip for these lessons (default: all). One that was not built, or has changed since, is left out.
+    """Write the zip for these lessons (default: all).
 
-    Raises CourseError if the zip would give something away: then none is written, and an earlier one stays as it is.
+    Raises CourseError if one was not built, or has changed since, and if the zip would give something away: then none is
+    written, and an earlier one stays as it is.
     """
-    chosen, left_out = _chosen(root, lessons)
-    # A course may have come without lessons, which only their authors need.
-    if any(root.glob("lessons/*/lesson.py")):
-        _refuse_orphans(root, chosen)
+    chosen = _chosen(root, lessons)
     lessons_with_source(root, chosen)  # without the instructor's notebooks nothing could be proved
     files = contents_of(root, chosen, _due_dates(root))
     searched = refuse_leaks(root, files, "the bundle")
@@ -93,50 +88,35 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
         raise CourseError(
             f"the bundle cannot be written: {error.strerror}", str(path), course_command("bundle --out FILE")
         ) from None
-    return Bundle(path, tuple(chosen), len(files), len(data), searched, tuple(left_out))
+    return Bundle(path, tuple(chosen), len(files), len(data), searched)
 
 
-def _chosen(root: Path, names: Sequence[str]) -> tuple[list[str], list[CourseError]]:
-    """The lessons that can be handed out, of those named or of all; why others cannot. Raises CourseError if none can."""
+def _chosen(root: Path, names: Sequence[str]) -> list[str]:
+    """The lessons to hand out, those named or all. Raises CourseError for one that cannot be."""
     known = sorted({*released_lessons(root), *(path.stem for path in (root / "source").glob("*/*.ipynb"))})
     for name in names:
         if name not in known:
             raise UsageError(f"no lesson is called {name!r}", str(root / "release"), f"choose from: {', '.join(known)}")
-    chosen: list[str] = []
-    left_out: list[CourseError] = []
-    for name in [one for one in known if not names or one in names]:
-        error = _why_not_fresh(root, name)
-        if error is None:
-            chosen.append(name)
-        else:
-            left_out.append(error)
-    if not chosen:
-        raise left_out[0]
-    return chosen, left_out
+    chosen = [one for one in known if not names or one in names]
+    for name in chosen:
+        if (root / "source" / name / f"{name}.ipynb").is_file() and not _is_fresh(root, name):
+            raise CourseError(
+                f"the release of {name} is missing, damaged, or of another version of the lesson",
+                str(root / "release" / name),
+                course_command(f"build {name}"),
+            )
+    return chosen
 
 
-def _refuse_orphans(root: Path, chosen: Sequence[str]) -> None:
-    for orphan in orphans(root):
-        if Path(orphan.place).name in chosen:
-            raise CourseError(orphan.fact, orphan.place, orphan.next_command)
-
-
-def _why_not_fresh(root: Path, slug: str) -> CourseError | None:
-    """Why a lesson cannot be handed out: its notebook is missing, damaged, or made from another version of it.
-
-    Its text may have been changed by hand; cells that the instructor's notebook does not have make it another version.
-    """
-    source, release = places = [root / step / slug / f"{slug}.ipynb" for step in ("source", "release")]
-    if not source.is_file():
-        return None  # another check says what that means
+def _is_fresh(root: Path, slug: str) -> bool:
+    """Whether the release was made of this notebook. Its text may have been changed by hand; other cells make it another one."""
+    places = [root / step / slug / f"{slug}.ipynb" for step in ("source", "release")]
     try:
         own, handed_out = (json.loads(path.read_text(encoding="utf-8"))["cells"] for path in places)
         known, graded = ({_mark_of(cell) for cell in own}, {_mark_of(cell) for cell in own if grading_of(cell)})
-        is_fresh = graded <= {_mark_of(cell) for cell in handed_out} <= known
+        return graded <= {_mark_of(cell) for cell in handed_out} <= known
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        is_fresh = False
-    fact = f"{slug} is not in it: its release is missing, damaged, or of another version of the lesson"
-    return None if is_fresh else CourseError(fact, str(release), course_command(f"build {slug}"))
+        return False
 
 
 def _mark_of(cell: dict[str, Any]) -> str:

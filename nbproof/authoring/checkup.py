@@ -1,27 +1,23 @@
-"""``python -m course check``: what is looked at for the names that were given, what was found, and what was left out."""
+"""``python -m course check``: what is looked at for the names that were given, and what was found."""
 
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nbproof.authoring.budget import over_budget
 from nbproof.authoring.contract import Record, check_contract, select
-from nbproof.authoring.demands import demands_of, unbroken
-from nbproof.authoring.hinting import check_hints, check_share
-from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons, refuse_abandoned
+from nbproof.authoring.demands import demands_of, over_budget, unbroken
+from nbproof.authoring.hinting import check_hints
+from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
 from nbproof.authoring.release import check_release
-from nbproof.authoring.trial import Way
-from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import UsageError, Violation
 from nbproof.nbgrader_setup import course_config
 from nbproof.text import counted
 
-__all__ = ["Alike", "Checkup", "check_up", "redundant"]
+__all__ = ["Checkup", "answers_called", "check_up"]
 
 
 @dataclass(frozen=True)
@@ -32,8 +28,6 @@ class Checkup:
     others: tuple[Violation, ...]
     """What is broken beyond single exercises: in lessons as a whole, and in the course."""
     looked_at: str
-    left_out: tuple[str, ...]
-    """What was not looked at, a line each; empty if nothing was left out."""
     seconds: float
 
     @property
@@ -60,7 +54,6 @@ def check_up(
     """
     start = time.perf_counter()
     course_config(root)  # raises before the work, and not after it
-    refuse_abandoned(root)
     every = read_lessons(root)
     pairs = select(root, names, every)
     chosen = {*names, *(lesson.slug for lesson, _ in pairs)}
@@ -78,15 +71,12 @@ def check_up(
     others = check_release(root, lessons)
     for lesson in lessons:
         others += [replace(violation, lesson=lesson.slug) for violation in check_hints([lesson])]
-    if not names:
-        others += check_share(records)
     of = [len(record.exercise.candidates) for record in records]
     what = (
         f"{counted(len(records), 'exercise')} with {sum(of)} candidates; prose, hints and derived notebooks of "
         + ", ".join(lesson.slug for lesson in lessons)
     )
-    left = _left_out(every, lessons, records) if names else ()
-    return Checkup(tuple(records), tuple(others), what, left, time.perf_counter() - start)
+    return Checkup(tuple(records), tuple(others), what, time.perf_counter() - start)
 
 
 def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Exercise, Candidate]]:
@@ -100,48 +90,3 @@ def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Ex
             "a name that stands behind '# %%' in right.py or wrong.py",
         )
     return found
-
-
-def _left_out(every: Sequence[Lesson], lessons: Sequence[Lesson], records: Sequence[Record]) -> tuple[str, ...]:
-    found = []
-    seen = {record.exercise.id for record in records}
-    for lesson in lessons:
-        rest = [exercise.id for exercise in lesson.exercises if exercise.id not in seen]
-        if rest:
-            found.append(
-                f"the candidates of {counted(len(rest), 'other exercise')} of {lesson.slug}: "
-                + course_command(f"check {lesson.slug}")
-            )
-    rest = [lesson.slug for lesson in every if lesson not in lessons]
-    if rest:
-        found.append(f"{counted(len(rest), 'other lesson')}: {', '.join(rest)}")
-    found.append(
-        f"what concerns the course as a whole, such as the share of mutants with a hint: {course_command('check')}"
-    )
-    return tuple(found)
-
-
-@dataclass(frozen=True)
-class Alike:
-    """Mutants of one exercise that nothing tells apart."""
-
-    exercise: Exercise
-    mutants: tuple[Candidate, ...]
-    checks: tuple[str, ...]
-    """The checks that all of them fail."""
-
-
-def redundant(records: Sequence[Record]) -> Iterator[Alike]:
-    """Which mutants say the same thing twice: the same hint, by just the same checks, for just the same evidence.
-
-    In the order of the lessons. The author knows whether two stand for different slips: nothing is taken away.
-    """
-    for record in records:
-        groups: dict[tuple[str | None, Way], list[Candidate]] = defaultdict(list)
-        for mutant in record.exercise.mutants:
-            if mutant.name in record.ways:
-                groups[mutant.hint, record.ways[mutant.name]].append(mutant)
-        for (_, way), mutants in groups.items():
-            if len(mutants) > 1:
-                checks = dict.fromkeys(found[2] for found in way[:-1])
-                yield Alike(record.exercise, tuple(mutants), tuple(checks))

@@ -9,9 +9,7 @@ checks are sound in themselves. Per lesson, in
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,8 +17,7 @@ from nbproof.authoring.demands import Demands
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
-from nbproof.authoring.shared_helpers import answers_for_the_asking
-from nbproof.authoring.trial import APART, Trial, Tried, Way
+from nbproof.authoring.trial import Trial, Tried
 from nbproof.cells import CellKind, solution_of
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -62,8 +59,6 @@ class Record:
     demands: Demands = field(default_factory=Demands)
     """What the statement demands, and what of it a mutant breaks."""
     seconds: float = 0.0
-    ways: dict[str, Way] = field(default_factory=dict)
-    """How each mutant that was killed died, by its name."""
     violations: list[Violation] = field(default_factory=list)
 
     def broken(self, fact: str, candidate: Candidate | None = None, cure: str = "") -> None:
@@ -84,11 +79,10 @@ def select(root: Path, names: Sequence[str], lessons: Sequence[Lesson] | None = 
     known = {lesson.slug for lesson in lessons} | {exercise.id for _, exercise in pairs}
     for name in names:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 3, 0.75)
             raise UsageError(
                 f"no lesson or exercise is called {name!r}",
                 str(root / "lessons"),
-                (f"did you mean {' or '.join(close)}? " if close else "") + "choose from: " + ", ".join(sorted(known)),
+                f"choose from: {', '.join(sorted(known))}",
             )
     return [(lesson, exercise) for lesson, exercise in pairs if not names or {lesson.slug, exercise.id} & set(names)]
 
@@ -126,12 +120,11 @@ def _trial(
     setup, tests = _to_run(lesson, exercise)
     trial = Trial(exercise.id, setup, candidate.source, tests, limit=limit, plain=exercise.plain, files=lesson.files)
     if candidate.role == "mutant":
-        return replace(trial, seeds=mutant_seeds, doubted=True)
-    if candidate.role != "reference":
-        return trial
-    released = tuple((cell.grade_id, cell.visible) for cell in exercise.tests if cell.hidden)
-    # What learners could forge is tried beside the reference: that takes longer than any answer does.
-    return replace(trial, released=released, apart=True, limit=3 * limit)
+        return replace(trial, seeds=mutant_seeds)
+    if candidate.role == "reference":
+        # What learners could forge is tried beside the reference: that takes longer than any answer does.
+        return replace(trial, proves_checks=True, limit=3 * limit)
+    return trial
 
 
 def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
@@ -153,10 +146,9 @@ def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[
 
 def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
     exercise = record.exercise
-    flaws = [flaw for _, outcome in outcomes for flaw in outcome.flaws]
-    if any(APART in flaw for flaw in flaws):  # what else goes wrong follows from that
-        for flaw in flaws:
-            record.broken(flaw)
+    for flaw in (flaw for _, outcome in outcomes for flaw in outcome.flaws):
+        record.broken(flaw)
+    if record.violations:  # what else goes wrong follows from that
         return
     least = {"min_accepted": 0, "min_mutants": 2, **the_course().budget_of(exercise.lesson)}
     for what, there, key in (
@@ -171,16 +163,6 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
         if candidate.role == "mutant":
             killers[candidate.name] = failing
     _judge_visible(record, killers)
-    for name in (
-        name
-        for cell in exercise.tests
-        if cell.grade_id not in exercise.plain
-        for name in answers_for_the_asking(cell.hidden)
-    ):
-        record.broken(
-            f"probe and truth of a hidden check share {name}, which runs what it is given: it answers a cheat",
-            cure=f"in {exercise.id}/{CHECKS} let them share what makes models and inputs only",
-        )
 
 
 def _judge_candidate(record: Record, candidate: Candidate, outcome: Tried) -> set[str]:
@@ -189,8 +171,6 @@ def _judge_candidate(record: Record, candidate: Candidate, outcome: Tried) -> se
     if len({frozenset(found) for found in failing}) > 1:
         parts = " and ".join(str(sorted(found) or "none") for found in failing)
         record.broken(f"{candidate.role} {candidate.name}: two seeds disagree, failing checks {parts}", candidate)
-    for flaw in outcome.flaws:
-        record.broken(flaw)
     for guard in outcome.guards:
         _judge_guard(record, guard)
     if candidate.role in ("reference", "accepted"):
@@ -237,20 +217,13 @@ def _judge_visible(record: Record, killers: Mapping[str, set[str]]) -> None:
         record.broken(
             f"{len(unseen)} of {len(killers)} mutants pass the visible checks, at most {MAX_UNSEEN:.0%} may: "
             + ", ".join(unseen),
-            cure=f"in {exercise.id}/checks.py move what finds them ({_listed(set().union(*(killers[one] for one in unseen)))}) "
-            "above the line of the hidden checks",
+            cure=f"in {exercise.id}/{CHECKS} move what finds them above the line of the hidden checks",
         )
 
 
 def _judge_guard(record: Record, guard: Guard) -> None:
     """Note whether the marks of a test cell rest on what learners do not have."""
-    if guard.answered:
-        record.broken(
-            guard.flaw,
-            cure=f"above the line of the hidden checks in {record.exercise.id}/{CHECKS}, let it take the case as well, "
-            "or build its inputs itself",
-        )
-    elif guard.flaw:
+    if guard.flaw:
         record.broken(
             guard.flaw,
             cure=f"below the line of the hidden checks in {record.exercise.id}/{CHECKS}, write a check with a truth of its own, "
@@ -262,32 +235,22 @@ def _judge_guard(record: Record, guard: Guard) -> None:
         record.guarded += 1
 
 
-def _listed(checks: Collection[str]) -> str:
-    return " and ".join(sorted(check.partition("/")[2] or check for check in checks))
-
-
 def _judge_right(record: Record, candidate: Candidate, outcome: Tried, failing: list[set[str]]) -> None:
     who = "the reference solution" if candidate.role == "reference" else f"accepted answer {candidate.name}"
     if outcome.ended:
         record.broken(f"{who}: its trial was cut off: {outcome.ended}", candidate)
     elif outcome.errors:
-        record.broken(f"{who} raises: {outcome.errors[0]}", candidate, _supplied(outcome.errors[0]))
+        record.broken(f"{who} raises: {outcome.errors[0]}", candidate)
     elif any(failing):
         first = next(f for verdicts in outcome.findings for found in verdicts.values() for f in found if not f.passed)
         found = f"{words().finding(first)} {words().line(first)}".rstrip()
-        record.broken(f"{who} loses marks in {first.check}: {found}", candidate, _supplied(found))
+        record.broken(f"{who} loses marks in {first.check}: {found}", candidate)
     elif not all(found for verdicts in outcome.findings for found in verdicts.values()):
         record.broken(f"{who}: a test cell calls no check, so it cannot fail", candidate)
     elif outcome.stderr and candidate.role == "reference":
         record.broken(f"{who} writes to stderr: {outcome.stderr.strip().splitlines()[0][:200]}", candidate)
     else:
         record.accepted += candidate.role == "accepted"
-
-
-def _supplied(error: str) -> str:
-    """What to do about a name that an answer, or a test cell of asserts, lacks."""
-    name = re.match(r"(answer|test_\w+): NameError: name '(\w+)'", error)
-    return f"make the cell that defines {name[2]} read-only, or define it in the {name[1]}" if name else ""
 
 
 def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing: list[set[str]]) -> None:
@@ -306,15 +269,6 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing:
         )
         return
     record.killed += 1
-    record.ways[candidate.name] = outcome.way
-    if failing[0] <= set(outcome.hearsay):
-        record.broken(
-            f"what the notebook says about itself is all that finds the mutant {candidate.name}: "
-            "a lie about it would earn marks",
-            candidate,
-            f"let {_listed(failing[0])} bring what follows from the seed as well, "
-            "or name the field in `claims` if it is the answer itself",
-        )
     if candidate.hint is None or candidate.hint in all_hints():
         _judge_hint(record, candidate, outcome)
         return
@@ -339,18 +293,9 @@ def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
             f"the mutant {candidate.name} gets the hint {shown}, expected {candidate.hint}"
             + (f" ({found[0].check}: {words().finding(found[0])} {words().line(found[0])})" if found else ""),
             candidate,
-            _cure_of_hint(shown, candidate.hint, found[0].check if found else "the check"),
+            f"if that is right, write 'hint: {shown or 'none'}' in its first line; otherwise name {candidate.hint or 'none'} "
+            "in `mistakes`, `blame` or `errors` of that check",
         )
-
-
-def _cure_of_hint(shown: str | None, declared: str | None, check: str) -> str:
-    first_line = f"if that is right, write 'hint: {shown or 'none'}' in its first line"
-    if declared is None:
-        return first_line
-    return (
-        f"{first_line}; otherwise let `mistakes` of {check} return {{{declared!r}: {{<field>: <what the mutant brings>}}}}, "
-        "or name it in its `blame` or `errors`"
-    )
 
 
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:

@@ -11,20 +11,32 @@ below its first line, and the head of ``wrong.py`` what no answer can break::
     def copied(model):
 
 A demand that nothing breaks is one that no check asks, as far as anybody has shown: an answer that ignores it would pass.
+
+How much a statement, and an exercise, may be says ``course.toml``, for all lessons and for one where that one needs more::
+
+    [budget]
+    words = 80
+    demands = 4
+    mutants = 30
+    check_lines = 300
+    hidden_share = 0.8  # of the mutants, how many must fail a hidden check
+    06_capstones = { words = 120, demands = 6 }
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nbproof.authoring.exercise_folder import nothing_to_break
 from nbproof.authoring.headings import statement_of
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.errors import Violation
+from nbproof.handed_out import CHECKS
 
-__all__ = ["Demands", "demands_of", "sentences", "unbroken"]
+__all__ = ["Demands", "demands_of", "over_budget", "sentences", "unbroken"]
 
 
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|\|)\s)")
@@ -97,5 +109,34 @@ def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
                 f"{exercise.id}: the statement does not say {quote!r}",
                 place,
                 "quote it word for word, in one line, without the marks of a list",
+                lesson.slug,
+            )
+
+
+_CURES = {
+    "words": "say less: what any careful person expects need not be said; an example in a code block does not count",
+    "demands": "ask less, or make a second exercise of it",
+    "mutants": "keep those that a learner would hand in",
+    "check_lines": "take out the cases that only defend the check",
+}
+
+
+def over_budget(lesson: Lesson, exercise: Exercise, budget: Mapping[str, Any]) -> Iterator[Violation]:
+    """What of an exercise is more than its lesson's budget allows."""
+    path = lesson.path.parent / exercise.id / CHECKS
+    there = {
+        "words": sum(len(sentence.split()) for sentence in sentences(statement_of(lesson, exercise))),
+        "demands": demands_of(lesson, exercise).count,
+        "mutants": len(exercise.mutants),
+        "check_lines": path.read_text(encoding="utf-8").count("\n") if path.exists() else 0,
+    }
+    for what, number in there.items():
+        most = budget.get(what, number)
+        if number > most:
+            said = what.replace("_", " ")
+            yield Violation(
+                f"{exercise.id}: {number} {said}, at most {most} are allowed",
+                exercise.answer.place,
+                _CURES[what],
                 lesson.slug,
             )

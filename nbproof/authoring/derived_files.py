@@ -2,14 +2,11 @@
 
 In the notebook a check cell has two lines, and below them, between nbgrader's marks, what is hidden, with what that needs of
 the visible part: nbgrader takes it out for the release.
-
-If a lesson is gone, or was renamed, a build names what is left of it. It takes nothing away.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,6 @@ from nbproof.authoring.lesson import Cell
 from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN
 from nbproof.checks.check_cells import CHECK_LINE, needed_by
 from nbproof.course_file import the_course
-from nbproof.errors import Violation
 from nbproof.handed_out import HIDDEN
 
 __all__ = [
@@ -29,7 +25,6 @@ __all__ = [
     "cell_id",
     "how_to_install",
     "in_the_notebook",
-    "orphans",
     "write_where_it_differs",
 ]
 
@@ -102,23 +97,3 @@ def in_the_notebook(cell: Cell) -> str:
             brought.append("")
         lines += ["", BEGIN_HIDDEN, *brought, HIDDEN, cell.hidden.strip("\n"), END_HIDDEN]
     return "\n".join(lines)
-
-
-def _is_derived(folder: Path) -> bool:
-    """Whether its notebooks are what a build has made: a course may have others, which somebody has written."""
-    texts = (path.read_text(encoding="utf-8") for path in folder.glob("*.ipynb"))
-    return folder.is_dir() and all(json.loads(text).get("metadata") == METADATA for text in texts)
-
-
-def orphans(root: Path) -> list[Violation]:
-    """The folders in release/ and source/ whose lesson is gone, or was renamed: a person says whether they go."""
-    folders = [folder for step in ("release", "source") for folder in sorted((root / step).glob("[!.]*"))]
-    return [
-        Violation(
-            f"{folder.parent.name}/{folder.name} is made from no lesson",
-            str(folder),
-            f"if nobody needs it: git rm -r {folder}",
-        )
-        for folder in folders
-        if not (root / "lessons" / folder.name / "lesson.py").exists() and _is_derived(folder)
-    ]

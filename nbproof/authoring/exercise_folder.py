@@ -17,7 +17,15 @@ names its misconception, and the hint that its learner should get::
     ...
 
 Lines below it say which words of the statement it breaks (:mod:`nbproof.authoring.demands`), and which answer it is made
-of, if edits of that one follow (:mod:`nbproof.authoring.edits`): the reference, an accepted answer, or a mutant above it.
+of, if edits of that one follow, as ``diff`` writes them: the reference, an accepted answer, or a mutant above it::
+
+    # edits: reference
+    -    return output + 5
+    +    output = output + 5
+
+Lines with ``-`` go, lines with ``+`` come in their place, and lines with a space stay: they say where. Lines that stand
+together there stand together in the answer, and there only once; a line ``@@`` parts them from the next ones, further down.
+Edits with ``+`` alone are added at the end.
 """
 
 from __future__ import annotations
@@ -25,11 +33,10 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbproof.authoring.edits import edited
 from nbproof.checks.visible import grade_id_of, import_lines, the_call
 from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS, HIDDEN, HINTS, NamedCell, key_of, read_named_cells
@@ -236,7 +243,7 @@ def _mutant(cell: NamedCell, answers: Mapping[str, list[str]]) -> Candidate:
         if edits["answer"] not in answers:
             cure = f"name one of: {', '.join(answers)}"
             raise LessonError(f"edits of {edits['answer']!r}, which is no answer above it", place, cure)
-        body = edited(answers[edits["answer"]], body[1:], place)
+        body = _edited(answers[edits["answer"]], body[1:], place)
     return Candidate(
         cell.name,
         "mutant",
@@ -246,6 +253,41 @@ def _mutant(cell: NamedCell, answers: Mapping[str, list[str]]) -> Candidate:
         None if match["hint"] == "none" else match["hint"],
         tuple(found["quote"] for line in quoted if (found := _BREAKS.match(line))),
     )
+
+
+_FURTHER_DOWN = "@@"
+
+
+def _edited(answer: Sequence[str], edits: Sequence[str], place: str) -> list[str]:
+    """The lines of ``answer`` with these edits. Raises LessonError, with this place, for one that does not fit."""
+    lines, below = list(answer), 0
+    for parted, group in itertools.groupby(edits, _FURTHER_DOWN.__eq__):
+        if parted:
+            continue
+        edit = list(group)
+        strange = [line for line in edit if line[:1] not in " -+"]
+        if strange:
+            raise LessonError(
+                f"an edit that begins with none of '-', '+' and ' ': {strange[0]!r}", place, "write one of them"
+            )
+        old = [line[1:] for line in edit if not line.startswith("+")]
+        new = [line[1:] for line in edit if not line.startswith("-")]
+        start = _only_place(lines, old, below, place) if old else len(lines)
+        lines[start : start + len(old)] = new
+        below = start + len(new)
+    return lines
+
+
+def _only_place(lines: list[str], old: list[str], below: int, place: str) -> int:
+    """Where these lines stand, from line ``below`` on."""
+    found = [at for at in range(below, len(lines) - len(old) + 1) if lines[at : at + len(old)] == old]
+    if len(found) != 1:
+        raise LessonError(
+            f"{old[0]!r} stands there {len(found)} times, and has to stand there once",
+            place,
+            "quote the answer as nbproof check --show prints it; a line above or below it, with a space, says which one",
+        )
+    return found[0]
 
 
 def nothing_to_break(folder: Path) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
 from nbproof.cells import CellKind
@@ -22,7 +21,7 @@ from nbproof.errors import Violation
 from nbproof.marking.manual_answers import HEADER
 from nbproof.text import counted
 
-__all__ = ["SUM", "Heading", "amiss", "heading_of", "minutes_of", "prose_of", "statement_of"]
+__all__ = ["SUM", "amiss", "minutes_of", "prose_of", "statement_of"]
 
 SUM = "<!-- time and points -->"
 """In the prose: stands for the lesson's minutes, number of exercises and questions, and points."""
@@ -37,26 +36,6 @@ _FURTHER = re.compile(r"^#+ Further\b", re.MULTILINE)
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _WORDS_A_MINUTE, _LINES_A_MINUTE, _STEP = 200, 15, 5
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-@dataclass(frozen=True)
-class Heading:
-    """What announces an exercise."""
-
-    title: str
-    difficulty: str
-    minutes: int
-    further: bool
-    """Whether it stands outside the core path."""
-
-
-def heading_of(lesson: Lesson, exercise: Exercise) -> Heading | None:
-    """The last heading of an exercise between the exercise before and this one's TODO cell; None if there is none."""
-    found = _announced(lesson, exercise)
-    if found is None:
-        return None
-    _, said = found
-    return Heading(said["title"].strip(), said["difficulty"], int(said["minutes"]), said["further"] is not None)
 
 
 def statement_of(lesson: Lesson, exercise: Exercise) -> str:
@@ -145,9 +124,10 @@ def minutes_of(lesson: Lesson) -> tuple[int, int]:
     """
     minutes = {False: 0.0, True: 0.0}
     for exercise in lesson.exercises:
-        heading = heading_of(lesson, exercise)
-        if heading is not None:
-            minutes[heading.further] += heading.minutes - _reading(statement_of(lesson, exercise))
+        found = _announced(lesson, exercise)
+        if found is not None:
+            of_its_own = int(found[1]["minutes"]) - _reading(statement_of(lesson, exercise))
+            minutes[found[1]["further"] is not None] += of_its_own
     further = False
     for above, cell in itertools.pairwise([lesson.cells[0], *lesson.cells]):
         further = further or (cell.kind is CellKind.PROSE and _FURTHER.search(cell.source) is not None)

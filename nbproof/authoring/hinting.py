@@ -6,35 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nbproof.authoring.contract import Record
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.cells import CellKind, private_lines
-from nbproof.course_file import the_course
 from nbproof.display.help import WAY_IN, Hint, all_hints, exercise_hints, read_hints
 from nbproof.errors import HintError, Violation
 from nbproof.handed_out import HINTS, hint_files
 
-__all__ = ["check_hints", "check_share", "given_away", "place_of", "refuse_bad_hints"]
+__all__ = ["check_hints", "given_away", "place_of", "refuse_bad_hints"]
 
 _SHORTEST = 12
 """Characters without spaces: `return None` is nobody's solution, `max(floor,min(value,cap))` is."""
-
-
-def check_share(records: Sequence[Record]) -> Iterator[Violation]:
-    """Whether enough mutants are told their misconception, if the course asks for a share of them."""
-    least = the_course().budget_of("").get("named_share", 0)
-    records = [record for record in records if not record.exercise.plain]  # whose asserts name none
-    mutants = sum(len(record.exercise.mutants) for record in records)
-    share = sum(record.named for record in records) / max(mutants, 1)
-    unnamed = [one for record in records for one in record.exercise.mutants if one.hint is None]
-    # One that gets another hint than it declares is told for itself.
-    if share < least and unnamed:
-        shown = ", ".join(one.place for one in unnamed[:3])
-        yield Violation(
-            f"{share:.1%} of the mutants get a hint of their own, at least {least:.0%} are asked for",
-            f"{len(unnamed)} declare none, such as {shown}",
-            "give each a hint in the lesson's hints.toml, and name it in `mistakes`, `blame` or `errors` of a check",
-        )
 
 
 def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:

@@ -14,7 +14,7 @@ no metadata         prose, and code that only shows something; not run while gra
 A test cell is two lines, which stand for the checks in the exercise's folder. A :class:`Cell` has what of them learners
 get, what they do not get, and both between nbgrader's marks.
 
-Of all lessons together it says what one must not have because another has it, and which folders are no lessons.
+Of all lessons together it says what one must not have because another has it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,6 @@ __all__ = [
     "python_in",
     "read_lesson",
     "read_lessons",
-    "refuse_abandoned",
 ]
 
 
@@ -355,15 +354,3 @@ def read_lessons(root: Path) -> tuple[Lesson, ...]:
             )
         seen[exercise.id] = exercise.answer.place
     return lessons
-
-
-def refuse_abandoned(root: Path) -> None:
-    """Raise LessonError for a folder in lessons/ that has answers, and no lesson.py: nothing would ever read them."""
-    for folder in sorted(root.glob("lessons/[!.]*/")):
-        kept = min(folder.glob("[!.]*/*.py"), default=None)
-        if kept is not None and not (folder / "lesson.py").exists():
-            raise LessonError(
-                f"lessons/{folder.name} has no lesson.py, but {kept.relative_to(folder)}",
-                str(folder),
-                f"bring lesson.py back, or, if the lesson is to go: git rm -r {folder}",
-            )

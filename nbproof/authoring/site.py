@@ -1,38 +1,45 @@
 """A course as a web site to be read, ``build/site``: lessons are chapters, with what they show; exercises without answers.
 
-Sphinx makes the pages, from Markdown and notebooks that are made from README, ``docs/`` and lessons. They take the place of
-an earlier site once they were searched for answers. A second time, only lessons that have changed are run.
-
-What can be made is made: a lesson that cannot be run has a chapter without the outputs that are missing, and a page with a link
-that leads nowhere is a page. Only an answer on a page keeps the site from being written.
+Sphinx with myst-nb makes the pages, from README, ``docs/`` and the released notebooks. They take the place of an earlier site
+once they were searched for answers. A lesson that cannot be run has a chapter without the outputs that are missing; only an
+answer on a page keeps the site from being written.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+import nbformat
 
 from nbproof.authoring.bundle import refuse_leaks
-from nbproof.authoring.chapter import PICTURES, chapter_of, plain
-from nbproof.authoring.derived_files import as_text
-from nbproof.authoring.headings import minutes_of
-from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.authoring.derived_files import as_text, how_to_install
+from nbproof.authoring.lesson import find_lessons
 from nbproof.authoring.shown import Shown, notebook_at, shown_by
-from nbproof.authoring.site_pages import Chapter, home, home_title, readers_pages
+from nbproof.cells import CellKind, kind_of
 from nbproof.command import course_command, module_name, with_extra
+from nbproof.course_file import the_course
 from nbproof.errors import CourseError, LessonError, UsageError
 
-__all__ = ["Site", "make_site"]
+__all__ = ["Site", "chapter_of", "make_site", "opening_of"]
 
 _OURS = ("site.css", "site.svg")
 """What lies beside this module: the style of the pages, and the mark on their tab."""
+_MARK = ".buildinfo"
+"""The file by which Sphinx knows a site that it has made."""
+_OF_ONES_OWN = re.compile(r"(?:progress|hint|solution)\([^()]*\)")
+"""Cells that tell a learner about their own work."""
+_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+_TO_NO_PAGE = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?!\w+:|#|[^)]*\.md)[^)]*\)")
+"""A link to a file of the repository that is no page of the site."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +48,12 @@ class Site:
 
     home: Path
     pages: int
-    pictures: int
     size: int
     """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests and other answers that are not in it."""
-    flaws: tuple[tuple[CourseError, str], ...]
-    """What went wrong, and what there is all the same."""
+    flaws: tuple[CourseError, ...]
+    """What went wrong: its page is there as far as it goes."""
 
 
 def make_site(
@@ -64,199 +70,152 @@ def make_site(
     """
     slugs = [folder.name for folder in find_lessons(root, list(names))]
     out = (out or root / "build" / "site").absolute()
-    _refuse_foreign(out)
-    shown: dict[str, Shown] = {}
-    if run:
-        shown = shown_by(root, slugs, root / "build" / "shown", told)
-    pictures: dict[str, bytes] = {}
-    flaws: list[tuple[CourseError, str]] = []
-    files = _sources(root, slugs, shown, pictures, flaws)
-    with _disk(out), tempfile.TemporaryDirectory(prefix="site-") as folder:
-        work = Path(folder).resolve()
-        _write(work, files, pictures)
-        flaws += [(error, "the page is there as far as it goes") for error in _make(work)]
-        made = {
-            path.relative_to(work / "made").as_posix(): path.read_bytes()
-            for path in sorted((work / "made").rglob("*"))
-            if path.is_file()
-        }
-        pages = {name: data for name, data in made.items() if name.endswith(".html")}
-        own = [files[name].decode() for name in files if name.endswith(".md")]
-        searched = refuse_leaks(root, pages, "the site", "\n".join(own))
-        _put(made, out)
-    size = sum(map(len, made.values()))
-    return Site(out / "index.html", len(pages), len(pictures), size, searched, tuple(flaws))
-
-
-@contextlib.contextmanager
-def _disk(out: Path) -> Iterator[None]:
-    """A disk that fails in this block, full perhaps, is told in one CourseError."""
-    try:
-        yield
-    except OSError as error:
-        fact = error.strerror or str(error)
-        raise CourseError(
-            f"the site cannot be written: {fact}",
-            str(error.filename or out),
-            f"free some space, or choose another place: {course_command('site --out FOLDER')}",
-        ) from None
-
-
-def _put(made: Mapping[str, bytes], out: Path) -> None:
-    """Write the site to its place: an earlier one stays until all of the new one is there. Raises OSError."""
-    coming = out.with_name(f".{out.name[:80]}.new")
-    try:
-        shutil.rmtree(coming, ignore_errors=True)
-        for name, data in made.items():
-            (coming / name).parent.mkdir(parents=True, exist_ok=True)
-            (coming / name).write_bytes(data)
-        shutil.rmtree(out, ignore_errors=True)
-        coming.rename(out)
-    finally:
-        shutil.rmtree(coming, ignore_errors=True)
-
-
-_MARK = ".buildinfo"
-"""The file by which Sphinx knows a site that it has made."""
-
-
-def _refuse_foreign(out: Path) -> None:
-    """Raise UsageError if this folder holds something else than an earlier site, which the new one takes the place of."""
-    if out.exists() and not (out.is_dir() and ((out / _MARK).is_file() or not any(out.iterdir()))):
+    if out.exists() and any(out.iterdir()) and not (out / _MARK).is_file():
         raise UsageError(
             "there is something else than an earlier site, which would be lost",
             str(out),
             course_command("site --out FOLDER") + ", a new one",
         )
+    shown = shown_by(root, slugs, told) if run else {}
+    flaws: list[CourseError] = [one.stopped for one in shown.values() if one.stopped]
+    with tempfile.TemporaryDirectory(prefix="site-") as folder:
+        pages, made = Path(folder).resolve() / "pages", Path(folder).resolve() / "made"
+        _write_pages(root, slugs, shown, flaws, pages)
+        flaws += _make(pages, made)
+        files = [path for path in sorted(made.rglob("*")) if path.is_file()]
+        html = {path.relative_to(made).as_posix(): path.read_bytes() for path in files if path.suffix == ".html"}
+        own = "\n".join(path.read_text(encoding="utf-8") for path in sorted(pages.rglob("*.md")))
+        searched = refuse_leaks(root, html, "the site", own)
+        size = sum(path.stat().st_size for path in files)
+        try:
+            shutil.rmtree(out, ignore_errors=True)
+            shutil.copytree(made, out)
+        except (OSError, shutil.Error) as error:
+            raise CourseError(
+                f"the site cannot be written: {error}", str(out), course_command("site --out FOLDER")
+            ) from None
+    return Site(out / "index.html", len(html), size, searched, tuple(flaws))
 
 
-def _sources(
-    root: Path,
-    slugs: Sequence[str],
-    shown: Mapping[str, Shown],
-    pictures: dict[str, bytes],
-    flaws: list[tuple[CourseError, str]],
-) -> dict[str, bytes]:
-    """Path -> text of all that pages are made from; what of the lessons cannot be shown goes to ``flaws``."""
-    files: dict[str, bytes] = {}
-    chapters = []
+def _write_pages(
+    root: Path, slugs: Sequence[str], shown: Mapping[str, Shown], flaws: list[CourseError], pages: Path
+) -> None:
+    """Write what Sphinx makes pages from; what of the lessons cannot be shown goes to ``flaws``."""
+    chapters = {}
+    (pages / "lessons").mkdir(parents=True)
     for slug in slugs:
         try:
-            lesson = read_lesson(root / "lessons" / slug)
             released = notebook_at(root / "release" / slug / f"{slug}.ipynb")
         except LessonError as error:
-            flaws.append((error, f"{slug} has no chapter"))
+            flaws.append(error)
             continue
-        title = plain(lesson.title)
-        chapters.append(Chapter(slug, title, len(lesson.exercises), *minutes_of(lesson)))
-        one = shown.get(slug, Shown(slug, {}, None))
-        opening = opening_page(root, slug)
-        if one.stopped is not None:
-            opening += f"\n\n{_SOME_MISSING}"
-            flaws.append((one.stopped, f"the chapter of {slug} shows what came before"))
-        notebook = chapter_of(title, opening, released, one.outputs, pictures)
-        files[f"lessons/{slug}.ipynb"] = as_text(notebook).encode()
-    texts, titles = readers_pages(root)
-    files |= {name: text.encode() for name, text in texts.items()}
-    files |= {
-        f"docs/{path.relative_to(root / 'docs').as_posix()}": path.read_bytes()
-        for path in (root / "docs").rglob("*.png")
-    }
-    files["index.md"] = home(root, chapters, titles).encode()
-    files["conf.py"] = "".join(f"{name} = {value!r}\n" for name, value in _settings(root).items()).encode()
-    files |= {f"_static/{name}": Path(__file__).with_name(name).read_bytes() for name in _OURS}
-    return files
+        chapters[f"lessons/{slug}"] = _title_of("\n".join(cell.source for cell in released.cells), slug)
+        chapter = chapter_of(released, shown.get(slug, Shown(slug, {}, 0)))
+        (pages / "lessons" / f"{slug}.ipynb").write_text(as_text(chapter), encoding="utf-8")
+    if (root / "docs").is_dir():
+        shutil.copytree(root / "docs", pages / "docs")
+    if (root / "CONTRIBUTING.md").is_file():
+        shutil.copy(root / "CONTRIBUTING.md", pages)
+    texts = {}
+    for path in sorted(pages.rglob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        texts[path.relative_to(pages).with_suffix("").as_posix()] = _title_of(text, path.stem)
+        path.write_text(_TO_NO_PAGE.sub(r"\1", text).replace("README.md", "index.md"), encoding="utf-8")
+    readme = root / "README.md"
+    home = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {the_course().says}\n"
+    home = _TO_NO_PAGE.sub(r"\1", home)
+    home += _toctree("Lessons", chapters) + _toctree("Pages", texts)
+    (pages / "index.md").write_text(home, encoding="utf-8")
+    (pages / "_static").mkdir()
+    for name in _OURS:
+        shutil.copy(Path(__file__).with_name(name), pages / "_static")
+    title = _title_of(home, the_course().says)
+    settings = {**_SETTINGS, "project": title, "html_title": title}
+    lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
+    (pages / "conf.py").write_text("".join(lines), encoding="utf-8")
 
 
-def opening_page(root: Path, slug: str) -> str:
-    """How a reader becomes a learner."""
-    python = ".venv/bin/python" if (root / "install.py").is_file() else "python"
-    return (
+def _title_of(text: str, otherwise: str) -> str:
+    found = _TITLE.search(text)
+    return found[1].strip().replace("`", "") if found else otherwise
+
+
+def _toctree(caption: str, titles: Mapping[str, str]) -> str:
+    lines = "\n".join(f"{title} <{name}>" for name, title in titles.items())
+    return f"\n:::{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n:::\n"
+
+
+def chapter_of(released: nbformat.NotebookNode, shown: Shown) -> nbformat.NotebookNode:
+    """The chapter as a notebook that was run: what learners get, with what the shown cells put out.
+
+    Every text comes from ``release/``, in which no solution and no hidden check stands. What an answer or a check puts out is
+    left out: that is the reader's to find.
+    """
+    first, *others = _cells_of(released, shown)
+    opening = nbformat.v4.new_markdown_cell(opening_of(shown), id="opening")
+    return nbformat.v4.new_notebook(cells=[first, opening, *others], metadata=released.metadata)
+
+
+def _cells_of(released: nbformat.NotebookNode, shown: Shown) -> Iterator[Any]:
+    for cell in released.cells:
+        kind, text = kind_of(cell), cell.source.strip()
+        is_for_doing = text == how_to_install().strip() or _OF_ONES_OWN.fullmatch(text)
+        if kind in (CellKind.TEST, CellKind.WRITTEN) or is_for_doing:
+            continue
+        if kind in (CellKind.SHOW, CellKind.SETUP):
+            cell.outputs = [nbformat.from_dict(dict(one)) for one in shown.outputs.get(cell.id, ())]
+        yield cell
+
+
+def opening_of(shown: Shown) -> str:
+    """How a reader becomes a learner, and what is missing on the page."""
+    said = (
         ":::{admonition} Here you read. In the notebook you do it\n:class: tip\n\n"
-        f"`{python} -m {module_name()} lab {slug}` opens this lesson as a notebook, with a check below each exercise. "
+        f"`python -m {module_name()} lab {shown.slug}` opens this lesson as a notebook, with a check below each exercise. "
         "What the cells on this page show was put out by a notebook in which all exercises are solved.\n:::"
     )
+    if shown.stopped is not None:
+        said += (
+            "\n\n:::{admonition} Some outputs are missing on this page\n:class: warning\n\n"
+            "Where this page was made, the lesson could not be run to its end.\n:::"
+        )
+    return said
 
 
-_SOME_MISSING = """\
-:::{admonition} Some outputs are missing on this page
-:class: warning
-
-Where this page was made, the lesson could not be run to its end. After the cell that stopped it, text and code go on without
-what cells put out.
-:::"""
-
-
-def _write(work: Path, files: Mapping[str, bytes], pictures: Mapping[str, bytes]) -> None:
-    """Write what the pages are made from."""
-    wanted = {work / "pages" / name: data for name, data in files.items()}
-    wanted |= {work / "extra" / PICTURES / name: data for name, data in pictures.items()}
-    (work / "extra").mkdir()
-    for path, data in wanted.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-
-
-def _make(work: Path) -> tuple[CourseError, ...]:
+def _make(pages: Path, made: Path) -> list[CourseError]:
     """Have Sphinx make the pages; what it warns of. Raises CourseError if it makes none."""
-    try:
-        from sphinx.application import Sphinx
-        from sphinx.errors import SphinxError
-        from sphinx.util.docutils import docutils_namespace, patch_docutils
-    except ModuleNotFoundError:
-        raise UsageError("Sphinx, which makes the pages, is not installed", "sphinx", with_extra("site")) from None
-    said = io.StringIO()
-    pages = work / "pages"
-    stopped = ""
-    try:
-        with patch_docutils(), docutils_namespace(), warnings.catch_warnings():
-            for kind in (DeprecationWarning, PendingDeprecationWarning):
-                warnings.simplefilter("ignore", kind)  # what its extensions will have to change one day
-            Sphinx(pages, pages, work / "made", work / "known", "html", status=None, warning=said).build()
-    except SphinxError as error:
-        stopped = str(error)
-    lines = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in said.getvalue().splitlines() if line.strip()]
-    flaws = tuple(_flaw(line, pages) for line in (*lines, stopped) if line)
-    if stopped:
+    if find_spec("sphinx") is None:
+        raise UsageError("Sphinx, which makes the pages, is not installed", "sphinx", with_extra("site"))
+    command = [sys.executable, "-W", "ignore", "-m", "sphinx", "-q", "--no-color", str(pages), str(made)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    again = f"mend the page in docs/, or the lesson; then: {course_command('site')}"
+    lines = [line for line in done.stderr.replace(f"{pages}/", "").splitlines() if line.strip()]
+    flaws = [CourseError(f"a page cannot be made as it is written: {line}", "", again) for line in lines]
+    if done.returncode:
         raise flaws[-1]
     return flaws
 
 
-def _flaw(line: str, pages: Path) -> CourseError:
-    """One of Sphinx's warnings: the page, and what is wrong there."""
-    place, _, fact = line.replace(": WARNING: ", ": ").partition(": ")
-    return CourseError(
-        f"a page cannot be made as it is written: {fact or place}",
-        place.replace(f"{pages}/", ""),
-        f"mend the page in docs/, or the lesson; then: {course_command('site')}",
-    )
-
-
-def _settings(root: Path) -> dict[str, object]:
-    """What Sphinx reads in its ``conf.py``."""
-    title = home_title(root)
-    return {
-        "project": title,
-        "html_title": title,
-        "extensions": ["myst_nb", "sphinx_design"],
-        "html_theme": "furo",
-        "html_theme_options": {"top_of_page_buttons": []},
-        "html_static_path": ["_static"],
-        "html_extra_path": ["../extra"],
-        "html_css_files": ["site.css"],
-        "html_favicon": "_static/site.svg",
-        "html_copy_source": False,
-        "html_show_sphinx": False,
-        "html_show_copyright": False,
-        "pygments_style": "a11y-high-contrast-light",
-        "pygments_dark_style": "github-dark",
-        "highlight_language": "none",  # most blocks of the pages are commands; others say what they are
-        "nb_execution_mode": "off",  # they have been run, with the reference solutions
-        "nb_code_prompt_show": "Show the code",
-        "nb_code_prompt_hide": "Fold the code",
-        "myst_enable_extensions": ["colon_fence", "attrs_block"],
-        "myst_heading_anchors": 5,
-        "language": "en",
-        "smartquotes": False,  # `--json` in a title is two hyphens
-        "suppress_warnings": ["mystnb.unknown_mime_type"],
-    }
+_SETTINGS: dict[str, object] = {
+    "extensions": ["myst_nb"],
+    "html_theme": "furo",
+    "html_theme_options": {"top_of_page_buttons": []},
+    "html_static_path": ["_static"],
+    "html_css_files": ["site.css"],
+    "html_favicon": "_static/site.svg",
+    "html_copy_source": False,
+    "html_show_sphinx": False,
+    "html_show_copyright": False,
+    "pygments_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "github-dark",
+    "highlight_language": "none",  # most blocks of the pages are commands; others say what they are
+    "nb_execution_mode": "off",  # they have been run, with the reference solutions
+    "nb_merge_streams": True,
+    "myst_enable_extensions": ["colon_fence"],
+    "myst_heading_anchors": 5,
+    "language": "en",
+    "smartquotes": False,  # `--json` in a title is two hyphens
+    # Lessons have the headings of notebooks: Part 2 begins a new one.
+    "suppress_warnings": ["mystnb.unknown_mime_type", "myst.header"],
+}
+"""What Sphinx reads in its ``conf.py``."""

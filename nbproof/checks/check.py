@@ -80,7 +80,7 @@ class Check:
     claims: ClassVar[tuple[str, ...]] = ()
     """Fields that are the learner's own answer, or a fact of the language (``is``), though they are equal for all seeds.
 
-    Of other such fields the author contract demands that no mutant fails for them alone: they can be lied about.
+    Other such fields guard no marks: anybody can say them.
     """
     errors: ClassVar[Mapping[str, str]] = {}
     """What stands anywhere in ``Kind: message``, as a regular expression -> id of the misconception behind such an error here.

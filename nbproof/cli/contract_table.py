@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nbproof.authoring.checkup import Checkup, redundant
+from nbproof.authoring.checkup import Checkup
 from nbproof.authoring.contract import Record
 from nbproof.errors import Violation
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted
 
-__all__ = ["Found", "print_contract", "print_redundant"]
+__all__ = ["Found", "print_contract"]
 
 
 class Found:
@@ -54,8 +54,6 @@ def print_contract(checkup: Checkup) -> None:
     console.print(table)
     _print(console, checkup.others)
     say(console, f"looked at: {checkup.looked_at}")
-    for line in checkup.left_out:
-        say(console, f"not looked at: {line}")
     console.print(_totals(checkup), highlight=False)
 
 
@@ -97,22 +95,14 @@ def _totals(checkup: Checkup) -> str:
     return ", ".join(parts)
 
 
-def print_redundant(checkup: Checkup) -> None:
-    """A line for each group of mutants that nothing tells apart, with their places below."""
-    console, groups = console_for_output(), list(redundant(checkup.records))
-    for group in groups:
-        say(
-            console,
-            f"alike: {group.exercise.id}: {', '.join(one.name for one in group.mutants)}: the hint "
-            f"{group.mutants[0].hint or 'none'}, for the same evidence in {', '.join(group.checks)}",
-        )
-        for mutant in group.mutants:
-            say(console, f"  at:   {mutant.place}")
-    more = sum(len(group.mutants) - 1 for group in groups)
-    say(
-        console,
-        f"{counted(more, 'mutant')} {'shows' if more == 1 else 'show'} nothing that another one does not show",
-    )
+def _guarded(records: Sequence[Record]) -> str:
+    """How many test cells have a hidden check that what learners have does not answer, and which points are exempt."""
+    cells = sum(len(record.exercise.tests) for record in records)
+    points = sum(record.exercise.points for record in records)
+    exempt = sum(record.exempt for record in records)
+    told = f"{sum(record.guarded for record in records)} of {counted(cells, 'test cell')} with a hidden check that"
+    told += " nothing learners have answers"
+    return f"{told} ({exempt:g} of {points:g} points exempt)" if exempt else told
 
 
 def _state(record: Record, checkup: Checkup) -> str:

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.checkup import redundant
 from nbproof.authoring.contract import Record, check_contract, select
-from nbproof.cli.main import main
 from nbproof.command import course_command
 from tests.authoring.tiny import ACCEPTED, ANSWER, HOOK, MUTANTS, START, TEST, Sketch, mutant, write_lesson
 
@@ -57,9 +55,6 @@ class Odd(Flawed):
 
     wanted = {1, 2}
 
-    def mistakes(self, case):
-        return {"another_hint": {"answer": [print]}}
-
 
 class Leaning(Flawed):
     """A third."""
@@ -79,28 +74,6 @@ check("NAME", Flawed, Flawed, Drawn)
 check("someone_else", Odd, Leaning)
 '''
 
-HEARSAY = '''\
-from nbproof.checks.check import Check, check
-
-
-class Counted(Check):
-    """After a call `answer` holds the output."""
-
-    def probe(self, nb, case):
-        nb.list("answer").clear()
-        nb.module("add")(case.tensor("x1", 3), case.tensor("x2", 3))
-        return {"number of outputs": len(nb.list("answer"))}
-
-    def truth(self, case):
-        return {"number of outputs": 1}
-
-
-check("NAME", Counted)
-'''
-"""A check that can be lied to: learner code may patch `len`."""
-
-DEFINES_ONLY = {"defines_only": mutant("defines only", "none", "def hook(module, args, output): pass")}
-
 SHOWN = TEST.partition("### BEGIN HIDDEN TESTS\n")[0]
 
 BROKEN = [
@@ -114,7 +87,6 @@ BROKEN = [
     ),
     bare("loses", answer=in_answer("append(output)", "append(output + 1)")),
     bare("raises", answer=in_answer("add = Add()", "add = Add()\n### BEGIN SOLUTION\nlost\n### END SOLUTION")),
-    bare("python_stderr", answer=ANSWER + "import sys\nprint('a word', file=sys.stderr)\n"),
     bare("c_stderr", answer=ANSWER + "import os\n_ = os.write(2, b'a word from C')\n"),
     bare(
         "stub_earns",
@@ -123,20 +95,6 @@ BROKEN = [
     ),
     bare("no_check", test="import torch\n"),
     bare("flawed", test=FLAWED),
-    bare("hearsay", test=HEARSAY, mutants=DEFINES_ONLY),
-    bare(
-        "claimed",
-        test=HEARSAY.replace("    def probe", '    claims = ("number of outputs",)\n\n    def probe'),
-        mutants=DEFINES_ONLY,
-    ),
-    bare(
-        "values_beside_it",
-        test=HEARSAY.replace('(nb.list("answer"))}', '(nb.list("answer")), "answer": nb.list("answer")}').replace(
-            '"number of outputs": 1}',
-            '"number of outputs": 1, "answer": [case.tensor("x1", 3) + case.tensor("x2", 3)]}',
-        ),
-        mutants=DEFINES_ONLY,
-    ),
     bare("leaning_cell", test=in_test("import torch\n", "add\n")),
     bare(
         "leaning_visible",
@@ -162,34 +120,21 @@ BROKEN = [
 FACTS = [
     ("loses", "the reference solution loses marks in Call: answer[0] is tensor(", ""),
     ("raises", "the reference solution raises: answer: NameError: name 'lost' is not defined", ""),
-    ("python_stderr", "the reference solution writes to stderr: a word", ""),
     ("c_stderr", "the reference solution writes to stderr: a word from C", ""),
     ("stub_earns", "the untouched stub earns marks in test_stub_earns", ""),
     ("no_check", "the reference solution: a test cell calls no check, so it cannot fail", ""),
-    (
-        "hearsay",
-        "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks",
-        "wrong.py: defines_only",
-    ),
     ("leaning_cell", "test_leaning_cell, run without the notebook: NameError: name 'add' is not defined, at add", ""),
     (
         "leaning_visible",
         "test_leaning_visible without its hidden tests: Call: NameError: name 'SIZE' is not defined",
         "",
     ),
-    ("flawed", "test_flawed, run without the notebook: Leaning: NameError: name 'add' is not defined", ""),
+    ("flawed", "test_flawed, run without the notebook: NameError: name 'add' is not defined", ""),
     ("flawed", "test_flawed calls check('someone_else', ...)", ""),
     ("flawed", "test_flawed: two checks are called Flawed", ""),
     ("flawed", "test_flawed/Flawed names the hint 'no_such_hint', which does not exist", ""),
-    ("flawed", "test_flawed/Odd names the hint 'another_hint', which does not exist", ""),
     ("flawed", "test_flawed/Drawn: its truth differs from run to run", ""),
     ("flawed", "test_flawed/Odd: its truth returns a set, which no answer can equal", ""),
-    ("flawed", "test_flawed/Odd: the mistake another_hint brings a function (print) in the result['answer'][0]", ""),
-    (
-        "flawed",
-        "test_flawed/Flawed: 0 would pass for the result['answer'] of its truth, tensor([2.0000e-06, 3.0000",
-        "",
-    ),
     ("candidates", "2 accepted answers, at least 4 are needed", ""),
     ("candidates", "4 mutants, at least 6 are needed", ""),
     ("unseen", "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped", ""),
@@ -266,25 +211,10 @@ def test_a_broken_exercise_is_refused_with_place_and_next_command(
     assert found.next_command.split("; then: ")[-1] == course_command(f"check {name}")
 
 
-@pytest.mark.parametrize("name", ["loses", "raises", "python_stderr", "c_stderr", "stub_earns", "no_check"])
-def test_what_is_not_broken_is_not_complained_about(name: str, records: dict[str, Record]) -> None:
-    lacking = ("accepted answers, at least", "mutants, at least", "has no hidden check", "finds no mutant")
-    rest = [one.fact for one in records[name].violations if not any(text in one.fact for text in lacking)]
-    assert len(rest) == 1
-
-
-def test_what_follows_from_a_check_that_raises_is_not_told_beside_it(records: dict[str, Record]) -> None:
+def test_what_follows_from_a_flawed_check_is_not_told_beside_it(records: dict[str, Record]) -> None:
     assert [one.fact for one in records["leaning_cell"].violations] == [
         "leaning_cell: test_leaning_cell, run without the notebook: NameError: name 'add' is not defined, at add"
     ]
-
-
-@pytest.mark.parametrize("name", ["claimed", "values_beside_it"])
-def test_a_count_is_no_flaw_where_it_is_the_answer_or_where_values_stand_beside_it(
-    name: str, records: dict[str, Record]
-) -> None:
-    assert records[name].killed == 1
-    assert [one.fact for one in records[name].violations if "says about itself" in one.fact] == []
 
 
 def test_an_answer_that_never_ends_and_one_that_dies_cost_nobody_else(tmp_path: Path) -> None:
@@ -298,36 +228,6 @@ def test_an_answer_that_never_ends_and_one_that_dies_cost_nobody_else(tmp_path: 
     assert dies.fact == "cut: accepted answer dies: its trial was cut off: died"
     assert dies.next_command == course_command("check cut")
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
-
-
-def test_mutants_that_say_the_same_thing_twice_are_listed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    never = "def hook(module, args, output): pass"
-    some = {
-        "never": mutant("defines only", "hook_never_ran", never),
-        "elsewhere": mutant("another object", "hook_never_ran", never + "\nAdd().register_forward_hook(hook)"),
-        "no_such_hint": mutant("the same, with another hint", "none", never),
-        "plus_one": mutant("another value", "none", HOOK.format("output + 1")),
-        "plus_two": mutant("a third value", "none", HOOK.format("output + 2")),
-    }
-    write_lesson(tmp_path, "00_alike", [bare("twice", mutants=some)])
-    (record,) = records = check_contract(select(tmp_path, []))
-    (group,) = redundant(records)
-    assert [one.name for one in group.mutants] == ["elsewhere", "never"]
-    assert group.checks == ("Call", "OtherForward")
-    assert record.killed == 5
-    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda pairs, step, told: records)
-    main(["check", "--course", str(tmp_path), "--redundant"])
-    told = capsys.readouterr().out
-    assert (
-        "alike: twice: elsewhere, never: the hint hook_never_ran, for the same evidence in Call, OtherForward" in told
-    )
-    for one in group.mutants:
-        assert f"  at:   {one.place}\n" in told
-    assert "1 mutant shows nothing that another one does not show" in told
-    main(["check", "--course", str(tmp_path)])
-    assert "alike: " not in capsys.readouterr().out
 
 
 def test_names_select_lessons_and_exercises(folder: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.budget import over_budget
-from nbproof.authoring.demands import demands_of, sentences, unbroken
+from nbproof.authoring.demands import demands_of, over_budget, sentences, unbroken
 from nbproof.authoring.lesson import Lesson, read_lesson
 from nbproof.course_file import the_course
 from tests.authoring.tiny import MUTANTS, Sketch, write_lesson
@@ -73,14 +72,6 @@ def test_a_demand_is_broken_quoted_or_demands_nothing(tmp_path: Path) -> None:
     assert found.broken == (SENTENCES[1],)
     assert found.unbroken == tuple(SENTENCES[at] for at in (0, 2, 3, 6))
     assert (found.nothing, found.count) == (3, 5)
-
-
-def test_what_nobody_breaks_is_named_with_what_to_do(tmp_path: Path) -> None:
-    lesson = stated(tmp_path, "Return it. Return it twice.", "Return it twice.")
-    (found,) = unbroken(lesson, lesson.exercises[0])
-    assert "'Return it.'" in found.fact
-    assert found.lesson == "00_tiny"
-    assert "# breaks:" in found.next_command
 
 
 @pytest.mark.parametrize(("breaks", "head"), [("Return it thrice", ""), ("", "# nothing to break: Return it thrice\n")])

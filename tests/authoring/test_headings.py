@@ -11,7 +11,7 @@ from nbproof.authoring.headings import SUM, amiss, minutes_of, prose_of
 from nbproof.authoring.lesson import Lesson, read_lesson
 from nbproof.errors import LessonError
 from tests import the_lessons
-from tests.authoring.tiny import WRITTEN, Sketch, metadata, write_lesson
+from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 HEADING = "# ### Exercise: again\n# easy · 5 min\n"
 FURTHER = HEADING.replace("min", "min · further")
@@ -48,13 +48,6 @@ def test_what_goes_further_has_minutes_of_its_own(tmp_path: Path) -> None:
     assert "easy · 5 min · 2 points · further · `again`" in text
 
 
-def test_points_that_are_split_are_added_up(tmp_path: Path) -> None:
-    part = metadata("test_again_part", grade=True, points=1)
-    text = told(lesson_with(tmp_path, (QUESTION, f"\n# %% {part}\nprint('a part')\n{QUESTION}")))
-    assert "two exercises for 5 points" in text
-    assert "easy · 5 min · 3 points · `again`" in text
-
-
 @pytest.mark.parametrize(
     ("added", "minutes"),
     [
@@ -76,7 +69,6 @@ AMISS = {
         "again: no heading above its TODO cell says its title, difficulty and minutes",
     ),
     "no question": (("# ### In your own words: ", "# ### "), "explain_twice: nothing right above it asks for it"),
-    "nothing asked": (("# Why does the hook run twice?", "#"), "explain_twice: nothing right above it asks for it"),
 }
 
 

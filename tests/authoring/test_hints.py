@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.build import build
-from nbproof.authoring.contract import Record, select
-from nbproof.authoring.hinting import check_hints, check_share, given_away, place_of
+from nbproof.authoring.contract import select
+from nbproof.authoring.hinting import check_hints, given_away, place_of
 from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson
 from nbproof.cells import CellKind
 from nbproof.display.help import Hint, read_hints
@@ -52,11 +52,8 @@ def test_hints_of_both_places_are_gathered(root: Path) -> None:
     ("text", "fact"),
     [
         ('[x]\nname = "n"\nquestion = "q?"\nidea = "i."', "the hint 'x' has no 'read'"),
-        (hint("x").replace('"n"', "5"), "the hint 'x' has no 'name'"),
-        ("x = 5", "the hint 'x' has no 'name'"),
         ("[x]\nname = n", "the file is no TOML: "),
         (hint("everybodys"), "the hint 'everybodys' is defined twice"),
-        ('[way_in.again]\nidea = "i."', "the hint 'way_in.again' has no 'question'"),
         (WAY_IN.replace("catch", "nothing"), "a way in, and no exercise that it leads into"),
     ],
 )
@@ -96,7 +93,6 @@ def hint_with(idea: str, read: str = "The statement") -> Hint:
     "idea",
     [
         "Write return grad.clamp(floor, 1.0) there.",
-        "Write `return grad.clamp( floor,1.0 )` there.",
         "`return torch.min(grad, torch.tensor(1.0))` does it.",
     ],
 )
@@ -123,9 +119,8 @@ ONE_WAY_IN = {"clip": hint_with("An idea.")}
 
 @pytest.mark.parametrize(
     "read",
-    ["Lesson 07, 'What clamp does'", "Lesson 07, 'Clip it'", "Lesson 08, 'Not looked at'", "The error message",
-     "Lesson 07, 'Clip it' and 'What `clamp` does'; Lesson 09, 'x'"],
-)  # fmt: skip
+    ["The error message", "Lesson 07, 'Clip it' and 'What `clamp` does'; Lesson 09, 'x'"],
+)
 def test_a_hint_that_leads_somewhere(monkeypatch: pytest.MonkeyPatch, read: str) -> None:
     assert facts(monkeypatch, read, ONE_WAY_IN) == []
 
@@ -144,16 +139,6 @@ def test_an_exercise_without_a_way_in_is_found(monkeypatch: pytest.MonkeyPatch) 
     two = replace(lesson, exercises=(clip, replace(clip, id="other")))
     assert [one.fact for one in check_hints([two])] == ["clip has no way in"]
     assert facts(monkeypatch, "x", {}) == []  # a lesson has a way into each of its exercises, or into none
-
-
-def test_the_share_of_mutants_with_a_hint_of_their_own() -> None:
-    mutants = tuple(Candidate(str(n), "mutant", "", f"clip/wrong.py:{n}") for n in range(20))
-    exercise = Exercise("clip", "07_seven", Cell(CellKind.ANSWER, ANSWER, "place", "clip"), (), (), mutants)
-    assert list(check_share([Record(exercise, named=19)])) == []
-    (found,) = check_share([Record(exercise, named=18)])
-    assert found.fact.startswith("90.0% of the mutants")
-    assert "20 declare none, such as clip/wrong.py:0, clip/wrong.py:1, " in found.place
-    assert list(check_share([])) == []
 
 
 def test_the_help_of_this_course_keeps_the_contract() -> None:

@@ -44,22 +44,15 @@ def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path)
     assert list(amiss(lesson)) == list(leaks(lesson, tmp_path / "release" / NOTEBOOK)) == []
 
     notebook = nbformat.read(tmp_path / "release" / NOTEBOOK, as_version=4)
-    for leak in ("Because it is registered twice.", "- 2 points: registered twice.", "### END MARK SCHEME"):
-        notebook.cells[-1].source = f"Write here.\n{leak}"
-        nbformat.write(notebook, tmp_path / "release" / NOTEBOOK)
-        (found,) = leaks(lesson, tmp_path / "release" / NOTEBOOK)
-        assert found.fact == f"the release shows a private line: {leak}"
+    notebook.cells[-1].source = "Write here.\n- 2 points: registered twice."
+    nbformat.write(notebook, tmp_path / "release" / NOTEBOOK)
+    (found,) = leaks(lesson, tmp_path / "release" / NOTEBOOK)
+    assert found.fact == "the release shows a private line: - 2 points: registered twice."
 
 
 REFUSED = {
-    "no points": (', "points": 2', "", "explain_twice has no points"),
-    "another name": ("explain_twice", "twice", "twice is text with nbgrader metadata, and no written answer"),
     "no solution": ("# ### BEGIN SOLUTION\n", "", "do not come by turns"),
     "text for learners": ("# ### BEGIN SOLUTION\n", "# Write.\n# ### BEGIN SOLUTION\n", "more than its reference answer"),
-    "no mark scheme at all": (
-        "# ### BEGIN MARK SCHEME\n# - 2 points: registered twice.\n# ### END MARK SCHEME\n", "", "what earns how many points",
-    ),
-    "no reference": ("# Because it is registered twice.\n#\n", "", "graders need a reference answer"),
     "misspelt marker": ("### END MARK SCHEME", "### END MARK SCHEMES", "takes this line for a marker"),
 }  # fmt: skip
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.secret_lines import Secrets, leaks_in, read_secrets, text_of, text_of_page
-from tests import ROOT
 from tests.conftest import course, registered_lesson, small_lesson  # noqa: F401
 
 LINE = "answer = [grad.clone() for grad in seen if grad is not None]"
@@ -24,13 +23,10 @@ def secrets() -> Secrets:
     [
         f"<pre>{LINE}</pre>",
         "<pre>" + LINE.replace("grad", '<span class="k">grad</span>').replace("[", "&#91;") + "</pre>",
-        f"<p>before {LINE} after</p>",
         f"<p>   {LINE.replace(' ', '   ')}\t</p>",
         f'<img alt="{LINE}">',
-        f"<!-- {LINE} -->",
-        LINE.replace("'", "&#39;"),
     ],
-    ids=["plain", "spans and entities", "in a sentence", "white space", "attribute", "comment", "no tags"],
+    ids=["plain", "spans and entities", "white space", "attribute"],
 )
 def test_a_line_is_found_whatever_stands_around_it(secrets: Secrets, page: str) -> None:
     (leak,) = leaks_in("page.html", text_of_page(f"<html>\n{page}\n</html>"), secrets)
@@ -58,25 +54,13 @@ def test_what_is_secret_in_a_course(course: Path) -> None:  # noqa: F811
     assert found.origins["return x * 2"].startswith("source/01_small: first")
 
 
-def test_all_kinds_of_secrets_of_this_course_are_known() -> None:
-    origins = set(read_secrets(ROOT, ["02_tensor_hooks"]).origins.values())
-    assert {origin.split("/")[0] for origin in origins} == {"source", "lessons"}
-    files = {origin.split("/")[3].partition(":")[0] for origin in origins if origin.startswith("lessons")}
-    assert files == {"right.py", "wrong.py"}
-    release = (ROOT / "release" / "02_tensor_hooks" / "02_tensor_hooks.ipynb").read_text(encoding="utf-8")
-    shown = "\n".join(line for cell in json.loads(release)["cells"] for line in "".join(cell["source"]).splitlines())
-    assert leaks_in("release", shown, read_secrets(ROOT, ["02_tensor_hooks"])) == []
-
-
 @pytest.mark.parametrize(
     "cell",
     [
         {"source": ["a\n", LINE]},
-        {"source": "b", "outputs": [{"text": f"c\n{LINE}"}]},
         {"source": "b", "outputs": [{"data": {"text/plain": [LINE[:9], LINE[9:] + "\n"]}}]},
-        {"source": "b", "metadata": {"before": f"a\n{LINE}"}},
     ],
-    ids=["source", "printed", "shown, cut into pieces", "metadata"],
+    ids=["source", "shown, cut into pieces"],
 )
 def test_a_line_anywhere_in_a_notebook_is_found(secrets: Secrets, cell: dict[str, object]) -> None:
     data = json.dumps({"cells": [{"source": "sound"}, cell]}).encode()

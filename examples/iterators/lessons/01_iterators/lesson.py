@@ -18,7 +18,7 @@
 # - **You will learn** what `iter` and `next` do, why an iterator is used up, and why a list is not.
 # - **You need** loops, lists, functions, and classes with an `__init__`.
 # - **Time** <!-- time and points -->.
-# - **Out of scope** `yield`. It gets the next lesson for itself.
+# - **Out of scope** `yield`.
 #
 # Write your code where a cell says `# TODO`, run the cell, and run the one below it. Its panel says line by line what was
 # checked. At the first ✗, run `hint()` in any cell: you get a question; run it again for the idea, and again for where to read.
@@ -221,5 +221,3 @@ check("neighbours")
 # - `iter(thing)` gives an iterator, `next(iterator)` the next value, and `StopIteration` says that there is none.
 # - An iterator walks once and forward. A list gives out as many iterators as you ask for.
 # - Take only what you need. Somebody else may want the rest.
-#
-# Next comes `yield`, which writes the iterator for you.
