@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-__all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries", "packing_of"]
+__all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries"]
 
 MB = 1 << 20
 _PIECE = 1 << 16
@@ -40,7 +40,11 @@ class NotUnpacked(Exception):
 
 @dataclass
 class Budget:
-    """What one upload may still unpack. ``inner_...`` is what one learner's archive within it may take."""
+    """What one upload may still unpack. ``inner_...`` is what one learner's archive within it may take.
+
+    ``table``: bytes of a zip's table of contents: it is read as a whole. ``apart``: what all archives within an upload may
+    take together. None of it is taken from what lies beside them.
+    """
 
     entry: int = 64 * MB
     total: int = 8192 * MB
@@ -49,10 +53,8 @@ class Budget:
     inner_files: int = 2_000
     depth: int = 3
     table: int = 8 * MB
-    """Bytes of a zip's table of contents: it is read as a whole."""
     outer: Budget | None = None
     apart: Budget | None = None
-    """What all archives within an upload may take together. None of it is taken from what lies beside them."""
 
     def inner(self) -> Budget:
         """The budget of an archive within this one: a bomb in it, or ten of them, take nothing from the neighbours' files."""
@@ -80,13 +82,15 @@ class Budget:
 
 @dataclass(frozen=True)
 class ArchiveEntry:
-    """One entry of an archive: its name in parts; ``problem`` if it is not to be unpacked."""
+    """One entry of an archive: its name in parts; ``problem`` if it is not to be unpacked.
+
+    ``pieces``: the bytes. Raises NotUnpacked if they are too many or broken.
+    """
 
     parts: tuple[str, ...]
     time: datetime | None = None
     problem: NotUnpacked | None = None
     pieces: Iterable[bytes] = ()
-    """The bytes. Raises NotUnpacked if they are too many or broken."""
 
 
 @contextlib.contextmanager
@@ -118,26 +122,6 @@ def _broken(error: BaseException) -> str:
     return f"broken bytes ({str(error)[:80] or type(error).__name__})"
 
 
-_STARTS = (
-    (b"PK\x03\x04", "zip"),
-    (b"PK\x05\x06", "zip"),
-    (b"PK\x07\x08", "zip"),
-    (b"\x1f\x8b", "gzip"),
-    (b"\xfd7zXZ\0", "xz"),
-    (b"7z\xbc\xaf\x27\x1c", "7z"),
-    (b"Rar!\x1a\x07", "rar"),
-    (b"BZh", "bzip2"),
-)
-
-
-def packing_of(head: bytes) -> str:
-    """What the first 512 bytes say: zip, tar, gzip, xz, bzip2, 7z, rar, or nothing that is known."""
-    for start, kind in _STARTS:
-        if head.startswith(start):
-            return kind
-    return "tar" if head[257:262] == b"ustar" else ""
-
-
 def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
     """Every entry of an archive but its folders. Raises NotUnpacked if it is none, or cannot be looked into."""
     with path.open("rb") as file:
@@ -150,15 +134,15 @@ def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
 
 
 def _entries(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
-    kind = packing_of(file.read(512))
+    head = file.read(512)
     file.seek(0)
-    if kind == "zip":
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         return _zip(file, budget)
-    if kind == "tar":
-        return _tar(file, budget)
-    if kind == "gzip":
+    if head.startswith(b"\x1f\x8b"):
         return _tar(gzip.GzipFile(fileobj=file), budget)  # type: ignore[arg-type]
-    raise NotUnpacked(f"a .{kind} archive cannot be unpacked here: ask for a zip" if kind else "it is no archive")
+    if head[257:262] == b"ustar":
+        return _tar(file, budget)
+    raise NotUnpacked("it is neither a zip nor a tar: ask for a zip")
 
 
 def _pieces(opened: Callable[[], IO[bytes] | None], budget: Budget) -> Iterator[bytes]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from nbproof_lms.archives import ArchiveEntry, Budget, NotUnpacked, entries, packing_of
+from nbproof_lms.archives import ArchiveEntry, Budget, NotUnpacked, entries
 
-__all__ = ["Arrived", "ArrivedPiece", "Step", "is_junk", "safe_name", "take_in", "write"]
+__all__ = ["Arrived", "ArrivedPiece", "Step", "is_archive", "is_junk", "safe_name", "take_in"]
 
 Step = Callable[[int, int, str], None]
 """Called with how many are done, of how many, and what is at hand."""
@@ -21,34 +21,30 @@ Step = Callable[[int, int, str], None]
 _PIECE = 1 << 16
 _MOST_KEPT = 1 << 30
 """Bytes of one file of a folder that are copied; an archive is kept whole, and unpacked within its budget."""
-_PACKED = re.compile(
-    r"(?:\.(?:zip|tar|tgz|tbz2?|txz|txt|json)|\.tar\.(?:gz|bz2|xz))(?:[ -]?\(?\d{0,3}\)?)$|\.ipynb|^[^.]+(?:\.gz)?$",
-    re.I,
-)
-"""Names of files that are unpacked where their bytes are an archive's; a model or a table is packed, too, and is data."""
+_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.(?:gz|bz2|xz)|7z|rar)(?: ?\(\d{0,3}\))?$", re.IGNORECASE)
+"""What an archive is called; a model or a table is packed, too, and is data."""
 
 _MADE = {"__MACOSX", "__pycache__", ".git", ".vscode", ".idea", ".venv", "$RECYCLE.BIN"}
 _MADE_FILES = {"thumbs.db", "desktop.ini", ".ds_store", "icon\r"}
-_CALLED_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|7z|rar)(?:[ -]?\(?\d{0,3}\)?)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class ArrivedPiece:
-    """One file that came, or something that is none: then ``problem`` says why."""
+    """One file that came, or something that is none: then ``problem`` says why.
+
+    ``parts``: its path within the upload; an archive counts as a folder. ``kept``: where its copy lies, relative to the
+    folder of the upload. ``time``: of an upload that is an archive: that of the entry that it came in. ``changed``: its
+    last change, in seconds since 1970, by the innermost archive that tells: it puts a learner's copies in order, and dates
+    nothing. ``archive``: it was unpacked: its files are pieces of their own.
+    """
 
     parts: tuple[str, ...]
-    """Its path within the upload; an archive counts as a folder."""
     kept: str = ""
-    """Where its copy lies, relative to the folder of the upload."""
     sha256: str = ""
     time: datetime | None = None
-    """Of an upload that is an archive: that of the entry that it came in."""
     changed: float = 0.0
-    """Its last change, in seconds since 1970, by the innermost archive that tells: it puts a learner's copies in order, and dates
-    nothing."""
     problem: NotUnpacked | None = None
     archive: bool = False
-    """It was unpacked: its files are pieces of their own."""
 
     @property
     def name(self) -> str:
@@ -147,13 +143,13 @@ class _Arrivals:
         kept = f"upload/{safe_name(name)}" if top else f"files/{self._copies}/{safe_name(name)}"
         path = self.folder / kept
         try:
-            digest, head = write(path, data)
+            digest = _write(path, data)
         except NotUnpacked as problem:
             path.unlink(missing_ok=True)
             self.pieces.append(replace(told, problem=problem))
             return
         piece = replace(told, kept=kept, sha256=digest)
-        if _is_to_be_unpacked(told.parts, packing_of(head)):
+        if is_archive(name) and not is_junk(told.parts):
             self._unpack(piece, path, budget, top)
         else:
             self.pieces.append(piece)
@@ -184,13 +180,9 @@ class _Arrivals:
             self._keep(piece, entry.pieces, budget)
 
 
-def _is_to_be_unpacked(parts: tuple[str, ...], packing: str) -> bool:
-    """Whether it is an archive, or is called one and has other bytes: that is a problem to be told."""
-    if is_junk(parts):
-        return False
-    if not packing:
-        return _CALLED_ARCHIVE.search(parts[-1]) is not None
-    return packing in {"7z", "rar"} or _PACKED.search(parts[-1]) is not None
+def is_archive(name: str) -> bool:
+    """Whether a file is called as an archive is: what is in it says whether it is one."""
+    return _ARCHIVE.search(name) is not None
 
 
 def safe_name(part: str) -> str:
@@ -214,13 +206,12 @@ def _read(file: Path) -> Iterator[bytes]:
         raise NotUnpacked(error.strerror or "it cannot be read") from None
 
 
-def write(path: Path, data: Iterable[bytes]) -> tuple[str, bytes]:
-    """Digest and first 512 bytes of what was written."""
+def _write(path: Path, data: Iterable[bytes]) -> str:
+    """Digest of what was written."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    seen, head = hashlib.sha256(), b""
+    seen = hashlib.sha256()
     with path.open("xb") as file:
         for piece in data:
             file.write(piece)
             seen.update(piece)
-            head = head or piece[:512]
-    return seen.hexdigest(), head
+    return seen.hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -32,11 +32,8 @@ __all__ = [
     "lines_of",
     "people_of",
     "undecided",
-    "undecided_lines",
     "useless",
 ]
-
-_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,6 @@ class Useless:
     file: str
     why: str
     status: str = ""
-    """One of ``outcome.STATUSES``."""
 
     @property
     def key(self) -> Key:
@@ -63,24 +59,27 @@ class Useless:
 
 @dataclass(frozen=True)
 class Undecided:
-    """A learner's copies of which nothing says which is the last; one that lies in ``submitted/`` is graded meanwhile."""
+    """A learner's copies of which nothing says which is the last; one that lies in ``submitted/`` is graded meanwhile.
+
+    ``copies``: where each is kept, relative to the course's folder; the one that is graded first, if a list knows it.
+    """
 
     learner: str
     lesson: str
     copies: tuple[str, ...]
-    """Where each is kept, relative to the course's folder; the one that is graded first, if a list knows it."""
 
 
 @dataclass(frozen=True)
 class Attendance:
-    """The class against what it handed in. Lessons that nobody handed in are not asked about."""
+    """The class against what it handed in. Lessons that nobody handed in are not asked about.
+
+    ``missing``: lesson -> who handed in nothing for it. ``names``: what people are called whose id does not say so.
+    """
 
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Lesson -> who handed in nothing for it."""
     useless: tuple[Useless, ...] = ()
     undecided: tuple[Undecided, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
-    """What people are called whose id does not say so."""
 
     def called(self, learner: str) -> str:
         """An id, and whose it is."""
@@ -122,21 +121,14 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
     for one in attendance.useless:
         of = f"{called(one.learner)}: {one.lesson}" if one.lesson else called(one.learner)
         lines.append(f"! nothing that can be graded: {of}: {one}")
-    return [*lines, *undecided_lines(attendance, root)]
-
-
-def undecided_lines(attendance: Attendance, root: Path) -> Iterator[str]:
-    """For a terminal: of whom nobody knows which copy is the last, with a command for each copy."""
-    waiting = attendance.undecided
-    for one in waiting[:_SHOWN]:
-        yield printable(
-            f"! another copy waits: {attendance.called(one.learner)}: {one.lesson}: nothing says which one came last. What lies "
-            "in submitted/, if anything does, is graded meanwhile. Say which one counts:"
+    for waiting in attendance.undecided:
+        of = f"{called(waiting.learner)}: {waiting.lesson}"
+        lines.append(
+            f"! another copy waits: {of}: nothing says which one came last. What lies in submitted/, if anything does, is graded "
+            "meanwhile. Say which one counts:"
         )
-        for copy in one.copies:
-            yield printable(f"    {choice(root, copy, one.learner, one.lesson)}")
-    if len(waiting) > _SHOWN:
-        yield f"! another copy waits: and {len(waiting) - _SHOWN} more"
+        lines += [f"    {choice(root, copy, waiting.learner, waiting.lesson)}" for copy in waiting.copies]
+    return [printable(line) for line in lines]
 
 
 def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
@@ -150,17 +142,11 @@ def known_of(root: Path) -> Known:
     lessons = lessons_with_source(root, [])
     handed_in = {one.key for one in take_in(root, lessons, lessons).submissions}
     return Known(
-        tuple(Person(one.learner, *_first_and_last(one.name), one.email) for one in members_of(root)),
+        tuple(Person(one.learner, one.name, "", one.email) for one in members_of(root)),
         late_by_word(root),
         {one.key: str(one) for one in useless(root, handed_in)},
         tuple(Key(one.learner, one.lesson) for one in undecided(root, handed_in)),
     )
-
-
-def _first_and_last(name: str) -> tuple[str, str]:
-    """A name as a roster has it; Canvas turns it round: "Doe, Jane"."""
-    parts = [part.strip() for part in name.split(",")]
-    return (parts[1], parts[0]) if len(parts) == 2 and all(parts) else (name, "")
 
 
 def late_by_word(root: Path) -> frozenset[Key]:

@@ -5,9 +5,8 @@ Data files go where the notebook goes that they came with.
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from nbproof.key import Key
@@ -22,8 +21,6 @@ __all__ = ["attach", "choose", "later"]
 _HELD = -1
 """The place, among copies that came, of the one in submitted/."""
 
-_SETTLED = "a person chose the copy in submitted/"
-
 Copies = dict[int, Item]
 """By their place in the list of all that came."""
 
@@ -36,38 +33,35 @@ def choose(items: Sequence[Item], desk: Desk, book: LessonBook, *, by_hand: bool
             groups[item.line.key][at] = item
     found = dict(enumerate(items))
     for key, copies in groups.items():
-        found |= _of_one(key, copies, desk, book, by_hand)
+        if why := desk.why_not(*key):
+            found |= {at: item.ended("not read", why) for at, item in copies.items()}
+        else:
+            found |= _of_one(key, copies, desk, book, by_hand)
     return [item for at, item in found.items() if at != _HELD]
 
 
 def _of_one(key: Key, copies: Copies, desk: Desk, book: LessonBook, by_hand: bool) -> Copies:
     """A learner's copies of one lesson, each with its end."""
-    if why := desk.why_not(*key):
-        return {at: item.ended("not read", why) for at, item in copies.items()}
-    if by_hand:
-        copies = {at: _as_told(item, desk) for at, item in copies.items()}
     held = desk.held(key)
     done: Copies = {}
+    if by_hand:
+        copies = {at: _as_told(item, desk) for at, item in copies.items()}
+    elif held is not None:
+        settled = desk.settled(key, held.sha256)
+        why = "a person chose the copy in submitted/"
+        done = {at: item.ended("earlier copy", why) for at, item in copies.items() if item.line.sha256 in settled}
+    left = {at: item for at, item in copies.items() if at not in done}
     if held is not None:
-        settled = set() if by_hand else desk.settled(key, held.sha256)
-        done = {at: item.ended("earlier copy", _SETTLED) for at, item in copies.items() if item.line.sha256 in settled}
-        copies = {**copies, _HELD: _held(held, desk, book)}
-    same, left = _distinct(copies, done, by_hand)
+        left[_HELD] = _held(held, desk, book)
+    same, left = _distinct(left, by_hand)
     last = _last(left, by_hand)
-    if not by_hand and _only_named(left):
+    if not by_hand and len(left) > 1 and any(item.named for item in left.values()):
         # Anybody may have written the name of another learner: whose each is, only a person can say.
         last = list(left)
     chosen = last[0] if len(last) == 1 else _HELD
     for at, item in left.items():
-        may_be_last = at in last
-        done[at] = _taken(item, held, by_hand) if at == chosen else _left(item, left.get(chosen), held, may_be_last)
+        done[at] = _taken(item, held, by_hand) if at == chosen else _left(item, left.get(chosen), held, at in last)
     return done | same
-
-
-def _only_named(copies: Copies) -> bool:
-    """Whether one of several entries, or of those that came and the one in submitted/, is somebody's by its name alone."""
-    named = any(item.named for at, item in copies.items() if at != _HELD)
-    return named and len({(item.upload, item.named) for item in copies.values()}) > 1
 
 
 def _as_told(item: Item, desk: Desk) -> Item:
@@ -96,33 +90,26 @@ def later(one: Line, other: Line) -> bool:
     return bool(one.changed and other.changed) and one.changed // 2 > other.changed // 2
 
 
-def _distinct(copies: Copies, done: Copies, by_hand: bool) -> tuple[Copies, Copies]:
-    """Of what is not done: those of the same bytes as another one, with their end; and one copy of each, the latest."""
+def _distinct(copies: Copies, by_hand: bool) -> tuple[Copies, Copies]:
+    """Those of the same bytes as another one, with their end; and one copy of each, the latest."""
     groups: dict[str, Copies] = defaultdict(dict)
     for at, item in copies.items():
-        if at not in done:
-            groups[item.line.sha256][at] = item
+        groups[item.line.sha256][at] = item
     same: Copies = {}
     left: Copies = {}
     for group in groups.values():
-        latest = _latest(group)
+        latest = min(group, key=lambda at: group[at].rank)
+        for at, item in group.items():
+            if item.rank == group[latest].rank and later(item.line, group[latest].line):
+                latest = at
         keep = _HELD if _HELD in group else latest
         left[keep] = group[latest]
         for at in group.keys() - {keep}:
-            item = group[at]
-            late = "late" if item.line.late else ""
-            same[at] = item.ended("earlier copy", "the same bytes came twice")
+            same[at] = group[at].ended("earlier copy", "the same bytes came twice")
             if keep == _HELD:
-                same[at] = item.ended("already there", late, by_hand=by_hand)
+                late = "late" if group[at].line.late else ""
+                same[at] = group[at].ended("already there", late, by_hand=by_hand)
     return same, left
-
-
-def _latest(group: Mapping[int, Item]) -> int:
-    latest = min(group, key=lambda at: group[at].rank)
-    for at, item in group.items():
-        if item.rank == group[latest].rank and later(item.line, group[latest].line):
-            latest = at
-    return latest
 
 
 def _last(copies: Copies, by_hand: bool) -> list[int]:
@@ -142,9 +129,8 @@ def _left(item: Item, chosen: Item | None, held: Line | None, may_be_last: bool)
         whose = "only a name says whose it is, and " if item.named else ""
         return item.ended("waits", f"{whose}nothing says whether it came later than {than}")
     if chosen is not None and item.rank is Kind.UNKNOWN and later(item.line, chosen.line):
-        return item.ended(
-            "waits", "it came later, and cannot be read as this lesson; the copy before it counts meanwhile"
-        )
+        why = "it came later, and cannot be read as this lesson; the copy before it counts meanwhile"
+        return item.ended("waits", why)
     return item.ended("earlier copy")
 
 
@@ -162,7 +148,9 @@ def _taken(item: Item, held: Line | None, by_hand: bool) -> Item:
     return item.ended("taken", why, look=item.rank is Kind.UNKNOWN, by_hand=by_hand)
 
 
-_NAME_TAKEN = "another file beside the notebook has its name: put the right one there yourself"
+_NOT_BESIDE = (
+    "the notebook lies in submitted/, or another file beside it has this name: put the right one there yourself"
+)
 _DEEPEST = 8
 """Folders in which a data file may lie beside its notebook."""
 
@@ -173,23 +161,20 @@ def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
     for item in items:
         if item.line.status in STANDS | {"waits"}:
             notebooks[item.upload, item.line.learner].append(item)
-    names: dict[Key, _Taken] = defaultdict(_Taken)
+    names: dict[Key, Beside] = defaultdict(dict)
     found = []
     for item in items:
-        owner = _notebook_of(item, notebooks[item.upload, item.line.learner]) if _is_data(item) else None
+        is_data = item.kind is Kind.DATA and not item.line.status
+        is_script = item.kind is Kind.SCRIPT and item.line.status == "earlier copy"
+        owner = None
+        if item.line.learner and (is_data or is_script):
+            owner = _notebook_of(item, notebooks[item.upload, item.line.learner])
         if owner is not None:
             item = _beside(item, owner, names[owner.line.key], desk)
-            if item.line.beside:
-                names[owner.line.key].add(item.line.beside)
         elif not item.line.status:
             item = item.ended("no notebook") if item.line.learner else item.ended("no learner known", item.line.why)
         found.append(item)
     return found
-
-
-def _is_data(item: Item) -> bool:
-    own = {Kind.DATA: {""}, Kind.SCRIPT: {"earlier copy"}}
-    return bool(item.line.learner) and item.line.status in own.get(item.kind, set())
 
 
 def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:
@@ -203,35 +188,11 @@ def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:
     return None
 
 
-class _Taken:
-    """The names of data files that came beside one notebook: a learner may send thousands, so none is compared with each."""
-
-    def __init__(self) -> None:
-        self._files: set[_Path] = set()
-        self._folders: set[_Path] = set()
-
-    def add(self, name: str) -> None:
-        """Note a file, and the folders that it lies in."""
-        *folders, path = _heads(name)
-        self._files.add(path)
-        self._folders.update(folders)
-
-    def meets(self, name: str) -> bool:
-        """Whether a name cannot lie beside these: it is one of them, or one is a file where the other needs a folder."""
-        heads = _heads(name)
-        return heads[-1] in self._folders or not self._files.isdisjoint(heads)
+Beside = dict[str, bool]
+"""What lies beside a notebook, as systems see it that know no letter case; whether it is a folder."""
 
 
-_Path = tuple[str, ...]
-
-
-def _heads(name: str) -> list[_Path]:
-    """The folders that a file lies in, outermost first, and the file: as systems see them that know no letter case."""
-    parts = name.casefold().split("/")
-    return [tuple(parts[:length]) for length in range(1, len(parts) + 1)]
-
-
-def _beside(item: Item, notebook: Item, names: _Taken, desk: Desk) -> Item:
+def _beside(item: Item, notebook: Item, names: Beside, desk: Desk) -> Item:
     """``names``: of data files that lie there already."""
     line = notebook.line
     if line.status == "waits":
@@ -239,16 +200,20 @@ def _beside(item: Item, notebook: Item, names: _Taken, desk: Desk) -> Item:
     own = desk.notebook(line.key)
     name = _name_beside(item, notebook)
     target = own.parent / name
-    names.add(own.name)
-    names.add("timestamp.txt")
-    is_taken = names.meets(name)
-    if not is_taken and line.status != "taken":
-        if same_bytes(item.path, target):
-            return item.ended("data file", lesson=line.lesson)
-        is_taken = os.path.lexists(target) or any(place.is_file() for place in target.parents)
-    if is_taken:
-        return item.ended("no notebook", _NAME_TAKEN, lesson=line.lesson)
+    *parents, whole = _heads(name)
+    names |= {own.name.casefold(): False, "timestamp.txt": False}
+    if line.status != "taken" and same_bytes(item.path, target):
+        return item.ended("data file", lesson=line.lesson)
+    if line.status != "taken" or whole in names or any(names.get(one) is False for one in parents):
+        return item.ended("no notebook", _NOT_BESIDE, lesson=line.lesson)
+    names |= {**dict.fromkeys(parents, True), whole: False}
     return item.ended("data file", lesson=line.lesson, beside=name)
+
+
+def _heads(name: str) -> list[str]:
+    """The folders that a file lies in, outermost first, and the file."""
+    parts = name.casefold().split("/")
+    return ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
 
 
 def _name_beside(item: Item, notebook: Item) -> str:

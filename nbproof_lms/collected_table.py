@@ -17,7 +17,6 @@ from nbproof_lms.attendance import choice
 from nbproof_lms.outcome import PLACED, STATUSES, Collected, Line
 from nbproof_lms.roster import members_of
 from nbproof_lms.system import systems
-from nbproof_lms.whose import HIDDEN
 
 __all__ = ["MANY", "cures", "print_collected"]
 
@@ -28,6 +27,8 @@ MANY = 40
 """Files from which on a list of all of them hides what is special."""
 
 _NEXT = {
+    "no lesson known": "--lesson LESSON says what they were handed in for. Of another lesson's: ask for the right notebook; "
+    "collected without --lesson, they are filed where they belong",
     "no notebook": "ask for the .ipynb file; `grade` and `report` list who handed in nothing else",
     "unsafe path": "ask for the file itself",
     "not read": "ask for the file itself or an ordinary zip, or unpack it yourself and collect the folder",
@@ -44,24 +45,18 @@ def print_collected(collected: Collected, root: Path, everything: bool = False, 
     rows = [line for line in collected.lines if line.status != "junk"]
     shown = rows if everything or len(rows) <= MANY else [line for line in rows if not _is_usual(line)]
     if shown:
-        console.print(_table(shown, collected.dry_run, root))
+        console.print(_table(shown, root))
     if needs := len(collected.needs_person):
         verb = "needs" if needs == 1 else "need"
         console.print(f"[red]{counted(needs, 'file')} {verb} you[/]: the last rows of the table", highlight=False)
-    for line in (*_remarks(collected, len(rows) - len(shown)), *cures(collected, root)):
-        say(console, printable(line))
-    for upload in collected.uploads if not collected.dry_run else ():
-        say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
-
-
-def _remarks(collected: Collected, hidden: int) -> Iterator[str]:
+    hidden = len(rows) - len(shown)
     if hidden:
-        yield f"not shown: {counted(hidden, 'notebook')} in their place; --all lists every file"
-    if junk := collected.counts.get("junk"):
-        yield f"not listed: {counted(junk, 'file')} that no learner wrote (archives, .DS_Store and the like)"
-    yield from collected.notes
+        say(console, f"not shown: {counted(hidden, 'notebook')} in their place; --all lists every file")
     told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
-    yield told or "no file came"
+    for line in (*collected.notes, told or "no file came", *cures(collected, root)):
+        say(console, printable(line))
+    for upload in collected.uploads:
+        say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
 
 
 def _is_usual(line: Line) -> bool:
@@ -69,9 +64,9 @@ def _is_usual(line: Line) -> bool:
     return line.status in {"taken", "already there"} and not (line.why or line.late or line.needs_person)
 
 
-def _table(lines: Sequence[Line], dry_run: bool, root: Path) -> Table:
+def _table(lines: Sequence[Line], root: Path) -> Table:
     people = {member.learner: member.name for member in members_of(root)}
-    table = Table(title="collected" + (" (dry run: nothing was written)" if dry_run else ""))
+    table = Table(title="collected")
     for head, ratio in (("file", 4), ("learner", 2), ("lesson", 2), ("what became of it", 4)):
         table.add_column(head, overflow="fold", ratio=ratio)
     for line in sorted(lines, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
@@ -92,57 +87,29 @@ def _ending(line: Line) -> str:
 def cures(collected: Collected, root: Path) -> list[str]:
     """What to do about the files that need a person, a line each: commands that work as they stand, but for NAME."""
     found: list[str] = []
-    statuses = dict.fromkeys(line.status for line in collected.needs_person)
-    for status in statuses:
+    for status in dict.fromkeys(line.status for line in collected.needs_person):
         lines = [line for line in collected.needs_person if line.status == status]
         if status == "no learner known":
-            found += _whose(lines, collected, root)
+            found += _whose(lines, root)
         elif status == "waits":
-            found += _which([line for line in lines if line.lesson], collected, root)
-        elif status == "no lesson known":
-            found += _of_which_lesson(lines)
+            found += _which([line for line in lines if line.lesson], root)
         elif status in _NEXT:
             found.append(f"{status}: {_NEXT[status]}")
     return [f"  {line}" for line in found]
 
 
-def _of_which_lesson(lines: Sequence[Line]) -> Iterator[str]:
-    """What to do about notebooks of no lesson, and of another one than they were handed in for."""
-    others = [line for line in lines if ", handed in for " in line.why]
-    if len(others) < len(lines):
-        yield "no lesson known: --lesson LESSON says what they were handed in for"
-    if others:
-        yield "another lesson's: ask for the right notebook; collected without --lesson, they are filed where they belong"
-
-
-def _which(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[str]:
+def _which(lines: Sequence[Line], root: Path) -> Iterator[str]:
     """What makes one of several copies count, a command for each copy that waits."""
-    if collected.dry_run:
-        yield "waits: collect them without --dry-run, which prints a command for each copy"
-        return
     yield "waits: open the copies, then say which one counts; what waits has no mark:"
     yield from (f"  {choice(root, line.place, line.learner, line.lesson)}" for line in lines[:_SHOWN])
     if len(lines) > _SHOWN:
         yield f"  and {len(lines) - _SHOWN} more in the same way; list.json names them"
 
 
-def _whose(lines: Sequence[Line], collected: Collected, root: Path) -> Iterator[str]:
+def _whose(lines: Sequence[Line], root: Path) -> Iterator[str]:
     """What says whose a file is, if nothing did."""
-    if any(line.why == HIDDEN for line in lines):
-        yield (
-            "no learner known, anonymous: post the grades in the LMS, or turn anonymous grading off there, and download "
-            "again; or name them in a column of --names CSV, such as anon_aB3x9"
-        )
-    unsaid = [line for line in lines if line.kept and line.why != HIDDEN]
-    if unsaid:
+    if unsaid := [line for line in lines if line.kept]:
+        exports = {systems()[line.system].export for line in lines if line.account}
+        numbers = "".join(f", by the numbers of that download ({export})" for export in sorted(exports) if export)
         one = course_command(f"collect {shlex.quote(str(root / unsaid[0].place))} --learner NAME", root)
-        if collected.dry_run:
-            # Nothing lies anywhere by itself yet.
-            one = "collect them without --dry-run"
-        yield f"no learner known: --names CSV says whose they are{_numbers(unsaid)}; or one by one: {one}"
-
-
-def _numbers(lines: Sequence[Line]) -> str:
-    """Where the LMS has a table of the numbers that tell two learners of one name apart; empty if it gave none."""
-    exports = {systems()[line.system].export for line in lines if line.account}
-    return "".join(f", by the numbers of that download ({export})" for export in sorted(exports) if export)
+        yield f"no learner known: --names CSV says whose they are{numbers}; or one by one: {one}"

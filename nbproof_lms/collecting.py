@@ -8,24 +8,20 @@ import errno
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.places import places
-from nbproof_lms.archives import packing_of
-from nbproof_lms.arrivals import Arrived, Step, take_in
+from nbproof_lms.arrivals import Arrived, Step, is_archive, take_in
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.contents import LessonBook
-from nbproof_lms.filing import Item, file_uploads
-from nbproof_lms.members import Roster, read_names
+from nbproof_lms.filing import Filing, Item
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected, KeptUpload, uploads_in, write_list
 from nbproof_lms.placing import Desk, place
-from nbproof_lms.roster import enrol, joined, kept_roster
+from nbproof_lms.roster import import_roster, kept_roster
 
 __all__ = ["collect"]
 
@@ -37,7 +33,6 @@ def collect(
     lesson: str | None = None,
     names: Path | None = None,
     learner: str | None = None,
-    dry_run: bool = False,
     step: Step = lambda done, of, name: None,
 ) -> Collected:
     """Collect folders, archives and notebooks into ``submitted/`` of the course in ``root``.
@@ -50,19 +45,15 @@ def collect(
     book = LessonBook(root)
     asked = _uploads(root, [Path(path) for path in paths])
     _refuse(root, book, lesson, learner)
+    told = () if names is None else import_roster(root, names).notes
     roster = kept_roster(root)
-    came = read_names(names) if names is not None else None
-    if came is not None:
-        roster = joined(roster, came)
-    with _disk(root), _waiting_room(root, dry_run) as room:
+    with _disk(root), _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)
-        items = file_uploads(arrived, book, desk, roster, lesson=lesson, learner=learner, step=step)
+        items = Filing(book, desk, roster, lesson or "", learner or "").file(arrived, step)
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
-        collected = _kept(root, arrived, items, lesson or "", dry_run)
-        if came is not None and not dry_run:
-            enrol(root, came.members)
-    return collected if roster is None else _held_against(roster, collected)
+        collected = _kept(root, arrived, items, lesson or "")
+    return replace(collected, notes=(*collected.notes, *told))
 
 
 def _refuse(root: Path, book: LessonBook, lesson: str | None, learner: str | None) -> None:
@@ -76,12 +67,8 @@ def _refuse(root: Path, book: LessonBook, lesson: str | None, learner: str | Non
 
 
 @contextlib.contextmanager
-def _waiting_room(root: Path, dry_run: bool) -> Iterator[Path]:
+def _waiting_room(root: Path) -> Iterator[Path]:
     """Where uploads wait until all have come whole: nothing half-copied ever lies under its final name."""
-    if dry_run:
-        with tempfile.TemporaryDirectory(prefix="collect-") as folder:
-            yield Path(folder)
-        return
     room = root / "collected" / ".coming"
     # What a run that was cut off left behind; nobody else is at work here.
     shutil.rmtree(room, ignore_errors=True)
@@ -92,7 +79,7 @@ def _waiting_room(root: Path, dry_run: bool) -> Iterator[Path]:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: str, dry_run: bool) -> Collected:
+def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: str) -> Collected:
     """Give the uploads their folders and lists, and put into submitted/ what counts."""
     known = {upload.fingerprint: upload.folder for upload in uploads_in(root)}
     uploads, notes = [], []
@@ -103,18 +90,17 @@ def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: 
         if folder:
             notes.append(f"{upload.name}: the same upload came before, as collected/{folder}")
             notes[-1] += "" if changed else "; nothing changed"
-        elif not dry_run:
+        else:
             folder = _next_folder(root, upload.name)
             here = Path(shutil.move(upload.folder, root / "collected" / folder))
-        kept = KeptUpload(
-            upload.name, upload.fingerprint, folder, asked, tuple(replace(one, folder=folder) for one in lines)
-        )
+        placed = tuple(replace(one, folder=folder) for one in lines)
+        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked, placed)
         uploads.append(kept)
-        if not dry_run and (changed or here != upload.folder):
+        if changed or here != upload.folder:
             # Facts first: what follows may be cut off, and a second run then knows what came.
             write_list(root, kept)
             place(root, kept.lines, here, root / "collected" / folder / "replaced")
-    return Collected(tuple(uploads), tuple(notes), dry_run)
+    return Collected(tuple(uploads), tuple(notes))
 
 
 def _next_folder(root: Path, name: str) -> str:
@@ -125,21 +111,12 @@ def _next_folder(root: Path, name: str) -> str:
     return f"{number:04d}-{plain or 'upload'}"
 
 
-def _held_against(roster: Roster, done: Collected) -> Collected:
-    """What came, with who is not on the roster."""
-    notes = [*done.notes, *roster.notes]
-    strangers = sorted({line.learner for line in done.lines} - {"", *roster.learners})
-    if strangers and not roster.strict:
-        notes.append(f"not on the roster: {', '.join(strangers)}; {course_command('roster add NAME')} puts one there")
-    return replace(done, notes=tuple(notes))
-
-
 def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
     """What is collected together: each folder and archive by itself, loose files as one upload. Raises UsageError."""
     own = {path.resolve() for path in (*places(root).private, root / "demo")}
     for path in paths:
         _refuse_unfit(root, path, own)
-    alone = [path for path in paths if path.is_dir() or _head(path)]
+    alone = [path for path in paths if path.is_dir() or is_archive(path.name)]
     loose = [path for path in paths if path not in alone]
     return [[path] for path in alone] + ([loose] if loose else [])
 
@@ -152,19 +129,13 @@ def _refuse_unfit(root: Path, path: Path, own: set[Path]) -> None:
     except (OSError, ValueError, RuntimeError):
         raise UsageError("the upload cannot be read", str(path), name_it) from None
     if not is_folder and not is_file:
-        fact = "the upload is neither a folder nor a file" if path.exists() else "there is no such upload"
-        raise UsageError(fact, str(path.absolute()), "name the folder or zip that your LMS handed over")
+        raise UsageError("there is no such folder or file", str(path.absolute()), name_it)
     if own & {place, *place.parents} or place in {root.resolve(), (root / "collected").resolve()}:
         raise UsageError("this folder is the course's own: there is nothing to collect in it", str(place), name_it)
     if is_folder and place in root.resolve().parents:
         raise UsageError("this folder holds the course itself", str(place), name_it)
     if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
         raise UsageError("the upload cannot be read: permission denied", str(place), f"chmod -R u+rX {path}")
-
-
-def _head(path: Path) -> str:
-    with path.open("rb") as file:
-        return packing_of(file.read(512))
 
 
 @contextlib.contextmanager

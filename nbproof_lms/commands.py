@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
         help=f"a folder, a zip or a tar as an LMS hands it over ({', '.join(systems())}), or notebooks",
     )
     reading_arguments(command)
-    command.add_argument("--dry-run", action="store_true", help="say what would be done, write nothing")
     command.add_argument("--all", action="store_true", help="list every file of a large upload")
     command.epilog = (
         "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
@@ -56,10 +54,8 @@ def _collect(arguments: argparse.Namespace) -> int:
     from nbproof_lms import collect
     from nbproof_lms.collected_table import print_collected
 
-    lock = contextlib.nullcontext() if arguments.dry_run else only_run(arguments.course)
-    with lock, progress("collecting") as step:
-        reading = {**reading_of(arguments), "dry_run": arguments.dry_run}
-        collected = collect(arguments.course, arguments.paths, **reading, step=step)
+    with only_run(arguments.course), progress("collecting") as step:
+        collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
     print_collected(collected, arguments.course, arguments.all)
     return 1 if collected.needs_person else 0
 
@@ -76,7 +72,7 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="OTHER",
-        help="another name or id of theirs; a learner on the roster who is called so is the same from now on",
+        help="another name or id of theirs",
     )
     says = "put everybody of a table on the roster"
     table = kinds.add_parser("import", help=says, description=says)

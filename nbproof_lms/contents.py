@@ -31,15 +31,16 @@ _MARK = re.compile(rb'"grade_id\\*":\s*\\*"([A-Za-z0-9_-]+)')
 
 @dataclass(frozen=True)
 class Guess:
-    """What a file's content says. ``lesson`` is empty if it says nothing, or not clearly."""
+    """What a file's content says. ``lesson`` is empty if it says nothing, or not clearly.
+
+    ``others``: other lessons of which much is in it, too. ``notebook``: it begins like one: JSON with cells, whole or cut
+    off. ``untouched``: each cell in it is as it was handed out.
+    """
 
     lesson: str = ""
     others: tuple[str, ...] = ()
-    """Other lessons of which much is in it, too."""
     notebook: bool = False
-    """It begins like one: JSON with cells, whole or cut off."""
     untouched: bool = False
-    """Each cell in it is as it was handed out."""
 
 
 @dataclass(frozen=True)

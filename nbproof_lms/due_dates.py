@@ -6,15 +6,15 @@ import contextlib
 import re
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.places import places
 from nbproof.text import in_utc, printable
-from nbproof_lms.system import zone_of
 
 if TYPE_CHECKING:
     from nbproof.gradebook.writer import Writer
@@ -135,27 +135,26 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
 def _tell_next(root: Path, lesson: str, learner: str) -> None:
     """What follows a due date, if anything was graded before: penalties, and pages that name it."""
     graded = places(root).folder("autograded", learner, lesson)
-    if not any(graded.parent.parent.glob(f"{graded.parent.name}/{graded.name}/*.ipynb")):
-        return
-    only = f" --only {learner}" if learner != "*" else ""
-    print(f"next: {course_command(f'grade {lesson}{only}', root)}: penalties follow, and nothing runs again")
-    print(f"      {course_command('feedback', root)}: pages say it")
+    if any(graded.parent.parent.glob(f"{graded.parent.name}/{graded.name}/*.ipynb")):
+        only = f" --only {learner}" if learner != "*" else ""
+        print(f"next: {course_command(f'grade {lesson}{only}', root)}: penalties follow, and nothing runs again")
+        print(f"      {course_command('feedback', root)}: pages say it")
 
 
 _DUE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]+(\d\d:\d\d(?::\d\d)?))? *(Z|[+-]\d\d:?\d\d|[A-Za-z][\w/+-]*)?")
-_LAST_SECOND = time(23, 59, 59)
 
 
 def read_due(text: str, place: str) -> datetime:
     """The time, in UTC. ``place``: the option or the command that it was given to. Raises UsageError."""
     found = _DUE.fullmatch(text.strip())
     try:
-        if found is None:
-            raise ValueError(text)
-        day, clock, zone = found.groups()
-        moment = time.fromisoformat(clock) if clock else _LAST_SECOND
-        return datetime.combine(datetime.fromisoformat(day), moment, zone_of(zone or "UTC")).astimezone(UTC)
-    except (ValueError, OverflowError):
+        day, clock, zone = found.groups() if found else ("", "", "")
+        if zone and zone[0].isalpha() and zone != "Z":
+            local = datetime.fromisoformat(f"{day} {clock or '23:59:59'}").replace(tzinfo=ZoneInfo(zone))
+        else:
+            local = datetime.fromisoformat(f"{day} {clock or '23:59:59'}{zone or 'Z'}")
+        return local.astimezone(UTC)
+    except (ValueError, OverflowError, ZoneInfoNotFoundError, OSError):
         raise UsageError(
             f"{text!r} is no time",
             place,

@@ -20,41 +20,40 @@ from nbproof_lms.members import Roster
 from nbproof_lms.outcome import Line
 from nbproof_lms.placing import Desk
 from nbproof_lms.system import LmsEntry, systems
-from nbproof_lms.whose import FilePlace, Parts, Upload, Whose, owners
+from nbproof_lms.whose import FilePlace, Upload, Whose, owners
 
-__all__ = ["Item", "Kind", "file_uploads"]
+__all__ = ["Filing", "Item", "Kind"]
 
 _SCRIPT = re.compile(r"\.(?:py|html?|txt|json)$|^[^.]+$", re.IGNORECASE)
 _FAR = timedelta(days=366)
 
 
 class Kind(IntEnum):
-    """What a file may be to a lesson, the best first."""
+    """What a file may be to a lesson, the best first. Unknown: it was handed in for the lesson, and cannot be read as it."""
 
     NOTEBOOK = 0
     SCRIPT = 1
     CHECKPOINT = 2
     UNKNOWN = 3
-    """It was handed in for the lesson, and cannot be read as it."""
     DATA = 4
     OTHER = 5
 
 
 @dataclass(frozen=True)
 class Item:
-    """One file on its way: what it is, and what is told of it so far."""
+    """One file on its way: what it is, and what is told of it so far. ``path``: its copy. ``called``: as the learner calls it.
+
+    ``named``: only a file's name says whose it is.
+    """
 
     line: Line
     piece: ArrivedPiece
     path: Path
-    """Its copy."""
     upload: int = 0
     kind: Kind = Kind.OTHER
     guess: Guess = field(default_factory=Guess)
     called: str = ""
-    """What the learner called it."""
-    named: Parts = ()
-    """The entry of an LMS's download that it lies in, if nothing but a name says whose that is."""
+    named: bool = False
 
     def ended(self, status: str, why: str = "", **told: Any) -> Item:
         """It has come to this end. A sentence may quote a file's name, which may hold what a terminal obeys."""
@@ -71,42 +70,86 @@ class Item:
         return self.kind if self.guess.lesson == self.line.lesson else Kind.UNKNOWN
 
 
-def file_uploads(
-    arrived: Sequence[Arrived],
-    book: LessonBook,
-    desk: Desk,
-    roster: Roster | None,
-    *,
-    lesson: str | None,
-    learner: str | None,
-    step: Step,
-) -> list[Item]:
-    """Every file, with its owner, its time and its lesson. ``lesson``, ``learner``: as a person has said of all of it."""
-    items: list[Item] = []
-    for at, upload in enumerate(arrived):
-        own = []
-        for done, piece in enumerate(upload.pieces, 1):
-            step(done, len(upload.pieces), piece.name)
-            line = Line(piece.name, sha256=piece.sha256, kept=piece.kept)
-            own.append(_looked_at(Item(line, piece, upload.folder / piece.kept, at, called=piece.parts[-1]), book))
-        own = list(_owned(own, upload.name, book, desk, roster, learner, lesson))
-        desk.note(replace(item.line, lesson=lesson or item.guess.lesson) for item in own)
-        items += own
-    return [_of_lesson(item, lesson) if item.is_answer else item for item in items]
+@dataclass
+class Filing:
+    """What is known when uploads are filed. ``lesson``, ``learner``: as a person has said of all that came."""
+
+    book: LessonBook
+    desk: Desk
+    roster: Roster | None
+    lesson: str = ""
+    learner: str = ""
+
+    def file(self, uploads: Sequence[Arrived], step: Step) -> list[Item]:
+        """Every file, with its owner, its time and its lesson."""
+        items: list[Item] = []
+        for at, upload in enumerate(uploads):
+            own = []
+            for done, piece in enumerate(upload.pieces, 1):
+                step(done, len(upload.pieces), piece.name)
+                line = Line(piece.name, sha256=piece.sha256, kept=piece.kept, changed=piece.changed)
+                item = Item(line, piece, upload.folder / piece.kept, at, called=piece.parts[-1])
+                own.append(_looked_at(item, self.book))
+            own = list(self._owned(own, upload.name))
+            self.desk.note(replace(item.line, lesson=self.lesson or item.guess.lesson) for item in own)
+            items += own
+        return [_of_lesson(item, self.lesson) if item.is_answer else item for item in items]
+
+    def _owned(self, items: Sequence[Item], name: str) -> Iterator[Item]:
+        """The files of one upload with their owners, and when each was handed in, as far as its LMS says so."""
+        upload = Upload(
+            name,
+            [_place(item) for item in items],
+            tuple(self.book.lessons),
+            tuple(systems().values()),
+            {item.piece.parts for item in items if item.piece.archive},
+            self.roster,
+            self.desk.learners,
+            self.desk.accounts,
+            self.lesson,
+        )
+        # An archive in which all is of one moment was packed then: that is the time of a download, not of handing in.
+        dated = len({item.piece.time for item in items} - {None}) > 1
+        for item, whose in zip(items, owners(upload), strict=True):
+            if whose.made:
+                yield item.ended("junk")
+            elif item.line.status == "junk" or not item.piece.safe:
+                yield item
+            elif self.learner:
+                yield self._told(item, Whose(self.learner, file=item.called), dated)
+            else:
+                yield self._told(item, whose, dated)
+
+    def _told(self, item: Item, whose: Whose, dated: bool) -> Item:
+        """``dated``: whether the times of entries may be those of handing in."""
+        if why := self.desk.why_not(whose.learner, "") if whose.learner else "":
+            whose = Whose(why=why, file=whose.file)
+        entry = whose.entry or LmsEntry("")
+        time = entry.when
+        if dated and whose.system and systems()[whose.system].dates_entries:
+            time = item.piece.time
+        line = replace(
+            item.line,
+            learner=whose.learner,
+            why=item.line.why or whose.why,
+            time=time if time and time <= datetime.now(UTC) + _FAR else None,
+            late=entry.late,
+            number=entry.number,
+            account=f"{whose.system}:{entry.account}" if entry.account else "",
+            system=whose.system,
+        )
+        return replace(item, line=line, called=whose.file, named=whose.named)
 
 
 def _looked_at(item: Item, book: LessonBook) -> Item:
     """What kind of file it is, and of which lesson its content is."""
     piece = item.piece
     name = piece.parts[-1].casefold()
-    if is_junk(piece.parts):
+    # When something was handed in says an LMS, and no timestamp.txt. The files of an archive are listed by themselves.
+    if is_junk(piece.parts) or (piece.problem is None and (piece.archive or name.endswith("timestamp.txt"))):
         return item.ended("junk")
     if piece.problem is not None:
         return item.ended(piece.problem.status, piece.problem.why)
-    if piece.archive:
-        return item.ended("junk", "an archive: its files are listed by themselves")
-    if name.endswith("timestamp.txt"):
-        return item.ended("junk", "only what an LMS says counts as the time of handing in")
     if ".ipynb" not in name and not _SCRIPT.search(re.sub(r" ?\(\d+\)$", "", name)):
         return replace(item, kind=Kind.DATA)
     guess = book.guess(item.path)
@@ -121,66 +164,12 @@ def _kind(parts: Sequence[str], name: str, guess: Guess) -> Kind:
     return Kind.SCRIPT if guess.lesson else Kind.DATA
 
 
-def _owned(
-    items: Sequence[Item],
-    name: str,
-    book: LessonBook,
-    desk: Desk,
-    roster: Roster | None,
-    learner: str | None,
-    lesson: str | None,
-) -> Iterator[Item]:
-    """The files of one upload with their owners, and when each was handed in, as far as its LMS says so."""
-    upload = Upload(
-        name,
-        [_place(item) for item in items],
-        tuple(book.lessons),
-        tuple(systems().values()),
-        {item.piece.parts for item in items if item.piece.archive},
-        roster,
-        desk.learners,
-        desk.accounts,
-        lesson or "",
-    )
-    # An archive in which all is of one moment was packed then: that is the time of a download, not of handing in.
-    dated = len({item.piece.time for item in items} - {None}) > 1
-    for item, whose in zip(items, owners(upload), strict=True):
-        if whose.made:
-            yield item.ended("junk")
-        elif item.line.status == "junk" or not item.piece.safe:
-            yield item
-        else:
-            yield _whose(item, whose if learner is None else Whose(learner, file=item.called), desk, dated)
-
-
-def _whose(item: Item, whose: Whose, desk: Desk, dated: bool) -> Item:
-    """``dated``: whether the times of entries may be those of handing in."""
-    if why := desk.why_not(whose.learner, "") if whose.learner else "":
-        whose = Whose(why=why, file=whose.file)
-    entry = whose.entry or LmsEntry("")
-    time = entry.when
-    if dated and whose.system and systems()[whose.system].dates_entries:
-        time = item.piece.time
-    line = replace(
-        item.line,
-        learner=whose.learner,
-        why=item.line.why or whose.why,
-        time=time if time and time <= datetime.now(UTC) + _FAR else None,
-        late=entry.late,
-        number=entry.number,
-        changed=item.piece.changed,
-        account=f"{whose.system}:{entry.account}" if entry.account else "",
-        system=whose.system,
-    )
-    return replace(item, line=line, called=whose.file, named=whose.named)
-
-
 def _place(item: Item) -> FilePlace:
     lesson = item.guess.lesson if item.is_answer else ""
     return FilePlace(item.piece.parts, lesson, item.piece.safe and not is_junk(item.piece.parts))
 
 
-def _of_lesson(item: Item, asked: str | None) -> Item:
+def _of_lesson(item: Item, asked: str) -> Item:
     """The lesson that a notebook counts for, or why it counts for none."""
     holds, also = item.guess.lesson, item.guess.others
     if not item.line.learner:

@@ -1,31 +1,42 @@
 """Grade files that an LMS imports, made from the instructor's own export of its gradebook.
 
 Which column is what the system itself tells (``System.grade_table``); which row is which learner's is read from the table; which
-column is which lesson's says the instructor, or its name. Grades in another place than theirs are worse than none: where two may
+column is which lesson's says its name, or the instructor. Grades in another place than theirs are worse than none: where two may
 be meant, a person says which. Whoever has no grade here keeps what the LMS has.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
+from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import NoReturn
 
 from nbproof.command import course_command
-from nbproof.errors import UsageError
-from nbproof.gradebook.marks import Person
-from nbproof.key import Key
+from nbproof.errors import CourseError, UsageError
+from nbproof.gradebook.marks import ClassResults, Person, by_assignment
+from nbproof.key import Key, assignment_of
 from nbproof.text import some_of
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
-from nbproof_lms.names import TASK, bare, plain
-from nbproof_lms.system import GradeTable, System
+from nbproof_lms.names import bare, plain
+from nbproof_lms.system import GradeTable, System, find_system, systems
 
-__all__ = ["Columns", "Grade", "GradeFile", "Grades", "columns_of", "grade_file"]
+__all__ = [
+    "Grade",
+    "GradeFile",
+    "Grades",
+    "columns_of",
+    "exports_of",
+    "grade_file",
+    "grade_files",
+    "grades_of",
+    "known_elsewhere",
+]
 
 
 @dataclass(frozen=True)
@@ -42,21 +53,19 @@ Grades = Mapping[Key, Grade]
 
 @dataclass(frozen=True)
 class GradeFile:
-    """A file to import, and what a person should know before doing so."""
+    """A file to import, and what a person should know before doing so.
+
+    ``filled``: how many grades stand in it. ``columns``: lesson -> the column of its grades. Of learners with a grade: those whom
+    the export knows (``found``), does not know (``unmatched``), and for whom several rows are meant, or whose row several mean
+    (``unclear``).
+    """
 
     data: bytes
     filled: int
-    """Grades that stand in it."""
     columns: Mapping[str, str]
-    """Lesson -> the column that its grades stand in."""
-    unclear_columns: Mapping[str, tuple[str, ...]]
-    """Lessons whose grades are not in it -> the columns that may be meant."""
     found: frozenset[str]
-    """Learners with a grade whom the export knows."""
     unmatched: tuple[str, ...]
-    """Learners with a grade whom the export does not know."""
     unclear: tuple[str, ...]
-    """Learners with a grade for whom several rows are meant, or whose row several learners mean."""
     notes: tuple[str, ...]
 
 
@@ -68,12 +77,11 @@ def grade_file(
     titles: Mapping[str, str],
     lesson: str = "",
     chosen: Mapping[str, str] = MappingProxyType({}),
-    elsewhere: Collection[str] = (),
 ) -> GradeFile:
     """Fill an export of an LMS's gradebook. Raises UsageError if it is none.
 
     ``titles``: lesson -> title. ``lesson``: which one a table of one assignment is about. ``chosen``: lesson -> the column that a
-    person has named for it. ``elsewhere``: learners of another LMS, whose name alone says nothing here.
+    person has named for it.
     """
     sheet = read_sheet(export, "the grades", f"--{system.option}")
     table = system.grade_table(sheet)
@@ -83,145 +91,46 @@ def grade_file(
             f"{export}, whose first line is {', '.join(sheet.head)[:120]!r}",
             f"{system.export}; then --{system.option} FILE",
         )
-    learners = sorted({learner for learner, _ in grades})
-    means = _rows_meant(_rows_in(sheet, table), people, learners, elsewhere)
+    learners, lessons = sorted({learner for learner, _ in grades}), sorted({name for _, name in grades})
+    places = _columns(sheet, table, system, lessons, titles, lesson, chosen)
+    means = _rows_meant(sheet, table, people, learners)
     clear = {row: learner for learner, row in _sole(means).items()}
-    columns = _columns(sheet, table, system, sorted({name for _, name in grades}), titles, lesson, chosen)
-    filled, notes = _fill(sheet, table, clear, grades, columns.places)
-    missing = "no column of the export has its name; its grades are not in the file"
-    keep = range(len(sheet.head)) if table.keep is None else (*table.keep, *sorted(columns.places.values()))
+    filled, notes = _fill(sheet, table, clear, grades, places)
+    without = [name for name in lessons if name not in places and table.only is None]
+    missing = "no column of the export has its name, so its grades are not in the file: --column says which is its"
+    keep = range(len(sheet.head)) if table.keep is None else (*table.keep, *sorted(places.values()))
     return GradeFile(
         sheet.text([[row[column] for column in keep] for row in sheet.rows]),
         filled,
-        {name: sheet.head[column] for name, column in sorted(columns.places.items())},
-        columns.unclear,
+        {name: sheet.head[column] for name, column in sorted(places.items())},
         frozenset(clear.values()) & set(learners),
         tuple(learner for learner in learners if not means[learner]),
         tuple(learner for learner in learners if means[learner] and learner not in clear.values()),
-        (*table.notes, *(f"{name}: {missing}" for name in columns.without), *notes),
+        (*table.notes, *notes, *(f"{name}: {missing}" for name in without)),
     )
-
-
-Rows = Mapping[int, tuple[Sequence[str], str]]
-"""Row number, from 0, the head among them -> (identifiers, the surest first; the full name)."""
-
-
-def _rows_in(sheet: Sheet, table: GradeTable) -> Rows:
-    """The rows that are a learner's."""
-    rows = list(enumerate(sheet.rows))[table.first_row :]
-    return {
-        number: ([row[column] for column in table.ids], " ".join(row[column] for column in table.names))
-        for number, row in rows
-        if any(row) and "Student, Test" not in row
-    }
-
-
-def _rows_meant(
-    rows: Rows, people: Iterable[Person], learners: Iterable[str], elsewhere: Collection[str]
-) -> dict[str, set[int]]:
-    """The rows that may be each learner's: by identifiers, the surest first; what is left then, by name. Nobody is guessed."""
-    asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
-    ids = _whose(asked, _ids_of)
-    names = _whose(asked, _names_of)
-    means: dict[str, set[int]] = {learner: set() for learner in asked}
-    # Where most have the school's, bob@gmail.com may be anybody's.
-    domains = Counter(found for cells, _ in rows.values() for found in re.findall(r"@\S+", " ".join(map(plain, cells))))
-    domain = max(domains, key=lambda one: domains[one], default="")
-    for number, (cells, _) in rows.items():
-        for learner in _first(ids, (form for cell in cells for form in _forms(cell, domain))):
-            means[learner].add(number)
-    by_id = {learner for learner, found in means.items() if found}
-    settled = set().union(*means.values())
-    for number in rows.keys() - settled:
-        for learner in _first(names, _name_forms(rows[number][1])) - by_id - set(elsewhere):
-            means[learner].add(number)
-    return means
-
-
-def _whose(people: Mapping[str, Person], forms_of: Callable[[Person], Iterable[str]]) -> dict[str, set[str]]:
-    """What these people are called, and who is called so."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for learner, person in people.items():
-        for form in forms_of(person):
-            found[form].add(learner)
-    return found
-
-
-def _ids_of(person: Person) -> Iterable[str]:
-    return (form for text in (person.id, person.lms_id, person.email) for form in _forms(text))
-
-
-def _names_of(person: Person) -> Iterable[str]:
-    texts = (f"{person.first_name} {person.last_name}", person.id.replace("_", " ").replace(".", " "))
-    return (form for text in texts for form in _name_forms(text))
-
-
-def _first(known: Mapping[str, set[str]], forms: Iterable[str]) -> set[str]:
-    """Whose the first of these forms is that is anybody's."""
-    return next((known[form] for form in forms if form in known), set())
-
-
-def _forms(text: str, domain: str = "") -> list[str]:
-    """An identifier as it is; of an address there the part before the @ as well. Letter case and Brightspace's ``#`` aside."""
-    text = plain(text).removeprefix("#")
-    return [form for form in (text, text.partition("@")[0] if text.endswith(domain) else "") if form]
-
-
-def _name_forms(name: str) -> list[str]:
-    """A full name in any order of its parts."""
-    parts = sorted(part for part in (bare(part) for part in re.split(r"[\s,]+", name)) if part)
-    return [" ".join(parts), "".join(parts)] if len(parts) > 1 else []
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What was found of the lessons that have grades."""
-
-    places: Mapping[str, int]
-    """Lesson -> column."""
-    unclear: Mapping[str, tuple[str, ...]]
-    """Lesson -> the names of the columns that may be meant."""
-    without: tuple[str, ...]
-    """Lessons of which no column is."""
 
 
 def _columns(
     sheet: Sheet,
     table: GradeTable,
     system: System,
-    lessons: list[str],
+    lessons: Sequence[str],
     titles: Mapping[str, str],
     lesson: str,
     chosen: Mapping[str, str],
-) -> Columns:
+) -> Mapping[str, int]:
     """Where each lesson's grades go. Raises UsageError if no lesson has a column."""
-    if table.only is not None:
-        columns = Columns(
-            {lesson or _lesson_of(sheet, table.only, lessons, titles, chosen, system): table.only}, {}, ()
-        )
-    else:
-        columns = columns_of(table.lessons, lessons, titles, chosen)
-        if not columns.places and not columns.unclear:
-            raise _no_column(sheet, table, system, lessons)
-    if lesson and not set(lessons) & {lesson, *columns.places}:
+    if lesson and lesson not in lessons:
         raise UsageError(f"nobody has a grade for {lesson}", str(sheet.path), course_command(f"grade {lesson}"))
-    return columns
+    if table.only is not None:
+        return {lesson or _lesson_of(sheet, lessons, system): table.only}
+    return _places(table, lessons, titles, chosen) or _no_column(sheet, table, system, lessons)
 
 
-def _lesson_of(
-    sheet: Sheet,
-    column: int,
-    lessons: Sequence[str],
-    titles: Mapping[str, str],
-    chosen: Mapping[str, str],
-    system: System,
-) -> str:
+def _lesson_of(sheet: Sheet, lessons: Sequence[str], system: System) -> str:
     """The lesson of a table about one assignment: Moodle calls its file ``Grades-COURSE-ASSIGNMENT-123.csv``."""
-    said = [name for name, called in chosen.items() if bare(called) == bare(sheet.head[column])]
-    stem = bare(sheet.path.stem)
-    title_in_name = {name for name in lessons if len(bare(titles[name])) > 5 and bare(titles[name]) in stem}
-    named = [name for name in lessons if bare(name) in stem or name in title_in_name]
-    for found in (said, lessons, named):
+    named = [name for name in lessons if bare(name) in bare(sheet.path.stem)]
+    for found in (lessons, named):
         if len(found) == 1:
             return found[0]
     again = course_command(f"report LESSON --{system.option} {shlex.quote(str(sheet.path))}")
@@ -232,29 +141,26 @@ def _lesson_of(
     )
 
 
-def _no_column(sheet: Sheet, table: GradeTable, system: System, lessons: Sequence[str]) -> UsageError:
+def _places(
+    table: GradeTable, lessons: Sequence[str], titles: Mapping[str, str], chosen: Mapping[str, str]
+) -> dict[str, int]:
+    """Lesson -> the one column that is called as it is, or as a person has said; letter case and signs aside."""
+    means: dict[str, set[int]] = {}
+    for lesson in lessons:
+        said = (chosen[lesson],) if lesson in chosen else (lesson, titles.get(lesson, lesson))
+        asked = {bare(text) for text in said}
+        means[lesson] = {at for at, name in table.lessons.items() if {bare(name), bare(item_of(name))} & asked}
+    return _sole(means)
+
+
+def _no_column(sheet: Sheet, table: GradeTable, system: System, lessons: Sequence[str]) -> NoReturn:
     others = [name for name in table.lessons.values() if name.strip()]
-    near = difflib.get_close_matches(lessons[0], others, 1, 0.0) or ["COLUMN"]
-    words = ("report", f"--{system.option}", str(sheet.path), "--column", f"{lessons[0]}={near[0]}")
-    return UsageError(
+    words = ("report", f"--{system.option}", str(sheet.path), "--column", f"{lessons[0]}=COLUMN")
+    raise UsageError(
         f"no column of the export has the name of a lesson that has grades: {', '.join(lessons)}",
         f"{sheet.path}, which has {', '.join(map(repr, others))[:300] or 'none'}",
         f"say which it is, such as: {course_command(shlex.join(words))}",
     )
-
-
-def columns_of(
-    names: Mapping[int, str], lessons: Sequence[str], titles: Mapping[str, str], chosen: Mapping[str, str]
-) -> Columns:
-    """``names``: column -> what it is called. ``chosen``: lesson -> the column's name, as a person has said."""
-    said = {lesson: own for lesson, column in chosen.items() if (own := _called(names, column)) is not None}
-    free = {column: name for column, name in names.items() if column not in said.values()}
-    found = {lesson: _found(free, lesson, titles.get(lesson, "")) for lesson in lessons}
-    found |= {lesson: [said[lesson]] for lesson in lessons if lesson in said}
-    places = _sole(found)
-    unclear = {name: found[name] for name in found if found[name] and name not in places}
-    called = {name: tuple(names[column] for column in columns) for name, columns in unclear.items()}
-    return Columns(places, called, tuple(name for name in lessons if not found[name]))
 
 
 def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
@@ -264,35 +170,36 @@ def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
     return {name: one for name, one in ones.items() if times[one] == 1}
 
 
-def _called(names: Mapping[int, str], name: str) -> int | None:
-    """The column with this name, as a person writes it: with the LMS's id, or without."""
-    for form in (str.strip, bare, lambda text: bare(item_of(text))):
-        found = [column for column, one in names.items() if form(one) == form(name)]
-        if len(found) == 1:
-            return found[0]
-    return None
+def _rows_meant(
+    sheet: Sheet, table: GradeTable, people: Iterable[Person], learners: Iterable[str]
+) -> dict[str, set[int]]:
+    """The rows that may be each learner's: by identifiers, the surest first; what is left then, by name. Nobody is guessed."""
+    asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
+    ids: dict[str, set[str]] = defaultdict(set)
+    names: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for learner, person in asked.items():
+        for text in filter(None, (person.id, person.lms_id, person.email)):
+            ids[plain(text)].add(learner)
+        names[_name(f"{person.first_name} {person.last_name}")].add(learner)
+    means: dict[str, set[int]] = {learner: set() for learner in asked}
+    rows = {at: row for at, row in enumerate(sheet.rows) if at >= table.first_row and "Student, Test" not in row}
+    for at, row in rows.items():
+        # Brightspace writes #ada.
+        found = (ids[form] for column in table.ids if (form := plain(row[column]).removeprefix("#")) in ids)
+        for learner in next(found, ()):
+            means[learner].add(at)
+    by_id = {learner for learner, found in means.items() if found}
+    for at in rows.keys() - set().union(*means.values()):
+        name = _name(" ".join(rows[at][column] for column in table.names))
+        if len(name) > 1:
+            for learner in names[name] - by_id:
+                means[learner].add(at)
+    return means
 
 
-_WORDS = TASK | {"hw", "lab", "week", "unit", "chapter", "module", "session", "ex", "part"}
-_NUMBERED = re.compile(r"([^\W\d_]+)[\W_]*0*(\d{1,9})\b\W*(.*)")
-"""``Lesson 1: Anatomy``, ``HW01``."""
-
-
-def _found(names: Mapping[int, str], slug: str, title: str) -> list[int]:
-    """The columns that may be a lesson's: those that bear its name, else those of its number."""
-    number, _, topic = slug.partition("_")
-    wanted = {bare(text) for text in (slug, title, title.partition(":")[0], number + title, topic)} - {""}
-    found = [column for column, name in names.items() if bare(item_of(name)) in wanted]
-    if found:
-        return found
-    parts = {column: _NUMBERED.fullmatch(item_of(name).strip()) for column, name in names.items()}
-    return [column for column, part in parts.items() if part and _is_numbered(part, number, wanted | {""})]
-
-
-def _is_numbered(part: re.Match[str], number: str, wanted: set[str]) -> bool:
-    """Whether it is a task's word and this number, with nothing behind it but the lesson's name."""
-    word, digits, rest = part.groups()
-    return word.casefold() in _WORDS and digits == number.lstrip("0") and bare(rest) in wanted
+def _name(name: str) -> tuple[str, ...]:
+    """A full name in any order of its parts."""
+    return tuple(sorted(filter(None, map(bare, re.split(r"[\s,]+", name)))))
 
 
 def _fill(
@@ -319,3 +226,70 @@ def _fill(
         if excused:
             notes.append(f"{lesson}: excused in the LMS, and left so: {some_of(excused, 8)}")
     return count, notes
+
+
+def exports_of(request: Namespace) -> dict[str, Path]:
+    """The exports that a call of the command has named, by what it calls their LMS."""
+    options = [system.option for system in systems().values() if system.export]
+    return {option: path for option in options if (path := getattr(request, option)) is not None}
+
+
+def columns_of(said: Sequence[str], exports: Mapping[str, Path]) -> dict[str, str]:
+    """Lesson -> column, of what ``--column`` has said. Raises UsageError."""
+    example = "--column 01_sorting='Lesson 1: Sorting (4711)'"
+    if said and not exports:
+        raise UsageError("--column is for a grade file, and none is named", f"--column {said[0]}", "add --canvas CSV")
+    chosen = {}
+    for text in said:
+        lesson, _, column = text.partition("=")
+        if not (lesson.strip() and column.strip()):
+            raise UsageError("--column wants a lesson and the name of a column", f"--column {text}", example)
+        chosen[lesson.strip()] = column.strip()
+    return chosen
+
+
+def grade_files(
+    root: Path,
+    exports: Mapping[str, Path],
+    results: ClassResults,
+    chosen: Mapping[str, str],
+    names: Sequence[str],
+) -> tuple[dict[str, GradeFile], list[CourseError]]:
+    """The grade files, and why one cannot be made: page and tables are written all the same."""
+    made: dict[str, GradeFile] = {}
+    refused: list[CourseError] = []
+    grades = grades_of(results)
+    if exports and not grades:
+        return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
+    titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
+    titles |= {lesson.slug: lesson.title for lesson in results.lessons}
+    lesson = assignment_of(names[0]) if len(names) == 1 else ""
+    for option, export in exports.items():
+        try:
+            made[option] = grade_file(find_system(option), export, grades, results.people, titles, lesson, chosen)
+        except CourseError as error:
+            refused.append(error)
+    return made, refused or _unused(chosen, made, titles)
+
+
+def _unused(chosen: Mapping[str, str], made: Mapping[str, GradeFile], titles: Mapping[str, str]) -> list[CourseError]:
+    """What ``--column`` named, and no export has."""
+    used = {lesson for file in made.values() for lesson in file.columns}
+    known = "name the column as its export has it; the lesson as its folder is called: " + ", ".join(titles)
+    return [
+        CourseError(f"no export has a column {column!r} for grades of {lesson!r}", f"--column {lesson}={column}", known)
+        for lesson, column in chosen.items()
+        if lesson not in used
+    ]
+
+
+def known_elsewhere(option: str, made: Mapping[str, GradeFile]) -> frozenset[str]:
+    """Learners whom this export does not know, and another one does that was named in the same call."""
+    others = frozenset().union(*(file.found for other, file in made.items() if other != option))
+    return frozenset(made[option].unmatched) & others
+
+
+def grades_of(results: ClassResults) -> dict[Key, Grade]:
+    """What is graded. Who handed in nothing, or what could not be graded, has no grade: a person decides about zeros."""
+    graded = [(key, mark) for key, mark in by_assignment(results.marks).items() if not mark.problem]
+    return {key: Grade(mark.score, mark.max_score) for key, mark in graded}

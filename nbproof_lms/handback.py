@@ -12,9 +12,9 @@ import hashlib
 import json
 import re
 import zipfile
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
@@ -24,19 +24,16 @@ from nbproof.files import replace_file, written_whole
 from nbproof.gradebook.marks import ClassResults, Person
 from nbproof.key import Key
 from nbproof.report.findings import csv_of
-from nbproof_lms.outcome import Line, digest_in, lines_in, uploads_in
+from nbproof_lms.outcome import Line, digest_in, uploads_in
 from nbproof_lms.system import LmsEntry, System, systems
 
 __all__ = [
     "Address",
     "HandedBack",
     "Parcel",
-    "SentPage",
     "addresses",
     "hand_back",
-    "pages_of",
-    "systems_of",
-    "take_out_pages",
+    "is_in_parcels",
 ]
 
 
@@ -72,21 +69,10 @@ def addresses(root: Path, system: System) -> dict[Key, Address]:
     }
 
 
-def systems_of(root: Path) -> dict[str, set[str]]:
-    """Learner -> the LMSs that take grades, such as ``Moodle`` and ``Canvas``, and that their work came from."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for line in lines_in(root):
-        system = systems().get(line.system)
-        if line.learner and line.account and (system is None or system.export):
-            found[line.learner].add(line.system)
-    return found
-
-
 def _entry(line: Line, system: System) -> LmsEntry | None:
     """What the LMS called the file. Whose number it is was settled when it was collected; the outermost name with it counts."""
-    parts = [part for part in line.name.split("/") if part]
-    for at, part in enumerate(parts):
-        entry = system.read(part, at + 1 < len(parts))
+    for part in filter(None, line.name.split("/")):
+        entry = system.read(part)
         if entry is not None and f"{system.name}:{entry.account}" == line.account:
             return entry
     return None
@@ -109,14 +95,16 @@ class Parcel:
 
 @dataclass(frozen=True)
 class HandedBack:
-    """What a hand-back did."""
+    """What a hand-back did.
+
+    ``unchanged``: pages that were handed back before, and say the same now. ``nowhere``: pages of which nothing says where
+    the LMS takes them, and the targets that take them.
+    """
 
     target: str
     parcels: tuple[Parcel, ...] = ()
     unchanged: int = 0
-    """Pages that were handed back before, and say the same now."""
     nowhere: Mapping[Key, Sequence[str]] = field(default_factory=dict)
-    """Pages of which nothing says where the LMS takes them, and the targets that take them."""
 
 
 def hand_back(
@@ -126,30 +114,28 @@ def hand_back(
     results: ClassResults,
     emails: Mapping[str, str],
     *,
-    out: Path | None = None,
     force: bool = False,
-    excel: bool = False,
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> HandedBack:
     """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
-    folder = out if out is not None else root / "handback"
+    folder = root / "handback"
     known = {one.option: addresses(root, one) for one in systems().values() if one.upload}
-    before = {(one.learner, one.lesson): one.digest for one in read_record(root).get(target, ())}
+    before = read_record(root).get(target, {})
     written = _written(root, keys, step)
     lost = {key for key in written if target in known and key not in known[target]}
     nowhere = {key: [option for option, others in known.items() if key in others] for key in sorted(lost)}
     asked = {key: page for key, page in written.items() if key not in lost}
-    pages = {key: page for key, page in asked.items() if force or before.get(key) != _digest(page)}
+    pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if target in known:
             parcels = [_zip(root, folder, target, lesson, pages, known[target]) for lesson in _lessons(pages)]
         else:
-            parcels = [_mail_table(root, folder, pages, results, emails, excel)] if pages else []
+            parcels = [_mail_table(root, folder, pages, results, emails)] if pages else []
     except OSError as error:
         place = str(error.filename or folder)
         fact = f"what is to be handed back cannot be written: {error.strerror}"
-        raise CourseError(fact, place, "choose a place: --out DIR") from None
+        raise CourseError(fact, place, "mend that, then run the same command again") from None
     return HandedBack(target, tuple(parcels), len(asked) - len(pages), nowhere)
 
 
@@ -176,11 +162,8 @@ def _lessons(pages: Iterable[Key]) -> list[str]:
 def _noted(root: Path, target: str, pages: Mapping[Key, bytes], path: Path) -> Parcel:
     """The parcel, in the record. One by one: what is cut off is handed back once more, and never forgotten."""
     record = read_record(root)
-    told = {(one.learner, one.lesson): one for one in record.get(target, ())}
-    for key, page in pages.items():
-        before = told[key].parcels if key in told else ()
-        told[key] = SentPage(*key, _digest(page), (*before, path.name))
-    write_record(root, {**record, target: [one for _, one in sorted(told.items())]})
+    record[target] = record.get(target, {}) | {"/".join(key): _digest(page) for key, page in pages.items()}
+    replace_file(root / "handback" / _NAME, json.dumps(record, indent=1, sort_keys=True))
     return Parcel(path, tuple(pages))
 
 
@@ -206,7 +189,7 @@ _TABLE = ("learner", "first_name", "last_name", "email", "lesson", "title", "sco
 
 
 def _mail_table(
-    root: Path, folder: Path, pages: Mapping[Key, bytes], results: ClassResults, emails: Mapping[str, str], excel: bool
+    root: Path, folder: Path, pages: Mapping[Key, bytes], results: ClassResults, emails: Mapping[str, str]
 ) -> Parcel:
     """A table that mail-merge programs take: who gets which page of feedback/."""
     path = _free(folder, "mail", ".csv")
@@ -219,7 +202,7 @@ def _mail_table(
         scored = (work.score, work.max_score) if work and not work.problem else (None, None)
         page = page_path(root, learner, lesson).absolute()
         rows.append((*names, lesson, titles.get(lesson, lesson), *scored, str(page)))
-    replace_file(path, csv_of(rows, excel))
+    replace_file(path, csv_of(rows))
     return _noted(root, "folder", pages, path)
 
 
@@ -235,20 +218,8 @@ def _free(folder: Path, stem: str, ending: str) -> Path:
     return folder / f"{stem}-{max(taken, default=0) + 1}{ending}"
 
 
-@dataclass(frozen=True)
-class SentPage:
-    """A page that was handed back, perhaps several times."""
-
-    learner: str
-    lesson: str
-    digest: str = ""
-    """Of what it said the last time."""
-    parcels: tuple[str, ...] = ()
-    """The names, in handback/, of what it lay in; the last one is the last."""
-
-
-Record = dict[str, list[SentPage]]
-"""By target."""
+Record = dict[str, dict[str, str]]
+"""By target: learner and lesson, with a slash between, and the digest of what their page said the last time."""
 _NAME = "record.json"
 
 
@@ -256,40 +227,12 @@ def read_record(root: Path) -> Record:
     """What was handed back; nothing, if that cannot be read: then everything goes back once more."""
     try:
         told = json.loads((root / "handback" / _NAME).read_text(encoding="utf-8"))
-        return {target: [_sent_page(**one) for one in entries] for target, entries in told.items()}
+        return {target: {**pages} for target, pages in told.items()}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
 
 
-def _sent_page(learner: str, lesson: str, digest: str = "", parcels: Collection[str] = ()) -> SentPage:
-    return SentPage(learner, lesson, digest, tuple(Path(name).name for name in parcels))
-
-
-def write_record(root: Path, record: Record) -> None:
-    """Write it whole or not at all. Raises OSError."""
-    told = {target: [asdict(one) for one in entries] for target, entries in record.items()}
-    (root / "handback").mkdir(exist_ok=True)
-    replace_file(root / "handback" / _NAME, json.dumps(told, indent=1, sort_keys=True))
-
-
-def pages_of(root: Path, learners: Collection[str]) -> list[str]:
-    """What lies in handback/ and holds pages of these learners; relative to the course's folder."""
-    entries = [one for entries in read_record(root).values() for one in entries if one.learner in learners]
-    names = dict.fromkeys(name for one in entries for name in one.parcels)
-    there = [name for name in names if name and (root / "handback" / name).exists()]
-    return [f"handback/{name}" for name in (*there, _NAME)] if entries else []
-
-
-def take_out_pages(root: Path, learners: Collection[str]) -> None:
-    """Take away what holds pages of these learners, and forget what was in it: the others' is packed again. Raises OSError."""
-    gone = [root / name for name in pages_of(root, learners)]
-    names = {path.name for path in gone}
-    left = {}
-    for target, entries in read_record(root).items():
-        others = (one for one in entries if one.learner not in learners)
-        left[target] = [one for one in others if names.isdisjoint(one.parcels[-1:])]
-    for path in gone:
-        if path.name != _NAME:
-            path.unlink()
-    if gone:
-        write_record(root, left)
+def is_in_parcels(root: Path, learner: str) -> bool:
+    """Whether something in handback/ holds pages of a learner."""
+    keys = (key for pages in read_record(root).values() for key in pages)
+    return any(key.startswith(f"{learner}/") for key in keys)

@@ -3,9 +3,10 @@ them."""
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -16,18 +17,13 @@ from nbproof.key import Key
 from nbproof.places import places
 from nbproof.report.records import read_class
 from nbproof.run.journal import problems_of
-from nbproof.terminal import progress
-from nbproof.text import counted, printable
+from nbproof.terminal import progress, say
+from nbproof.text import counted, printable, some_of
 from nbproof_lms.attendance import known_of
 from nbproof_lms.handback import HandedBack, hand_back
 from nbproof_lms.system import find_system
 
 __all__ = ["addresses_of", "hand_back_pages"]
-
-_SHOWN = 8
-"""Learners that are named in one line; of more the number is told as well."""
-
-_MAIL = "give the table to your mail merge; its column path says what to attach"
 
 
 def hand_back_pages(request: Namespace) -> int:
@@ -54,25 +50,19 @@ def hand_back_pages(request: Namespace) -> int:
                 [key for key in keys if key not in failed],
                 results,
                 addresses_of(results),
-                out=request.out,
                 force=request.force,
-                excel=request.excel,
                 step=step,
             )
         note_handed_back(root, [key for parcel in done.parcels for key in parcel.keys])
     lost = [key for key, others in done.nowhere.items() if not others]
+    lines = [
+        f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}: mend that, then this command again"
+        for learner, lesson, reason in feedback.failed
+    ]
     console = console_for_output()
-    for line in (*_failed(feedback.failed), *_packed(done), *_notes(done, results), *_lost(done.target, lost)):
-        console.print(printable(line), highlight=False, markup=False, soft_wrap=True)
+    for line in (*lines, *_packed(done), *_notes(done, results), *_lost(done.target, lost)):
+        say(console, printable(line))
     return 1 if failed or lost else 0
-
-
-def _failed(pages: Sequence[tuple[str, str, str]]) -> Iterator[str]:
-    """What could not be written: learner, lesson and reason."""
-    for learner, lesson, reason in pages:
-        yield f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}"
-    if pages:
-        yield "  next: mend that, then this command again: it packs what is missing only"
 
 
 def _packed(done: HandedBack) -> Iterator[str]:
@@ -81,12 +71,12 @@ def _packed(done: HandedBack) -> Iterator[str]:
     before = f"{done.unchanged} handed back before, and unchanged since (--force: hand them back again)"
     told = "nothing new to hand back"
     if keys:
-        told = f"to hand back: {counted(len(keys), 'page')} for {_people(sorted({learner for learner, _ in keys}))}"
+        told = f"to hand back: {counted(len(keys), 'page')} for {_people(learner for learner, _ in keys)}"
     yield f"{told}; {before}" if done.unchanged else told
     for parcel in done.parcels:
         yield f"  {parcel.path}  {counted(len(parcel.keys), 'page')}"
     if done.parcels and done.target == "folder":
-        yield f"next: {_MAIL}"
+        yield "next: give the table to your mail merge; its column path says what to attach"
     elif done.parcels:
         yield f"next: {find_system(done.target).upload}"
         yield f"note: {find_system(done.target).upload_remark}"
@@ -110,34 +100,22 @@ def _notes(done: HandedBack, results: ClassResults) -> Iterator[str]:
     if pending := sum(work.pending for work in works):
         waits = "with a written answer that waits for your mark; marked pages are handed back again"
         yield f"note: {counted(pending, 'page')} {waits}"
-    if newer := sorted({work.learner for work in works if work.behind}):
+    if newer := {work.learner for work in works if work.behind}:
         yield f"note: {_people(newer)} handed in again since: {course_command('grade')}, then this command again"
     elsewhere = {(others[0], learner) for (learner, _), others in done.nowhere.items() if others}
     for option, count in sorted(Counter(option for option, _ in elsewhere).items()):
         yield f"note: {counted(count, 'learner')} came by another LMS: {course_command(f'feedback --for {option}')}"
-    if done.target == "folder":
-        yield from _without_address({learner for learner, _ in keys} - addresses_of(results).keys())
-
-
-def _without_address(learners: Collection[str]) -> Iterator[str]:
-    if learners:
+    unknown = {learner for learner, _ in keys} - addresses_of(results).keys()
+    if done.target == "folder" and unknown:
         table = course_command("roster import CSV")
-        yield f"note: no e-mail address of {_people(sorted(learners))}: {table} takes a table of them"
+        yield f"note: no e-mail address of {_people(unknown)}: {table} takes a table of them"
 
 
 def _people(learners: Iterable[str]) -> str:
-    names = list(dict.fromkeys(learners))
-    if len(names) <= _SHOWN:
-        return ", ".join(names)
-    return f"{len(names)} learners ({', '.join(names[: _SHOWN - 2])}, ...)"
+    return some_of(sorted({*learners}), 8)
 
 
 def addresses_of(results: ClassResults) -> dict[str, str]:
     """E-mail addresses: of the roster and the gradebook, and ids that are one."""
     told = {person.id: person.email or person.id for person in results.people}
-    return {learner: address for learner, address in told.items() if _is_address(address)}
-
-
-def _is_address(text: str) -> bool:
-    name, at, place = text.partition("@")
-    return bool(name and at and "." in place) and " " not in text and "@" not in place
+    return {learner: address for learner, address in told.items() if re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", address)}

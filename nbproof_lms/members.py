@@ -35,15 +35,17 @@ _SAID = {"name", "full name", "student", FIRST, LAST, "email address", "also", "
 
 @dataclass(frozen=True)
 class Member:
-    """A learner of the class, as ``roster.csv`` keeps them."""
+    """A learner of the class, as ``roster.csv`` keeps them.
+
+    ``also``: what else stands for them: other spellings, other ids, and the number that an LMS gives them (digits alone; an
+    id of digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment ``participant
+    123``, and a mere name that looks like an id ``name team2``).
+    """
 
     learner: str
     name: str = ""
     email: str = ""
     also: tuple[str, ...] = ()
-    """What else stands for them: other spellings, other ids, and the number that an LMS gives them (digits alone; an id of
-    digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment ``participant 123``, and
-    a mere name that looks like an id ``name team2``)."""
 
     @property
     def names(self) -> Iterator[str]:
@@ -82,8 +84,6 @@ class Roster:
 
     members: tuple[Member, ...] = ()
     notes: tuple[str, ...] = ()
-    strict: bool = True
-    """Whether a name that is not in it is nobody's; else that name is read as if there were no roster."""
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -92,41 +92,62 @@ class Roster:
 
     @cached_property
     def _names(self) -> Mapping[str, set[str]]:
-        """Plain and bare forms of every name, and whose it is."""
+        """Every name as it is, and whose."""
         found: dict[str, set[str]] = defaultdict(set)
         for member in self.members:
             for name in member.names:
                 found[plain(name)].add(member.learner)
-                found[bare(name)].add(member.learner)
-            for name in member.turned:
-                found[bare(name)].add(member.learner)
+                found[plain(_first_name_first(name))].add(member.learner)
         # A learner's own id is nobody else's; annamaria may be Maria Anna, or Anna Maria.
         own = {plain(learner): {learner} for learner in self.learners}
         return {**found, **own, "": set()}
+
+    @cached_property
+    def _bare_names(self) -> Mapping[str, set[str]]:
+        """Every name without signs and spaces, and whose."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for name, learners in self._names.items():
+            found[bare(name)] |= learners
+        for member in self.members:
+            for name in member.turned:
+                found[bare(name)].add(member.learner)
+        return {**found, "": set()}
 
     @cached_property
     def _numbers(self) -> Mapping[str, set[str]]:
         found: dict[str, set[str]] = defaultdict(set)
         for member in self.members:
             for number in member.numbers:
-                found[plain(number)].add(member.learner)
+                word, _, digits = number.rpartition(" ")
+                found[f"{word.casefold()} {int(digits)}".strip()].add(member.learner)
         return dict(found)
 
     def has_number(self, learner: str) -> bool:
         """Whether it holds the number that an LMS has of a learner."""
-        return any(one.isdecimal() for member in self.members if member.learner == learner for one in member.numbers)
+        return learner in self._numbered
 
-    def who(self, name: str, number: str = "", system: str = "") -> frozenset[str]:
-        """The learners that a name, and the LMS's number with it, may mean. Several: it is not clear. None: nobody."""
-        by_name = self._names.get(plain(name)) or self._names.get(bare(name)) or set()
-        by_number = self._numbers.get(number, set())
-        if system not in {"", "Canvas"}:
-            # The numbers are Canvas's, whose export has them: one of another system that is equal decides nothing alone.
-            by_number = by_number & by_name
-        if number.isdecimal() and system in {"", "Moodle"}:
-            by_number = self._numbers.get(f"participant {int(number)}", by_number)
-        # The number settles which of two that share a name; where the two contradict each other, nobody is chosen.
-        return frozenset(by_number & by_name or by_number | by_name)
+    @cached_property
+    def _numbered(self) -> set[str]:
+        return {one.learner for one in self.members if any(map(str.isdecimal, one.numbers))}
+
+    def numbered(self, number: str) -> frozenset[str]:
+        """The learners with this number: ``123``, or ``participant 123``."""
+        return frozenset(self._numbers.get(number, ()))
+
+    def called(self, name: str) -> frozenset[str]:
+        """The learners whom an LMS may call so, which leaves out signs, accents and spaces, or turns a name round."""
+        return self.named(name) or frozenset(self._bare_names.get(bare(name), ()))
+
+    def named(self, name: str) -> frozenset[str]:
+        """The learners who are called so; letter case, underscores for spaces, and ``Doe, Jane`` do not matter."""
+        turned = _first_name_first(name.replace("_", " "))
+        return frozenset(self._names.get(plain(name)) or self._names.get(plain(turned)) or ())
+
+
+def _first_name_first(name: str) -> str:
+    """``Doe, Jane`` as ``Jane Doe``."""
+    last, _, first = name.partition(",")
+    return f"{first} {last}"
 
 
 def read_names(path: Path, option: str = "--names") -> Roster:

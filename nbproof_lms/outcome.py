@@ -57,7 +57,16 @@ NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "junk"}
 
 @dataclass(frozen=True)
 class Line:
-    """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it."""
+    """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it.
+
+    ``time``: when it was handed in, UTC, if an LMS says it. ``late``: whether the LMS calls it late. ``kept``: where the
+    byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it. ``number``: the
+    LMS's number of what was handed in, which grows; 0 if there is none. ``changed``: the file's last change, on a disk or
+    in an archive, in seconds since 1970; 0 if that is not known. ``account``: the LMS and its own number of the learner:
+    ``Canvas:123``. ``system``: the LMS that handed it over, if it was one. ``by_hand``: A person named it as the learner's,
+    so it counts where nothing else tells. ``beside``: of a data file: its name beside the notebook. ``folder``: name of the
+    folder in collected/ that keeps the upload.
+    """
 
     name: str = ""
     status: str = ""
@@ -65,27 +74,17 @@ class Line:
     learner: str = ""
     lesson: str = ""
     time: datetime | None = None
-    """When it was handed in, UTC, if an LMS says it."""
     late: bool = False
-    """Whether the LMS calls it late."""
     look: bool = False
     sha256: str = ""
     kept: str = ""
-    """Where the byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it."""
     number: int = 0
-    """The LMS's number of what was handed in, which grows; 0 if there is none."""
     changed: float = 0.0
-    """The file's last change, on a disk or in an archive, in seconds since 1970; 0 if that is not known."""
     account: str = ""
-    """The LMS and its own number of the learner: ``Canvas:123``."""
     system: str = ""
-    """The LMS that handed it over, if it was one."""
     by_hand: bool = False
-    """A person named it as the learner's, so it counts where nothing else tells."""
     beside: str = ""
-    """Of a data file: its name beside the notebook."""
     folder: str = ""
-    """Name of the folder in collected/ that keeps the upload; empty in a dry run."""
 
     @property
     def key(self) -> Key:
@@ -110,15 +109,16 @@ class Line:
 
 @dataclass(frozen=True)
 class KeptUpload:
-    """One thing that was collected, and what became of each file of it."""
+    """One thing that was collected, and what became of each file of it.
+
+    ``upload``: what it was called. ``folder``: name of the folder in collected/ that keeps it. ``handed_in_for``: the
+    lesson that a person named; empty if none.
+    """
 
     upload: str
-    """What it was called."""
     fingerprint: str
     folder: str
-    """Name of the folder in collected/ that keeps it; empty in a dry run."""
     handed_in_for: str = ""
-    """The lesson that a person named; empty if none."""
     lines: tuple[Line, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -138,7 +138,6 @@ class Collected:
 
     uploads: tuple[KeptUpload, ...]
     notes: tuple[str, ...] = ()
-    dry_run: bool = False
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -147,7 +146,7 @@ class Collected:
 
     @property
     def placed(self) -> tuple[Line, ...]:
-        """The notebooks that this call put into submitted/ (or would put there)."""
+        """The notebooks that this call put into submitted/."""
         return tuple(line for line in self.lines if line.status == "taken")
 
     @property
@@ -164,7 +163,6 @@ class Collected:
     def as_dict(self) -> dict[str, Any]:
         """For JSON: counts first, then every file."""
         return {
-            "dry_run": self.dry_run,
             "counts": self.counts,
             "needs_person": len(self.needs_person),
             "uploads": [upload.folder or upload.upload for upload in self.uploads],

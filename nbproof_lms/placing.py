@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import os
 import shutil
@@ -11,11 +12,10 @@ from datetime import UTC
 from functools import cached_property
 from pathlib import Path
 
-from nbproof.files import written_whole
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
 from nbproof_lms.outcome import Line, digest_in, lines_in
-from nbproof_lms.system import Account, read_time, systems
+from nbproof_lms.system import Account, systems
 
 __all__ = ["Desk", "place", "same_bytes"]
 
@@ -77,11 +77,13 @@ class Desk:
         digest = digest_in(self.root, *key)
         if not digest:
             return None
+        from nbgrader.utils import parse_utc
+
         path = self.notebook(key)
-        try:
-            time = read_time(path.with_name(TIMESTAMP).read_text(encoding="utf-8")[:100])
-        except (OSError, UnicodeDecodeError):
-            time = None
+        time = None
+        with contextlib.suppress(OSError, ValueError, OverflowError):
+            text = path.with_name(TIMESTAMP).read_text(encoding="utf-8")[:100]
+            time = parse_utc(text).replace(tzinfo=UTC)
         known = [one for one in self._lines if one.key == key and one.sha256 == digest]
         line = known[-1] if known else Line(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
         return replace(line, time=line.time or time)
@@ -102,16 +104,10 @@ def _account(line: Line) -> Account | None:
 
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:
     """Put into submitted/ what counts of an upload, whose copies lie ``here``; what was there moves to ``replaced``."""
-    taken = {line.key for line in lines if line.status == "taken"}
     for line in lines:
-        target = places(root).folder("submitted", *line.key)
         if line.status == "taken":
             data = [one for one in lines if one.key == line.key and one.beside]
-            _put(line, data, here, target, replaced / line.learner)
-        elif line.beside and line.key not in taken:
-            (target / line.beside).parent.mkdir(parents=True, exist_ok=True)
-            with written_whole(target / line.beside) as coming:
-                shutil.copyfile(here / line.kept, coming)
+            _put(line, data, here, places(root).folder("submitted", *line.key), replaced / line.learner)
 
 
 def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path) -> None:

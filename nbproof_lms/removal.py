@@ -15,7 +15,7 @@ from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.places import places
 from nbproof.run.journal import RunState, forget_problems
 from nbproof.text import counted, in_utc
-from nbproof_lms.handback import pages_of, take_out_pages
+from nbproof_lms.handback import is_in_parcels
 from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, members_of, strike_off
 
@@ -25,7 +25,8 @@ __all__ = ["remove", "traces"]
 def traces(root: Path, learner: str) -> list[str]:
     """All that a course holds of a learner, in words; nothing if there is nothing. Raises CourseError if it cannot be read."""
     found = [str(path.relative_to(root)) for path in _folders(root, learner)]
-    found += [f"their pages in {path}" for path in pages_of(root, {learner})]
+    if is_in_parcels(root, learner):
+        found.append("their pages in handback/, which goes whole: those of others are packed again")
     with opened_gradebook(root) as book:
         found += _in_gradebook(book, learner) if book is not None else []
     if learner in {member.learner for member in members_of(root)}:
@@ -46,24 +47,17 @@ def _folders(root: Path, learner: str) -> list[Path]:
 
 def _in_gradebook(book: Any, learner: str) -> list[str]:
     """What the gradebook holds of a learner: marks, comments and extensions are what nothing brings back."""
-    from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, SubmittedNotebook
+    from nbgrader.api import Student, SubmittedAssignment
 
     if book.db.get(Student, learner) is None:
         return []
-    own = book.db.query(SubmittedAssignment.id).filter(SubmittedAssignment.student_id == learner)
-    notebooks = [row.id for row in book.db.query(SubmittedNotebook.id).filter(SubmittedNotebook.assignment_id.in_(own))]
-    by_hand = sum(
-        book.db.query(kind.id).filter(kind.notebook_id.in_(notebooks), given.isnot(None)).count()
-        for kind, given in ((Grade, Grade.manual_score), (Comment, Comment.manual_comment))
-    )
-    given = f", with marks or comments given by hand: {by_hand}" if by_hand else ""
-    told = [f"the gradebook's {counted(own.count(), 'submission')}{given}"]
+    own = book.db.query(SubmittedAssignment.id).filter(SubmittedAssignment.student_id == learner).count()
+    told = [f"the gradebook's {counted(own, 'submission')}, with all marks and comments given by hand"]
     extensions = due_dates_in(book).extensions.items()
-    return told + [
-        f"their extension of {lesson}, until {in_utc(until)}"
-        for (whose, lesson), until in extensions
-        if whose == learner
+    told += [
+        f"their extension of {lesson}, until {in_utc(until)}" for (who, lesson), until in extensions if who == learner
     ]
+    return told
 
 
 def remove(root: Path, learners: Collection[str]) -> None:
@@ -76,8 +70,8 @@ def remove(root: Path, learners: Collection[str]) -> None:
         for learner in sorted(gone):
             for path in _folders(root, learner):
                 _delete(path)
-        # Before the lists forget whose number is whose.
-        take_out_pages(root, gone)
+        if any(is_in_parcels(root, learner) for learner in gone):
+            shutil.rmtree(root / "handback")
         _out_of_lists(root, gone)
         strike_off(root, gone)
         forget_problems(root, gone)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
@@ -22,10 +20,10 @@ from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable, some_of
 from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
-from nbproof_lms.members import Member, read_names
-from nbproof_lms.names import plain, why_no_learner
+from nbproof_lms.members import Member
+from nbproof_lms.names import why_no_learner
 from nbproof_lms.removal import remove, traces
-from nbproof_lms.roster import ROSTER, enrol, members_of
+from nbproof_lms.roster import ROSTER, enrol, import_roster, members_of
 
 __all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
 
@@ -78,50 +76,42 @@ def _table(people: Collection[Member], cells: Mapping[Key, str], listed: Collect
 
 
 def add_learner(root: Path, learner: str, name: str, email: str, also: Sequence[str] = ()) -> int:
-    """Put one learner on the roster, or a name, an address and other names to one who is there.
-
-    Whoever is on the roster under one of the other names is the same person from now on.
-    """
+    """Put one learner on the roster, or a name, an address and other names to one who is there."""
+    there = {member.learner for member in members_of(root)}
     if why := why_no_learner(learner):
         raise UsageError(
             f"{learner!r} cannot be a learner's id: {why}",
             "roster add",
             f"choose another id, such as: {course_command('roster add jdoe')} --name 'J. Doe'",
         )
+    if taken := sorted(there & {*also} - {learner}):
+        raise UsageError(
+            f"{taken[0]} is on the roster, and nobody else's other name",
+            "roster add --also",
+            f"if they are one person, make one line of the two in {ROSTER}. Marks, extensions and submitted/ stay with an id",
+        )
     with only_run(root):
-        done = enrol(root, [Member(learner, name, email, tuple(also))], by_hand=True)
-    there = done.ids[learner]
-    called = learner if there == learner else f"{learner}, who is {there} there,"
+        done = enrol(root, [Member(learner, name, email, tuple(also))])
+    learner = done.ids[learner]
     told = "is already on the roster"
     if done.added:
         told = "is now on the roster"
     elif done.changed:
         told = "was on the roster, and is changed"
-    print(f"{called} {told}: {(root / ROSTER).resolve()}")
-    for gone in done.merged:
-        print(f"{gone} is {there} from now on, and has no line there any more")
-        print(
-            f"note: extensions, marks and comments given by hand, and submitted/{gone} stay with {gone}. Next: give {there} what "
-            f"is theirs, by `roster extend` and in formgrader; collect again what came as {gone}; then "
-            f"{course_command(f'roster remove {shlex.quote(gone)}', root)}, which says first what will go"
-        )
-    for note in done.notes:
-        print(f"note: {note}")
+    for line in (f"{learner} {told}: {(root / ROSTER).resolve()}", *(f"note: {note}" for note in done.notes)):
+        print(line)
     return 0
 
 
 def import_names(root: Path, file: Path) -> int:
     """Put everybody of a table on the roster."""
-    roster = read_names(file, course_command("roster import"))
     with only_run(root):
-        done = enrol(root, roster.members)
-    for note in (*roster.notes, *done.notes):
+        done = import_roster(root, file, course_command("roster import"))
+    for note in done.notes:
         print(f"note: {note}")
-    before = len(roster.members) - len(done.added)
-    print(
-        f"{len(done.added)} added, {before} were there before, {len(done.changed)} of them changed: "
-        f"{(root / ROSTER).resolve()}"
-    )
+    before = len(done.ids) - len(done.added)
+    told = f"{len(done.added)} added, {before} were there before, {len(done.changed)} of them changed"
+    print(f"{told}: {(root / ROSTER).resolve()}")
     if done.changed:
         print(f"changed: {some_of(done.changed, 8)}")
     return 0
@@ -158,11 +148,7 @@ def _agreed(count: int) -> bool:
 
 
 def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
-    people = people_of(root)
-    known = {plain(name): name for name in people}
-    close = [one.learner for one in people.values() if one.name and plain(one.name) == plain(unknown[0])]
-    close = close or [known[name] for name in difflib.get_close_matches(plain(unknown[0]), known, 3, 0.6)]
-    then = f"did you mean {' or '.join(close)}?" if close else f"{course_command('roster', root)} shows everybody"
+    then = f"{course_command('roster', root)} shows everybody, with the ids that commands take"
     return UsageError(f"no learner is called {', '.join(map(repr, unknown))}", str(root.resolve()), then)
 
 

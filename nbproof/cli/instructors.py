@@ -100,8 +100,6 @@ _FEEDBACK = Options(
             help="hand back what is new or changed: one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or "
             "Canvas's 'Re-Upload Submissions'; or a CSV for a mail merge, which names the pages in feedback/",
         ),
-        option("--out", type=Path, metavar="DIR", help="with --for: where to write (default: handback/)"),
-        option("--excel", action="store_true", help="with --for folder: a CSV as Excel and Word read UTF-8"),
     ),
     "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
     "Only pages of which something changed are written. Exit code 1: a page could not be written, or nothing says "
@@ -113,12 +111,6 @@ def _feedback(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
     given = arguments
-    if (given.out or given.excel) and not given.target:
-        raise UsageError(
-            "pages are written into feedback/; --out and --excel are for handing them back",
-            course_command("feedback"),
-            "add --for moodle, --for canvas or --for folder",
-        )
     with progress("feedback"):
         from nbproof.run.batch import follow_marks
         from nbproof_lms.handback_command import hand_back_pages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +34,7 @@ def report(request: Namespace) -> int:
         from nbproof.report.report import folder_of, make_report
         from nbproof.run.batch import follow_marks
         from nbproof_lms.attendance import known_of
-        from nbproof_lms.grades_command import columns_of, exports_of, grade_files, known_elsewhere
+        from nbproof_lms.grade_files import columns_of, exports_of, grade_files, known_elsewhere
 
     exports = exports_of(request)
     if request.anonymous and exports:
@@ -61,7 +60,7 @@ def report(request: Namespace) -> int:
         path = folder / f"{name}.csv"
         _save(path, file.data)
         out = sys.stderr if request.json else sys.stdout
-        complete &= _tell_file(name, file, path, known_elsewhere(request.course, name, made), exports[name], out)
+        complete &= _tell_file(name, file, path, known_elsewhere(name, made), out)
     for error in (*results.unreadable, *refused):
         print("\n".join(error.lines()), file=sys.stderr)
     return 0 if complete else 1
@@ -127,14 +126,13 @@ def _lesson_table(results: ClassResults) -> Table:
     return table
 
 
-def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], export: Path, out: IO[str]) -> bool:
+def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], out: IO[str]) -> bool:
     """What stands in the file, and whether nobody has to do anything about the rest. ``elsewhere``: learners of another LMS."""
     lines = [f"{(name + ':').ljust(10)} {path.resolve()}  ({counted(file.filled, 'grade')})"]
     lines += [f"  {lesson}: in the column {printable(column)!r}" for lesson, column in file.columns.items()]
     lines += [f"  note: {note}" for note in file.notes]
     if elsewhere:
         lines.append(f"  {counted(len(elsewhere), 'learner')} of another LMS: their grades are not for this file")
-    lines += _unclear_columns(name, file, export)
     unknown = [learner for learner in file.unmatched if learner not in elsewhere]
     theirs = f"{name.capitalize()}'s export"
     lines += [f"  ! {printable(who)}: has a grade, and {theirs} has no such person" for who in unknown]
@@ -146,12 +144,4 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
         lines.append(f"        {add}, with name or address as the export has them, then run the same report again;")
         lines.append("        or, if the class is in two LMSs: name the other's export as well")
     print("\n".join(lines), file=out)
-    return not (unknown or file.unclear or file.unclear_columns)
-
-
-def _unclear_columns(name: str, file: GradeFile, export: Path) -> Iterator[str]:
-    for lesson, columns in file.unclear_columns.items():
-        told = " or ".join(repr(printable(column)) for column in columns)
-        words = ("report", f"--{name}", str(export), "--column", f"{lesson}={columns[0]}")
-        yield f"  ! {lesson}: its grades are not in the file: they may belong to {told}"
-        yield f"  next: say which it is, such as: {course_command(shlex.join(words))}"
+    return not (unknown or file.unclear)

@@ -31,11 +31,10 @@ class Brightspace(System):
     name = "Brightspace"
     patterns = (_ENTRY,)
     lasting_numbers = True
-    own_name = re.compile(r"(?!\d+-\d)[^_]{1,150} Download [^_]{0,50}\d{4} \d{3,4}(?: [AP]M)?")
     own_files = re.compile(r"index\.html")
     export = "in Brightspace: Grades, Export, with Org Defined ID and Points Grade"
 
-    def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
+    def entry(self, found: re.Match[str]) -> LmsEntry | None:
         """``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``; the time is the school's, and counts as UTC."""
         return LmsEntry(
             found["name"], found["file"] or "", found["account"], _when(found["time"]), number=int(found["number"])

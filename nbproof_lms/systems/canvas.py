@@ -25,8 +25,10 @@ _ANONYMOUS = re.compile(
     r"(?P<late>LATE_)?(?P<name>anon_[A-Za-z0-9]{5})_(?:(?P<number>\d{1,20})_(?P<file>.+)|text\.html?)",
     re.DOTALL | re.ASCII,
 )
-# So somebody's name may hold, or end with, another's number after all: then two more follow, as they may in a file's name.
-_TWO_MORE = re.compile(r"(?=(?:^|_)(LATE_)?([1-9]\d*)_[1-9]\d*_)", re.ASCII)
+# So somebody's name may hold, or end with, another's number after all: then two more follow, as they may in a file's name. The
+# second of them is a file's in Canvas, which has numbered millions: not that of ``3_1_intro.ipynb``.
+_TWO_MORE = re.compile(r"(?=(?:^|_)(LATE_)?([1-9]\d*)_[1-9]\d{2,}_)", re.ASCII)
+_HIDDEN = "Canvas hides whose it is: post the grades there, or turn anonymous grading off, and download again"
 
 
 class Canvas(System):
@@ -35,13 +37,14 @@ class Canvas(System):
     name = "Canvas"
     patterns = (_ANONYMOUS, _FILE)
     lasting_numbers = True
+    roster_number = "{}"
     export = "in Canvas: Grades, Export"
     upload = "in Canvas, in the lesson's assignment: Re-Upload Submissions, below Download Submissions"
     upload_remark = (
         "Canvas names each page after the notebook that was handed in: tell your learners to save it as .html"
     )
 
-    def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
+    def entry(self, found: re.Match[str]) -> LmsEntry | None:
         """``doejane_LATE_123_456_work.ipynb``: name, the learner's number, the file's."""
         groups = found.groupdict(default="")
         account, more = groups.get("account", ""), _TWO_MORE.findall(f"{groups['number']}_{groups['file']}")
@@ -51,7 +54,7 @@ class Canvas(System):
             account,
             late=bool(groups["late"]),
             number=0 if more else int(groups["number"] or 0),
-            hidden=found.re is _ANONYMOUS,
+            unsure=_HIDDEN if found.re is _ANONYMOUS else "",
             others=tuple(number for late, number in more if late or number != account),
         )
 

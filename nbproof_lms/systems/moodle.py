@@ -9,7 +9,6 @@ feedback file is then called. A later file of the same name replaces the earlier
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from nbproof_lms.csv_table import (
     FIRST,
@@ -41,7 +40,7 @@ class Moodle(System):
 
     name = "Moodle"
     patterns = (_ENTRY,)
-    own_name = re.compile(r"(?!\d+-\d)[^_]{1,100}-[^_]{1,150}-\d{3,9}")
+    roster_number = "participant {}"
     dates_entries = True
     export = "in Moodle: the assignment, Download grading worksheet"
     upload = (
@@ -50,17 +49,12 @@ class Moodle(System):
     )
     upload_remark = "the assignment's settings must have the feedback type 'Feedback files'"
 
-    def entry(self, found: re.Match[str], below: bool) -> LmsEntry | None:
+    def entry(self, found: re.Match[str]) -> LmsEntry | None:
         """``Jane Doe_123_assignsubmission_file_work.ipynb``, or a folder of that name: the number is this assignment's."""
         name = " ".join(found["name"].split())
         if _BLIND.fullmatch(bare(name)):
             name = f"{name} {found['account']}"
         return LmsEntry(name, found["file"], found["account"])
-
-    def also_called(self, name: str) -> Sequence[str]:
-        """``Group A-Jane Doe``: the group, if one is chosen or hands in together. ``Jean-Paul Roe`` is a name."""
-        ends = [found.start() for found in re.finditer("-", name) if re.search(r"[\s\d]", name[: found.start()])]
-        return [rest for at in ends if " " in (rest := name[at + 1 :].strip())]
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
         """A grading worksheet of one assignment, or an export of the gradebook."""

@@ -97,7 +97,7 @@ def test_what_cannot_be_is_said_with_the_next_command(
     roster("due", LESSON, "2026-11-20")
     capsys.readouterr()
     for words, said in (
-        (("extend", "adda", LESSON, "2026-11-30"), "did you mean ada?"),
+        (("extend", "adda", LESSON, "2026-11-30"), "no learner is called 'adda'"),
         (("extend", "ada", LESSON, "2026-11-20"), "not later than for the class"),
         (("extend", "ada", "09_none", "2026-11-30"), "no lesson is called '09_none'"),
         (("due", LESSON, "soon"), "'soon' is no time"),

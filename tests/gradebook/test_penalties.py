@@ -198,9 +198,13 @@ def test_what_the_lms_calls_late_costs_what_being_late_costs(
     assert told(_by_word(said_late)) == {"early": (False, 0, 0), "late": (True, 1, 1.5)}
     assert _penalties(said_late) == {"early": None, "late": 1.5}
     assert told(_by_word(said_late)) == {"early": (False, 0, 0), "late": (True, 1, 1.5)}, "and stays so"
-    right = (said_late.root / "submitted" / "late" / LESSON / f"{LESSON}.ipynb").read_bytes()
-    _canvas(said_late.root, tmp_path_factory.mktemp("up"), {f"late_1_9_{LESSON}-1.ipynb": right + b" "})
-    assert told(_by_word(said_late)) == {"late": (False, 0, 0)}, "the copy that counts now was on time"
+    right, other = (
+        (said_late.root / f"submitted/{who}/{LESSON}/{LESSON}.ipynb").read_bytes() for who in ("late", "early")
+    )
+    again = {f"late_1_9_{LESSON}-1.ipynb": right + b" ", f"early_2_6_{LESSON}.ipynb": other}
+    _canvas(said_late.root, tmp_path_factory.mktemp("up"), again)
+    told_now = {"early": (False, 0, 0), "late": (False, 0, 0)}
+    assert told(_by_word(said_late)) == told_now, "the copy that counts now was on time"
 
 
 ROOT = Path(__file__).parent.parent.parent

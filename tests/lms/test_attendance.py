@@ -14,9 +14,8 @@ from nbproof.cli.class_table import Told, is_incomplete, summary_line
 from nbproof.cli.main import main
 from nbproof.gradebook.marks import Lateness, Mark
 from nbproof.report.lateness import how_late, late_lines
-from nbproof.report.records import read_class
 from nbproof_lms import collect
-from nbproof_lms.attendance import attend, known_of, lines_of, people_of
+from nbproof_lms.attendance import attend, lines_of, people_of
 from tests.lms.uploads import make_course, notebook, zipped
 from tests.report.made import class_of, scored
 
@@ -146,12 +145,3 @@ def test_a_list_in_collected_that_is_broken_harms_nobody(course: Path) -> None:
         folder.mkdir()
         (folder / "list.json").write_text(text)
     assert main(["report", "--course", str(course)]) == 0
-
-
-def test_names_that_an_lms_turns_round_are_first_and_last_names(course: Path) -> None:
-    (course / "roster.csv").write_text('learner,name,email\njd,"Doe, Jane",\nbr,Bob Roe,\nkl,"Lee, Kim, Dr.",\n')
-    people = {one.id: one for one in read_class(course, [], told=known_of(course)).people}
-    assert [(people[who].first_name, people[who].last_name) for who in ("jd", "br", "kl")] == [
-        ("Jane", "Doe"), ("Bob Roe", ""), ("Lee, Kim, Dr.", ""),
-    ]  # fmt: skip
-    assert people["jd"].called == "jd (Jane Doe)"

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,10 @@ from nbproof.cli.main import course_parser, main
 from nbproof.errors import UsageError
 from nbproof.run.lock import only_run
 from nbproof_lms import collect, placing
-from nbproof_lms.arrivals import ArrivedPiece
-from nbproof_lms.choosing import attach
 from nbproof_lms.collected_table import cures
-from nbproof_lms.filing import Item, Kind
-from nbproof_lms.outcome import STATUSES, Line
-from nbproof_lms.placing import Desk
+from nbproof_lms.members import Member
+from nbproof_lms.outcome import STATUSES
+from nbproof_lms.roster import enrol
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, folder_of, notebook, zipped
 
@@ -58,14 +55,8 @@ def test_all_that_came_is_kept_and_accounted_for(upload: str, collecting: Collec
 
 
 @pytest.mark.parametrize("upload", ["upload.zip", "folder"])
-def test_the_same_upload_again_and_a_dry_run_change_nothing(upload: str, collecting: Collecting, course: Path) -> None:
-    before = everything(course)
-    dry = collecting(MIXED, upload, dry_run=True)
-    assert everything(course) == before
-    wet = collecting(MIXED, upload)
-    assert [(one.name, one.status, one.why) for one in wet.lines] == [
-        (one.name, one.status, one.why) for one in dry.lines
-    ]
+def test_the_same_upload_again_changes_nothing(upload: str, collecting: Collecting, course: Path) -> None:
+    collecting(MIXED, upload)
     before = everything(course)
     collected = collecting(MIXED, upload)
     assert everything(course) == before
@@ -76,8 +67,8 @@ def test_names_that_come_later_place_what_was_left(collecting: Collecting, cours
     names = tmp_path / "names.csv"
     files = {"Homework.ipynb": A, "x-17.ipynb": B}
     names.write_text("learner,file\njane,Homework\nbob,x-17\n")
-    assert len(collecting({"Untitled 1.ipynb": A, **files}).needs_person) >= 2
-    collecting({"Untitled 1.ipynb": A, **files}, names=names)
+    assert len(collecting(files).needs_person) == 2
+    collecting(files, names=names)
     assert (course / "submitted/bob/01_first/01_first.ipynb").read_bytes() == B
     assert len(list((course / "collected").glob("0*"))) == 1
 
@@ -91,31 +82,18 @@ def test_for_one_lesson_another_lesson_is_not_taken(collecting: Collecting, cour
     assert endings["lee"][0] == "taken"
     assert {line.learner for line in collected.needs_person} == {"jane", "lee"}
     assert (course / "submitted/lee/02_other/02_other.ipynb").read_bytes() == b"{broken"
-    assert [line.partition(":")[0].strip() for line in cures(collected, course)] == ["another lesson's"]
+    assert ["Of another lesson's" in line for line in cures(collected, course)] == [True]
     assert not (course / "submitted/jane").exists()
 
 
 def test_data_lies_beside_its_own_notebook(collecting: Collecting, course: Path) -> None:
     files = {"jane/01_first/x.ipynb": A, "jane/01_first/data/a.csv": b"1", "jane/02_other/x.ipynb": OTHER,
-             "jane/02_other/a.csv": b"2", "jane/what.csv": b"3"}  # fmt: skip
+             "jane/02_other/a.csv": b"2", "jane/what.csv": b"3", "bob/x.ipynb": A}  # fmt: skip
     collected = collecting(files, "folder")
     assert everything(course / "submitted/jane") == {
         "01_first/01_first.ipynb": A, "01_first/data/a.csv": b"1", "02_other/02_other.ipynb": OTHER, "02_other/a.csv": b"2",
     }  # fmt: skip
     assert [line.name for line in collected.needs_person] == ["jane/what.csv"]
-
-
-def test_thousands_of_data_files_beside_one_notebook_are_sorted_quickly(course: Path, tmp_path: Path) -> None:
-    def item(name: str, kind: Kind, **told: str) -> Item:
-        line = Line(name, learner="jane", lesson="01_first", **told)
-        return Item(line, ArrivedPiece(("jane", name)), tmp_path, kind=kind, called=name)
-
-    items = [item("x.ipynb", Kind.NOTEBOOK, status="taken")]
-    items += [item(f"{number}.csv", Kind.DATA) for number in range(5_000)]
-    start = time.process_time()
-    found = attach([*items, item("7.CSV", Kind.DATA)], Desk(course))
-    assert time.process_time() - start < 3
-    assert [one.line.status for one in found] == ["taken", *["data file"] * 5_000, "no notebook"]
 
 
 @pytest.mark.parametrize(
@@ -164,10 +142,12 @@ def test_several_uploads_and_loose_files_at_once(course: Path, tmp_path: Path) -
         {
             "a.zip": zipped({"jane/x.ipynb": A, "lee/x.ipynb": B}),
             "b/jane/y.ipynb": OTHER,
+            "b/lee/y.ipynb": b"{}",
             "bob.ipynb": B,
             "eve.ipynb": A,
         },
     )
+    enrol(course, [Member(name) for name in ("bob", "eve", "jane", "lee")])
     collected = collect(course, [came / "a.zip", came / "b", came / "bob.ipynb", came / "eve.ipynb"])
     assert [upload.folder for upload in collected.uploads] == ["0001-a.zip", "0002-b", "0003-files"]
     assert sorted(str(path.relative_to(course / "submitted")) for path in (course / "submitted").glob("*/*")) == [
@@ -226,7 +206,7 @@ def test_two_at_once_do_not_meet(course: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 WRONG = {
-    "no such path": (["{up}/none.zip"], "there is no such upload"),
+    "no such path": (["{up}/none.zip"], "there is no such folder or file"),
     "the course itself": (["{course}"], "this folder is the course's own"),
     "what holds the course": (["{course}/.."], "this folder holds the course itself"),
     "a part of the course": (["{course}/release"], "this folder is the course's own"),
@@ -234,7 +214,7 @@ WRONG = {
     "no such names": (["{up}", "--names", "{up}/none.csv"], "the names cannot be read"),
     "a wrong table": (["{up}", "--names", "{up}/n.csv"], "no column of the names"),
     "no course": (["{up}", "--course", "{up}/.."], "there is no lesson to collect for"),
-    "a device": (["/dev/null"], "the upload is neither a folder nor a file"),
+    "a device": (["/dev/null"], "there is no such folder or file"),
 }
 
 
@@ -265,11 +245,11 @@ def test_an_upload_that_cannot_be_unpacked_is_kept_and_listed(
 def test_the_command_prints_every_file_and_its_exit_code_tells(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "good.zip").write_bytes(zipped({"jane_1_5_01_first.ipynb": A}))
-    (tmp_path / "mixed.zip").write_bytes(zipped({**MIXED, "[red]x[/]_7_7_\x1b[2J.ipynb": A}))
+    (tmp_path / "good.zip").write_bytes(zipped({"jane_1_5_01_first.ipynb": A, "bob_2_6_x.ipynb": B}))
+    (tmp_path / "mixed.zip").write_bytes(zipped({**MIXED, "[red]x_7_7_\x1b[2J.ipynb": A}))
     assert main(["collect", str(tmp_path / "good.zip"), "--course", str(course)]) == 0
     told = capsys.readouterr().out
-    assert "jane_1_5_01_first.ipynb" in told and "1 taken" in told
+    assert "jane_1_5_01_first.ipynb" in told and "2 taken" in told
     assert main(["collect", str(tmp_path / "mixed.zip"), "--course", str(course)]) == 1
     told = capsys.readouterr().out
     assert "\x1b" not in told and "need you" in told and "no lesson known: --lesson LESSON" in told
