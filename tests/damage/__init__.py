@@ -58,7 +58,7 @@ ELSEWHERE = frozenset(
     }
 )
 """Answers that stand elsewhere, while the TODO cell is as it was handed out."""
-_UNSURE = ("todos merged", "merged into setup")
+_UNSURE = ("todos merged", "merged into setup", "merged into prose", "todo as text, id lost")
 WAITS = ELSEWHERE.union(_UNSURE)
 """Damage that leaves nobody certain of what is whose: a person has to look."""
 

@@ -67,9 +67,7 @@ EDITED: dict[str, Callable[[Work], None]] = {
     "scratch cells": scratch_cells,
     "locked cells edited": locked_cells_edited,
     "prompts": _in_code(_prompts),
-    "numbered prompts": _in_code(_numbered),
     "tabs": _in_code(_tabs),
-    "lines end in spaces": _in_code(lambda text: text.replace("\n", "   \n")),
     "lines end in CRLF": _in_code(lambda text: text.replace("\n", "\r\n")),
 }
 
@@ -294,14 +292,11 @@ LOST_AND_COPIED: dict[str, Callable[[Work], None]] = {
     "metadata garbled": metadata_garbled,
     "id renamed": id_renamed,
     "tests deleted": _deleted("test"),
-    "setup deleted": _deleted("setup"),
     "prose deleted": _deleted("prose"),
-    "showing cells deleted": _deleted("show"),
     "todo deleted": todo_deleted,
     "todos deleted": todos_deleted,
     "copy is stub": _copied(1),
     "copy was worked on": _copied(0),
-    "copy is the same": copy_is_the_same,
     "earlier version above": earlier_version_above,
     "all twice": lambda work: work.cells.extend(copy.deepcopy(work.cells)),
 }
@@ -378,7 +373,6 @@ SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
     "split": _split(2, lambda number, of: True),
     "split, id below": _split(2, lambda number, of: number == of - 1),
     "split, id above": _split(2, lambda number, of: number == 0),
-    "split in three": _split(3, lambda number, of: True),
     "split in three, one id": _split(3, lambda number, of: number == 0),
     "merged with test": _merged_with("test", keep_todo=True),
     "merged into test": _merged_with("test", keep_todo=False),
@@ -387,6 +381,5 @@ SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
     "merged into setup": _merged_with("setup", keep_todo=False),
     "merged into prose": merged_into_prose,
     "todo as text": _turned("markdown"),
-    "todo as raw": _turned("raw"),
     "todo as text, id lost": _turned("markdown", bare=True),
 }

@@ -16,7 +16,8 @@ from nbproof.marking.marker import read_answers
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.answers import Answers
-from nbproof.recover.pieces import OwnCell, own_cells
+from nbproof.recover.notebook_bytes import cells_in
+from nbproof.recover.own_cells import OwnCell, own_cells
 from nbproof.recover.search import found_in
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench
@@ -288,10 +289,9 @@ def test_marks_of_the_grader_in_a_submission_mean_nothing(blueprint: Blueprint) 
 
 
 def test_ids_decide_which_cells_are_own(blueprint: Blueprint) -> None:
-    from nbproof.recover.notebook_bytes import plain_cells
 
     data = _handed_in(blueprint, RIGHT, [("instead of shown", "shown = 9"), ("below test_first", "mine = 1")])
-    found = own_cells(blueprint.handout, plain_cells(data) or [])
+    found = own_cells(blueprint.handout, cells_in(data)[0])
     assert [(one.source, one.place) for one in found] == [("shown = 9", 2), ("mine = 1", None)]
 
 
