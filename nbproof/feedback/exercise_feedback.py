@@ -207,7 +207,7 @@ class WrittenCard(Card):
     """One answer that a person marks."""
 
     def __init__(self, learner: Addressee, one: WrittenAnswer) -> None:
-        super().__init__(learner, one.id, one.title, [one.id], one.max_score)
+        super().__init__(learner, one.id, "", [one.id], one.max_score)
         (mark,) = self.marks
         self.answered, self.score = one.answered, mark.score if mark else 0.0
         self.code = one.code

@@ -47,7 +47,6 @@ class WrittenAnswer:
     """What a person is to mark, or need not, because nobody has written anything. Its text is among the answers."""
 
     id: str
-    title: str
     max_score: float
     answered: bool
     code: bool = False

@@ -8,12 +8,10 @@ of itself comes through as it is: no message, no print, no name, no picture. ``d
 from __future__ import annotations
 
 import builtins
-import keyword
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 from nbproof.course_file import the_course
 from nbproof.display.help import known_hint
@@ -205,35 +203,8 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?")
 _SIGNS = frozenset("()[]{}.,:=-+…`' ")
 
 
-_MESSAGES = (
-    r"unsupported operand type\(s\) for [-+*/@%&|<>=]{1,3}: <type> and <type>",
-    r"<type> object is not (?:callable|subscriptable|iterable)",
-    r"<type> object does not support item assignment",
-    r"(?:list|tuple) index out of range",
-    r"(?:too many|not enough) values to unpack \(expected <n>(?:, got <n>)?\)",
-    r"division by zero",
-)
-"""Messages of Python, in which nothing but small numbers can differ; those of leaf types go with them."""
-_WITH_A_NAME = (
-    r"<type> object has no attribute '<name>'",
-    r"name '<name>' is not defined",
-    r"<name>\(\) takes \d positional arguments? but \d (?:was|were) given",
-    r"<name>\(\) missing \d required positional arguments?",
-)
-"""Messages with a name, which must be one that was handed in."""
-
-
 def _types() -> frozenset[str]:
     return _TYPES.union(leaf_words().types)
-
-
-@cache
-def _pattern(text: str, leaves: tuple[str, ...]) -> re.Pattern[str]:
-    """``<n>``: a small number, ``<type>``: a known type in quotes, ``<name>``: a name."""
-    library = f"(?:(?:{'|'.join(leaves)})\\.)?" if leaves else ""
-    known = rf"'{library}(?:{'|'.join(sorted(_types()))})'"
-    filled = text.replace("<n>", r"\d{1,4}").replace("<type>", known).replace("<name>", r"(\w{1,60})")
-    return re.compile(filled)
 
 
 def known_lines(rebuilt: Answers) -> frozenset[str]:
@@ -296,20 +267,8 @@ def _short(number: str) -> str:
 
 
 def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[str]) -> ProbeError:
-    """An error in a hidden check, in our own words and names that were handed in; without its kind if nobody knows that."""
+    """An error in a hidden check: its kind, if that is a built-in one, and the line of those that were handed in."""
     told = replace(trouble, code=trouble.code if trouble.code in lines else "", inside="", wanted="")
     if trouble.kind == UNANSWERED and trouble.name in names:
         return replace(told, message=trouble.message if trouble.message in {"", *_types()} else UNTOLD)
-    kind = trouble.kind if trouble.kind in _ERRORS else ""
-    return replace(told, kind=kind, message=_message(trouble.message, lines), name="")
-
-
-def _message(message: str, lines: Collection[str]) -> str:
-    leaves = the_course().leaves
-    if any(_pattern(text, leaves).fullmatch(message) for text in (*_MESSAGES, *leaf_words().messages)):
-        return message
-    for text in _WITH_A_NAME:
-        found = _pattern(text, leaves).match(message)
-        if found and not keyword.iskeyword(found[1]) and any(re.search(rf"\b{found[1]}\b", line) for line in lines):
-            return found[0]
-    return ""
+    return replace(told, kind=trouble.kind if trouble.kind in _ERRORS else "", message="", name="")

@@ -80,8 +80,6 @@ class Words:
     """Words that say what form its values have."""
     types: tuple[str, ...] = ()
     """Names of its classes."""
-    messages: tuple[str, ...] = ()
-    """Its errors, as patterns in which nothing but small numbers, ``<n>``, can differ."""
     aliases: tuple[str, ...] = ()
     """What code calls it."""
     called: tuple[str, ...] = ()

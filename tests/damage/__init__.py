@@ -1,7 +1,7 @@
 """Made damage: what happens to notebooks on their way from a learner to a grader, as seeded functions.
 
 ``damaged(notebook, names, release, seed)`` damages a handed-in notebook in one or several ways. What is done to cells
-stands in ``lost``, ``joined``, ``moved`` and ``edited``, what is done to files in ``files``.
+stands in ``cells``, what is done to files in ``files``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.cells import kind_of, name_of
-from tests.damage.cells import EDITED, LOSE_IDS, LOST_AND_COPIED, MOVED, SPLIT_AND_MERGED
+from tests.damage.cells import EDITED, LOSE_IDS, LOST_AND_COPIED, MOVED, SPLIT_AND_MERGED, NothingLeft, Work
 from tests.damage.files import FILES
-from tests.damage.work import NothingLeft, Work
 
 CELLS = {**LOST_AND_COPIED, **SPLIT_AND_MERGED, **MOVED, **EDITED}
 """What is done to cells."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.cells import text_of
-from tests.damage.work import code, text
+from tests.damage.cells import code, text
 
 Notebook = dict[str, Any]
 Write = Callable[[Notebook, random.Random], tuple[bytes, set[str]]]
@@ -109,13 +109,6 @@ def _as_script(text: str) -> str:
     return "#!/usr/bin/env python\n# coding: utf-8\n\n" + "".join(f"# In[ ]:\n\n\n{source}\n\n\n" for source in code)
 
 
-def _as_markdown(text: str) -> str:
-    cells = json.loads(text)["cells"]
-    return "\n\n".join(
-        f"```python\n{text_of(cell)}\n```" if cell["cell_type"] == "code" else text_of(cell) for cell in cells
-    )
-
-
 def _commas(text: str, pick: random.Random) -> str:
     return re.sub(r"\n( *)([\]}])", lambda m: f",\n{m[1]}{m[2]}" if pick.random() < 0.5 else m[0], text)
 
@@ -133,7 +126,6 @@ _LOGIN = (
     "<!DOCTYPE html><html><head><title>Log in to the site | University</title></head><body>"
     '<form action="/login"><input name="user"><input type="password" name="pass"></form></body></html>'
 )
-_ERROR = "<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1><p>Moodle</p></body></html>"
 
 _BICYCLE = {"nbgrader": {"grade_id": "bicycle", "solution": True, "grade": False}}
 _OTHER = json.dumps(

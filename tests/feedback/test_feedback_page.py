@@ -292,7 +292,7 @@ def test_written_answers(looked_at: Look, answered: bool, cell: CellMark | None,
     says, kind, points = said
     comments = {"why": "Well put."} if cell and cell.given else {}
     marks = Mark(NOTHING_GIVEN.verdict, 2.0, {"why": cell} if cell else {}, comments)
-    text = page(marks=marks, written=(WrittenAnswer("why", "Why", 2.0, answered),), answers={"why": f"Because\n{EVIL}"})
+    text = page(marks=marks, written=(WrittenAnswer("why", 2.0, answered),), answers={"why": f"Because\n{EVIL}"})
     tree = looked_at(text)
     card = tree.select_one(".card")
     assert says in words(card)
@@ -310,7 +310,7 @@ def test_pages_of_other_peoples_notebooks(looked_at: Look) -> None:
         page(
             exercise(squares, "passed"),
             titles={plot: "Plot `y`", squares: "Part B"},
-            written=(WrittenAnswer(plot, plot, 2.0, True, code=True),),
+            written=(WrittenAnswer(plot, 2.0, True, code=True),),
             answers={plot: "y = 1 / 0", squares: "x"},
             runs={plot: CellRun((picture,), "ZeroDivisionError: division by zero")},
         )

@@ -214,25 +214,6 @@ def test_what_was_recovered_and_fails_has_the_same_verdict_whoever_drives(room: 
     assert (first["status"], list(ended["one"]["verdict"]["recovered"])) == ("failed", ["first"])
 
 
-@pytest.mark.nightly
-def test_a_damaged_notebook_ends_alike_whoever_drives(room: Rehearsal) -> None:
-    """Recovered, waiting for a person, without a TODO cell, with a mark of git's, under another name: by both drivers."""
-    stub = "def first(x):\n    # TODO: 2 times x\n    pass  # TODO: your code"
-    wrong = "def first(x):\n    return x * 7"
-    _damage(room.hand_in("ran", RIGHT), "first", wrong, wrong, stub=stub)
-    _damage(room.hand_in("one", RIGHT), "first", wrong, stub=stub)
-    _damage(room.hand_in("off", RIGHT), "first", stub=stub)
-    _damage(room.hand_in("two", RIGHT), "first", f"{RIGHT['first']}\n\n{RIGHT['second']}")
-    _damage(room.hand_in("non", RIGHT), "second")
-    marked = room.hand_in("git", {**RIGHT, "third": wrong})
-    marked.write_text(
-        json.dumps(json.loads(marked.read_text()), indent=1).replace('"source"', '\n<<<<<<< HEAD\n"source"', 1)
-    )
-    other = room.hand_in("dis", RIGHT)
-    other.rename(other.with_name("my notebook (1).ipynb"))
-    assert set(_by_both(room.root, room.pool)) == {"ran", "one", "off", "two", "non", "git", "dis"}
-
-
 def _by_both(course: Path, pool: PoolMaker) -> dict[str, dict[str, Any]]:
     """What `course grade` makes of all that is handed in; fails if nbgrader, by the same seed, makes anything else of it."""
     grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool, seed=7)
