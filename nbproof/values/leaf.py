@@ -76,8 +76,6 @@ class Unlike:
 class Words:
     """How a library is spoken of: ``WORDS`` in ``<name>_words.py`` beside its leaf type, which imports nothing of it."""
 
-    form: tuple[str, ...] = ()
-    """Words that say what form its values have."""
     types: tuple[str, ...] = ()
     """Names of its classes."""
     aliases: tuple[str, ...] = ()

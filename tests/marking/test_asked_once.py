@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -240,8 +239,8 @@ def test_a_loss_in_a_hidden_check_costs_its_exercise_only(bench: Bench, requests
 
 
 TOLD = {
-    "a wrong value": ("return x * 3 if x.dim() == 1 else x * 4", "result is tensor([[", "wanted tensor([["),
-    "a wrong shape": ("return x * 3 if x.dim() == 1 else x[0]", "result has shape (4,), wanted (2, 4)", ""),
+    "a wrong value": ("return x * 3 if x.dim() == 1 else x * 4", "result is something else", "wanted tensor([["),
+    "a wrong shape": ("return x * 3 if x.dim() == 1 else x[0]", "result has shape something else, wanted (2, 4)", ""),
     "an error": (
         "return x * 3 if x.dim() == 1 else x @ x",
         "RuntimeError, in a hidden check",
@@ -260,9 +259,6 @@ def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(bench: Bench, wha
     assert also in ENGLISH.outcome(second)
     assert "my words" not in ENGLISH.outcome(second)
     assert all(finding.picture is None for finding in second.findings)
-    numbers = re.findall(r"\d+(?:\.\d+)?", repr(told_of.got) if (told_of := second.faults[0].difference) else "")
-    assert len(numbers) <= 6
-    assert all(len(one.replace(".", "").lstrip("0")) <= 4 for one in numbers)
 
 
 def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(

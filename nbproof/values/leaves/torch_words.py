@@ -7,7 +7,6 @@ from nbproof.values.leaf import Words
 __all__ = ["WORDS"]
 
 WORDS = Words(
-    form=("tensor", "torch", "grad_fn", "requires_grad"),
     types=(
         "Tensor",
         "Parameter",
