@@ -275,12 +275,6 @@ def test_only_what_a_probe_uses_is_left() -> None:
         assert public in part.source, public
 
 
-def test_the_half_runs_on_its_own() -> None:
-    namespace: dict[str, object] = {}
-    exec(compile(probe_part(CELL).source, "half", "exec"), namespace)
-    assert {"First", "Second"} <= set(namespace)
-
-
 @pytest.mark.slow
 def test_no_truth_of_a_lesson_goes_to_the_worker() -> None:
     cells = [cell for lesson in the_lessons() for exercise in lesson.exercises for cell in exercise.tests]

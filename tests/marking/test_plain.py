@@ -25,7 +25,7 @@ from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark, read_answers
 from nbproof.marking.plain import is_plain, scored
 from nbproof.marking.results import Verdict
-from nbproof.marking.titles import headings_in, is_made_up, titles_in
+from nbproof.marking.titles import headings_in, titles_in
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
@@ -443,8 +443,3 @@ def test_each_exercise_is_called_by_the_heading_above_it() -> None:
         "with_a_name": "Second: with a name",
         "cell-4123456789abcdef": "Part E",
     }
-
-
-def test_which_names_nobody_chose() -> None:
-    assert is_made_up("cell-d0be99db1c88ce43") and is_made_up("cell-4020c13e6761cb4r")
-    assert not any(map(is_made_up, ("squares", "part-a", "cell-a", "Q1-test")))

@@ -20,7 +20,7 @@ from nbproof.authoring.build import notebook_of
 from nbproof.authoring.lesson import read_lesson
 from nbproof.cli.class_table import Told, print_class
 from nbproof.marking.blueprint import read_blueprint
-from nbproof.marking.manual_answers import is_blank, shown
+from nbproof.marking.manual_answers import shown
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.testing import Rehearsal
@@ -235,11 +235,3 @@ def test_a_long_answer_is_cut_and_takes_no_time(text: str) -> None:
     page = markdown2html(shown(text))
     assert time.process_time() - start < 2
     assert len(page) < 300_000
-
-
-def test_a_question_knows_whether_it_is_answered(asking: Rehearsal) -> None:
-    (question,) = read_blueprint(asking.source(), course_config(asking.root)).written.values()
-    assert (question.points, question.stub) == (2, STUB)
-    assert [is_blank(question, text) for text in (STUB, f"\n{STUB} ", "", " \n", "x", f"{STUB} x")] == [True] * 2 + [
-        False
-    ] * 4
