@@ -14,6 +14,7 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from nbproof.cells import CellKind
@@ -37,16 +38,14 @@ from nbproof.recover.writings import bring
 
 __all__ = ["find_answers", "found_in"]
 
-_MOST_ANSWERS = 2_000_000
-"""Characters of all answers: more does not come back from a worker."""
-_MOST_STRAYS = 1_000
-"""Of cells without an id of this lesson: ten times what a lesson has."""
 _DISTINCT = 80
 """Characters of a released text that no other lesson has by chance."""
+_IMPORTS = re.compile(r"\b(?:from|import|run)\b.*")
 _MOST_JOINED = 3
 """Cells above or below a half of a split cell that may be the rest of it."""
 _MOST_WAITING = 8_000
 """Characters of what waits for a person, for one exercise."""
+_SPLIT = "The TODO cell was split into {} cells. They were put together again."
 _HEAD = "[Not certain to be the answer, and not marked: a person has to look.]"
 _NOT_CERTAIN = (
     "may be the answer, which is not certain: it has no marks yet, and a person has to look. "
@@ -57,18 +56,12 @@ _NOT_CERTAIN = (
 def found_in(handout: Handout, data: bytes, files: Mapping[str, str] | None = None) -> Answers:
     """What is found in the bytes of one submission, and in the scripts beside it. Raises Damaged."""
     cells, damage = cells_in(data)
-    found = find_answers(handout, cells, files)
-    if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
-        raise Damaged("its answers are longer than any that this course asks for")
-    return replace(found, damage=damage)
+    return replace(find_answers(handout, cells, files), damage=damage)
 
 
 def find_answers(handout: Handout, cells: Sequence[ExportedCell], files: Mapping[str, str] | None = None) -> Answers:
-    """Search everywhere, among a thousand cells of nobody's. Raises Damaged if the cells are none of this lesson's."""
-    known = {cell.name for cell in handout.cells if cell.name}
-    strays = itertools.count()
-    looked_at = [cell for cell in cells if cell.name in known or next(strays) < _MOST_STRAYS]
-    return _Search(handout, looked_at, files or {}).go()
+    """What is found in these cells. Raises Damaged if they are none of this lesson's."""
+    return _Search(handout, cells, files or {}).go()
 
 
 class _Piece(NamedTuple):
@@ -95,10 +88,11 @@ class _Search:
         """For each cell the place of the released one that it is, or that stands above it; -1 above all of them."""
         for at in range(len(cells)):
             self._take(at)
-        texts = "\n".join(cell.source for cell in cells)
-        # A file that the notebook mentions has run.
-        unused = {one: text for one, text in files.items() if not re.search(rf"\b{re.escape(_module(one))}\b", texts)}
-        self.strays += [_Piece(len(cells), text, False, True, f"the file {one}") for one, text in unused.items()]
+        code = "\n".join(cell.source for cell in cells if cell.kind == "code")
+        # What a cell imports or runs has run.
+        used = set(re.findall(r"\w+", "\n".join(_IMPORTS.findall(code))))
+        unused = [one for one in files if PurePosixPath(one).stem not in used]
+        self.strays += [_Piece(len(cells), files[one], False, True, f"the file {one}") for one in unused]
         self.above.append(-1)
         self.used: dict[int, int] = {}
         """Cells that are answers, or parts of them -> the place of the TODO cell."""
@@ -287,13 +281,6 @@ class _Search:
         for name, (text, told) in bring(self.handout, self.cells, self.places, self.found.answers).items():
             self.found.answers[name], self.found.recovered[name] = text, told
             self.found.lost.pop(name, None)
-
-
-_SPLIT = "The TODO cell was split into {} cells. They were put together again."
-
-
-def _module(file: str) -> str:
-    return file.rpartition("/")[2].removesuffix(".py")
 
 
 def _are_halves(pieces: Sequence[_Piece]) -> bool:
