@@ -48,9 +48,7 @@ ELSEWHERE = frozenset(
     {
         "answer below the check",
         "two answers at the end",
-        "answer above the heading",
         "answer fenced below the check",
-        "answer raw at the end",
         "answer in another cell",
         "answer in the setup cell",
         "answer commented out",

@@ -107,20 +107,10 @@ def _prompts(text: str) -> str:
     return "\n".join([f">>> {first}", *(f"... {line}" for line in others)])
 
 
-def _tabs(text: str) -> str:
-    lines = []
-    for line in text.split("\n"):
-        inner = line.lstrip(" ")
-        count, rest = divmod(len(line) - len(inner), 4)
-        lines.append("\t" * count + " " * rest + inner)
-    return "\n".join(lines)
-
-
 EDITED: dict[str, Callable[[Work], None]] = {
     "scratch cells": scratch_cells,
     "locked cells edited": locked_cells_edited,
     "prompts": _in_code(_prompts),
-    "tabs": _in_code(_tabs),
     "lines end in CRLF": _in_code(lambda text: text.replace("\n", "\r\n")),
 }
 
@@ -134,15 +124,6 @@ def answer_below_the_stub(work: Work, left: str | None = None) -> None:
     cell = work.cells[at]
     work.cells.insert(at + 1, code(text_of(cell)))
     cell["source"] = work.stubs()[name_of(cell)] if left is None else left
-
-
-def answer_in_cells_below(work: Work) -> None:
-    """The answer is in several new cells below the untouched TODO cell."""
-    at = work.todo(6)
-    cell = work.cells[at]
-    blocks = [block for block in text_of(cell).split("\n\n\n") if block.strip()]
-    work.cells[at + 1 : at + 1] = [code(block.strip("\n")) for block in blocks]
-    cell["source"] = work.stubs()[name_of(cell)]
 
 
 def _stub_and(work: Work, at: int) -> str:
@@ -167,26 +148,11 @@ def answers_at_the_end(work: Work) -> None:
     work.cells.append(code("\n\n".join(_stub_and(work, at) for at in chosen)))
 
 
-def answer_above_the_heading(work: Work) -> None:
-    """The answer is in a new cell above the text of its exercise."""
-    at = work.todo()
-    answer = _stub_and(work, at)
-    while at and not text_of(work.cells[at]).startswith("#"):
-        at -= 1
-    work.cells.insert(at, code(answer))
-
-
 def answer_fenced_below_the_check(work: Work) -> None:
     """The answer is shown as code in a text cell below the check."""
     answer_below_the_check(work)
     at = next(at for at, cell in enumerate(work.cells) if cell["cell_type"] == "code" and not cell.get("id"))
     work.cells[at] = text(f"My answer:\n\n```python\n{text_of(work.cells[at])}\n```")
-
-
-def answer_raw_at_the_end(work: Work) -> None:
-    """The answer is in a raw cell at the end."""
-    answer = _stub_and(work, work.todo())
-    work.cells.append({"cell_type": "raw", "metadata": {}, "source": answer})
 
 
 def answer_in_another_cell(work: Work) -> None:
@@ -223,23 +189,19 @@ def written_answer_below(work: Work) -> None:
 
 MOVED: dict[str, Callable[[Work], None]] = {
     "reversed": lambda work: work.cells.reverse(),
-    "shuffled": lambda work: work.pick.shuffle(work.cells),
     "todo at the end": lambda work: work.cells.append(work.cells.pop(work.todo())),
     "answer below the stub": answer_below_the_stub,
-    "answer in cells below": answer_in_cells_below,
     "answer below empty cell": lambda work: answer_below_the_stub(work, left=""),
     "answer below the check": answer_below_the_check,
     "two answers at the end": answers_at_the_end,
-    "answer above the heading": answer_above_the_heading,
     "answer fenced below the check": answer_fenced_below_the_check,
-    "answer raw at the end": answer_raw_at_the_end,
     "answer in another cell": answer_in_another_cell,
     "answer in the setup cell": answer_in_setup_cell,
     "answer commented out": answer_commented_out,
     "written answer below": written_answer_below,
 }
 
-LOSE_IDS = ("colab", "vscode", "metadata garbled", "metadata of some lost")
+LOSE_IDS = ("colab", "vscode", "metadata garbled")
 """Where ids are lost, nothing else can be aimed at any more."""
 
 
@@ -263,13 +225,6 @@ def vscode(work: Work) -> None:
     for cell in work.cells:
         cell["metadata"] = {"vscode": {"languageId": "python"}} if cell["cell_type"] == "code" else {}
         cell["id"] = f"{work.pick.randrange(16**8):08x}"
-
-
-def metadata_of_some_lost(work: Work) -> None:
-    """Every second cell or so has lost its metadata."""
-    for cell in work.cells:
-        if work.pick.random() < 0.5:
-            cell["metadata"] = {}
 
 
 def id_renamed(work: Work) -> None:
@@ -332,7 +287,6 @@ def earlier_version_above(work: Work) -> None:
 LOST_AND_COPIED: dict[str, Callable[[Work], None]] = {
     "colab": colab,
     "vscode": vscode,
-    "metadata of some lost": metadata_of_some_lost,
     "metadata of one lost": _changed(
         lambda cell, work: cell.update(metadata={}, id=f"{work.pick.randrange(16**8):08x}")
     ),
