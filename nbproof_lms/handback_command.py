@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nbproof.command import course_command
-from nbproof.feedback.handed_back import note_handed_back
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.gradebook.marks import ClassResults
 from nbproof.key import Key
@@ -53,7 +52,6 @@ def hand_back_pages(request: Namespace) -> int:
                 force=request.force,
                 step=step,
             )
-        note_handed_back(root, [key for parcel in done.parcels for key in parcel.keys])
     lost = [key for key, others in done.nowhere.items() if not others]
     lines = [
         f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}: mend that, then this command again"

@@ -21,7 +21,6 @@ WORDS = Language(
         "items": ("{count} Eintrag", "{count} Einträgen"),
         "of shape": "{what} der Form {shape}",
         "something else": "etwas anderes",
-        "form": "ein eine mit der die das nicht fehlt Eintrag Einträgen Liste Tensor Form Text",
         "the result": "das Ergebnis",
         "found shape": "{where} hat die Form {got}",
         "found dtype": "{where} hat den dtype {got}",

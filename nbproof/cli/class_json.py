@@ -76,7 +76,6 @@ def _totals(marks: list[Mark]) -> dict[str, Any]:
         "not_graded": how["not graded"],
         "recovered": sum(mark.is_mended for mark in marks),
         "with_lost_answers": sum(bool(mark.missing) for mark in marks),
-        "with_newer_exercises": sum(bool(mark.verdict.newer) for mark in marks),
         "late": sum(mark.is_late for mark in marks),
         "waiting_for_marks": sum(mark.waiting for mark in marks),
         "exercises": {status: statuses[status] for status in STATUSES},

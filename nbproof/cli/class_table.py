@@ -122,7 +122,7 @@ def print_problems(console: Console, told: Told) -> None:
     """What could not be graded or written, and which marks could be forged: a line each."""
     marks = told.graded.marks.values()
     lines = [line for mark in marks for line in _problems_of(mark)]
-    lines += [*_newer(told.graded), *lines_of(told.attendance, told.root), *told.graded.notes]
+    lines += [*lines_of(told.attendance, told.root), *told.graded.notes]
     lines += [said_aloud(lesson, count) for lesson, count in told.graded.plain_tests.items()]
     lines += failed_page_lines(told)
     for line in lines:
@@ -145,20 +145,6 @@ def _problems_of(mark: Mark) -> Iterator[str]:
 def failed_page_lines(told: Told) -> list[str]:
     """A line for each feedback page that could not be written."""
     return [f"! not written: feedback/{learner}/{lesson}: {reason}" for learner, lesson, reason in told.failed_pages]
-
-
-def _newer(results: ClassResults) -> Iterator[str]:
-    """A line for each exercise of which some notebooks have neither text nor check nor TODO cell."""
-    older: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for mark in results.marks.values():
-        for exercise in mark.verdict.newer:
-            older[mark.lesson, exercise].append(mark.learner)
-    for (lesson, exercise), learners in sorted(older.items()):
-        yield (
-            f"{len(learners)} of {len(results.of_lesson(lesson))} notebooks lack {exercise} of {lesson}, with its text and "
-            "check: added after they were handed out, or deleted. It counts as not answered "
-            f"({some_of(learners, 3)})"
-        )
 
 
 def summary_line(told: Told) -> str:

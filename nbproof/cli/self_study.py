@@ -22,7 +22,7 @@ from nbproof.marking.hand_in import read_hand_in
 from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
-from nbproof.recover.notebook_bytes import plain_cells, salvaged
+from nbproof.recover.notebook_bytes import cells_in
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.terminal import console_for_output, say
@@ -45,7 +45,7 @@ def check_notebook(
     blueprints = {name: read_blueprint(places(root).source(name), config, name) for name in lessons}
     try:
         hand_in = read_hand_in(Key("you", ""), file, limits)
-        cells = plain_cells(hand_in.notebook) or salvaged(hand_in.notebook).cells
+        cells = cells_in(hand_in.notebook)[0]
     except Damaged as damage:
         raise _unchecked(file, str(damage)) from None
     lesson = _lesson_of(file, {cell.name for cell in cells if cell.name}, blueprints)

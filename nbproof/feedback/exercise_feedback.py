@@ -19,7 +19,6 @@ from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
-from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.made import Made, made_in
 from nbproof.feedback.own_code import harmless, own_line, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
@@ -51,8 +50,6 @@ class Addressee:
     verdict: Verdict
     marks: Mark | None
     secrets: Secrets
-    earlier: Earlier | None = None
-    """What was marked again since it was handed back."""
 
     def clean(self, text: str, most: int = 2_000) -> str:
         """A text that a learner's code brought about, fit to be shown."""
@@ -73,14 +70,6 @@ class Addressee:
         written = self.marks.comments if self.marks else {}
         texts = dict.fromkeys(written[name] for name in names if name in written)
         return harmless("\n\n".join(texts), 10_000)
-
-    def again(self, names: Sequence[str]) -> str:
-        """``Marked again on 2026-11-24: 2 instead of 0.``, of all that belongs to one exercise."""
-        if self.earlier is None:
-            return ""
-        known = [name for name in names if name in self.earlier.before]
-        before, after = (sum(points[name] for name in known) for points in (self.earlier.before, self.earlier.after))
-        return f"Marked again on {self.earlier.day}: {after:.4g} instead of {before:.4g}." if before != after else ""
 
     def note(self, name: str) -> str:
         """How an answer was found that was not in its place, or why there is none."""
@@ -109,7 +98,6 @@ class Card:
         self.learner, self.id, self.max_score = learner, "" if is_made_up(name) else name, max_score
         self.title = learner.verdict.titles.get(name) or title or name.replace("_", " ")
         self.comment = learner.comment([name, *(cell for cell in cells if cell != name)])
-        self.again = learner.again(cells)
         self.note = learner.note(name)
         self.answer = learner.verdict.answers.get(name, "")
         self.marks = learner.marks_of(cells)
@@ -219,7 +207,7 @@ class WrittenCard(Card):
     """One answer that a person marks."""
 
     def __init__(self, learner: Addressee, one: WrittenAnswer) -> None:
-        super().__init__(learner, one.id, one.title, [one.id], one.max_score)
+        super().__init__(learner, one.id, "", [one.id], one.max_score)
         (mark,) = self.marks
         self.answered, self.score = one.answered, mark.score if mark else 0.0
         self.code = one.code

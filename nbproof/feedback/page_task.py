@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.errors import CourseError
-from nbproof.feedback.handed_back import Earlier
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
@@ -24,8 +23,6 @@ class Task:
     marks: Mark | None = None
     problem: str = ""
     """Why the submission could not be graded; empty if it was."""
-    earlier: Earlier | None = None
-    """What was marked again since it was handed back."""
 
 
 def page_path(root: Path, learner: str, lesson: str) -> Path:

@@ -34,7 +34,7 @@ from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged
-from nbproof.recover.pieces import to_be_shown
+from nbproof.recover.own_cells import to_be_shown
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
 __all__ = ["graded_notebook", "hand_on", "time_in"]

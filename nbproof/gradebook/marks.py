@@ -161,9 +161,8 @@ class Mark:
     @property
     def missing(self) -> dict[str, str]:
         """What has no marks, and nobody has looked at: exercise -> why there is no answer, or none that can be marked."""
-        known = {*self.verdict.newer, *self.settled}
         waits = {one.id: words().outcome(one) for one in self.verdict.exercises if one.status is Status.UNCERTAIN}
-        return {name: why for name, why in {**waits, **self.verdict.lost}.items() if name not in known}
+        return {name: why for name, why in {**waits, **self.verdict.lost}.items() if name not in self.settled}
 
     def agrees_with(self, verdict: Verdict) -> bool:
         """Whether every score of the verdict has arrived. nbgrader commits a new submission before its scores."""
@@ -257,7 +256,6 @@ def submission_row(mark: Mark) -> dict[str, Any]:
         "waiting_for_marks": mark.waiting,
         "recovered": mark.verdict.recovered,
         "lost": mark.missing,
-        "newer": list(mark.verdict.newer),
         "damage": mark.verdict.damage or None,
         "seed": mark.verdict.seed,
     }

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
 
-import nbformat
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from nbgrader.api import (
@@ -24,7 +23,7 @@ from nbgrader.api import (
 )
 from nbgrader.apps import NbGraderAPI
 from nbgrader.dbutil import ALEMBIC_DIR
-from nbgrader.utils import is_grade, is_locked, is_solution, parse_utc
+from nbgrader.utils import parse_utc
 from sqlalchemy import create_engine
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
@@ -50,19 +49,12 @@ def register(config: Config, assignment: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         own = Config(config)
         own.CourseDirectory.release_directory = scratch
-        api = NbGraderAPI(config=own)
-        outcome = api.generate_assignment(assignment, force=True, create=True)
-        if "Cannot add or remove cells" in f"{outcome.get('log')}{outcome.get('error')}":
-            course = api.coursedir
-            sources = Path(course.format_path(course.source_directory, ".", assignment)).glob("*.ipynb")
-            added = [_add_new_cells(course.db_url, course.course_id, assignment, source) for source in sources]
-            if any(added):
-                outcome = api.generate_assignment(assignment, force=True, create=True)
+        outcome = NbGraderAPI(config=own).generate_assignment(assignment, force=True, create=True)
     if not outcome["success"]:
         text = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}".strip()
         if "Cannot add or remove cells" in text:
             raise CourseError(
-                f"{assignment} has lost graded cells, and nbgrader keeps a gradebook's cells while there are "
+                f"{assignment} has other graded cells than the gradebook, and nbgrader keeps those while there are "
                 "submissions of them",
                 f"source/{assignment}",
                 f"{nbgrader_command(f'db assignment remove {assignment} --force')}; then grade again "
@@ -87,43 +79,6 @@ def _reason_in(log: Sequence[str]) -> str:
     said = [line for line in log if line.strip() and "traceback" not in line.lower()]
     errors = [line for line in said if "ERROR" in line or "Error" in line]
     return " ".join((errors or said or ["it gave no reason"])[-1].split())[:300]
-
-
-def _add_new_cells(db_url: str, course_id: str, assignment: str, source: Path) -> list[str]:
-    """Put the cells of ``source`` that the gradebook does not know into it, for every submission; their grade_ids.
-
-    nbgrader refuses a lesson whose cells have changed once there are submissions, and its way out is to forget them, with
-    all marks that people gave. Cells that are new can be added; those that are gone stay nbgrader's to refuse. What the
-    new ones hold is not looked at here: nbgrader notes it, once it takes the lesson again.
-    """
-    cells = [cell for cell in nbformat.read(source, as_version=4).cells if cell.metadata.get("nbgrader")]
-    added = []
-    with Gradebook(db_url, course_id) as book:
-        try:
-            notebook = book.find_notebook(source.stem, assignment)
-        except MissingEntry:
-            return []
-        known = {cell.name for cell in notebook.source_cells}
-        for cell in cells:
-            name = cell.metadata.nbgrader["grade_id"]
-            if name in known:
-                continue
-            added.append(name)
-            if is_grade(cell):
-                points = float(cell.metadata.nbgrader["points"])
-                grade_cell = book.add_grade_cell(
-                    name, source.stem, assignment, max_score=points, cell_type=cell.cell_type
-                )
-                book.db.add_all([Grade(cell=grade_cell, notebook=one) for one in notebook.submissions])
-            if is_solution(cell):
-                solution_cell = book.add_solution_cell(name, source.stem, assignment)
-                book.db.add_all([Comment(cell=solution_cell, notebook=one) for one in notebook.submissions])
-            locked = is_locked(cell)
-            book.add_source_cell(
-                name, source.stem, assignment, cell_type=cell.cell_type, locked=locked, source="", checksum=""
-            )
-        book.db.commit()
-    return added
 
 
 class Writer:

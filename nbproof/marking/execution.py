@@ -28,7 +28,7 @@ from nbproof.marking.plain import hidden_run, plain_run, shown_of
 from nbproof.marking.results import CellRun
 from nbproof.marking.verdicts import Progress, says_out_of_memory
 from nbproof.recover.answers import Answers
-from nbproof.recover.pieces import is_code
+from nbproof.recover.own_cells import is_code
 from nbproof.sandbox import wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost

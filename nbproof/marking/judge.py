@@ -44,13 +44,6 @@ def _truths() -> dict[str, str]:
     return {name: course.file_of(name).read_text(encoding="utf-8") for name in course.truths}
 
 
-@dataclass(frozen=True)
-class _Asked:
-    check: str
-    asks: str
-    cases: int
-
-
 class Judge:
     """The checks of one lesson, ready to be asked. Seeds are the same for a whole class, so a truth is computed once a run."""
 
@@ -61,7 +54,8 @@ class Judge:
         self._name = f"{blueprint.lesson} {next(_numbers)}"
         self._process: JudgeProcess | None = None
         self._generation = 0
-        self._asked: dict[str, list[_Asked]] = {}
+        self._asked: dict[str, list[tuple[str, str, int]]] = {}
+        """Test cell -> what each of its checks is called and asks, and how many cases it has."""
         self._known: set[tuple[str, str, int]] = set()
 
     def sit(self, process: JudgeProcess) -> None:
@@ -74,13 +68,13 @@ class Judge:
     def plan(self, test: str) -> list[tuple[str, int]]:
         """(check, seed) of every case of a test cell."""
         plan = []
-        for one in self._checks(test):
-            plan += [(one.check, self.seed * 1000 + number) for number in range(1, one.cases + 1)]
+        for check, _, cases in self._checks(test):
+            plan += [(check, self.seed * 1000 + number) for number in range(1, cases + 1)]
         return plan
 
     def asked(self, test: str) -> dict[str, str]:
         """What each check of a test cell asks."""
-        return {one.check: one.asks for one in self._checks(test)}
+        return {check: asks for check, asks, _ in self._checks(test)}
 
     def verdict(self, test: str, brought: Brought, draw: bool = True) -> Finding:
         """The finding on what a probe brought; ``draw`` asks for a picture, too. Raises WireError for bytes of no known form.
@@ -122,7 +116,7 @@ class Judge:
             raise EngineFailed("a judge was asked before it had a process", self._blueprint.lesson, "call sit() first")
         return self._process
 
-    def _checks(self, test: str) -> list[_Asked]:
+    def _checks(self, test: str) -> list[tuple[str, str, int]]:
         if not self._asked:
             process = self._sitting()
             with process.lock:
@@ -158,7 +152,7 @@ class Judge:
         # Never a plain one: it is to run beside the learner's code.
         tests = {name: test.source for name, test in self._blueprint.tests.items() if test.plain is None}
         said = self._prepared(process, {"op": "open", "lesson": self._name, "tests": tests, "modules": _truths()})
-        self._asked = {name: [_Asked(*one) for one in checks] for name, checks in said["plan"].items()}
+        self._asked = {name: [tuple(one) for one in checks] for name, checks in said["plan"].items()}
         self._known = set()
         self._generation = process.generation
 

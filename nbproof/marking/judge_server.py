@@ -43,19 +43,12 @@ def serve(channel: socket.socket) -> None:
 
 
 @dataclass
-class _Known:
-    """A truth and its mistakes: the same for a whole class, so computed once."""
-
-    truth: Any
-    mistakes: Mapping[str, object]
-
-
-@dataclass
 class _Court:
     """The checks that it was told of, and the truths that it has computed."""
 
     tasks: dict[tuple[str, str, str], type[Check]] = field(default_factory=dict)
-    known: dict[tuple[str, str, str, int], _Known] = field(default_factory=dict)
+    known: dict[tuple[str, str, str, int], tuple[Any, Mapping[str, object]]] = field(default_factory=dict)
+    """Truths and their mistakes: the same for a whole class, so computed once."""
 
     def answer(self, header: dict[str, Any], payload: bytes) -> dict[str, Any]:
         """What is said to one question. An error of the instructor's code is told, and ends nothing."""
@@ -88,15 +81,15 @@ class _Court:
         key = (header["lesson"], header["test"], header["check"], header["seed"])
         if key not in self.known:
             task, case = self.tasks[key[:3]](), Case(header["seed"])
-            self.known[key] = _Known(task.truth(case), dict(task.mistakes(case)))
+            self.known[key] = (task.truth(case), dict(task.mistakes(case)))
         return {}
 
     def judge(self, header: dict[str, Any], payload: bytes) -> dict[str, Any]:
         """The finding on what a probe brought."""
-        known = self.known[header["lesson"], header["test"], header["check"], header["seed"]]
+        truth, mistakes = self.known[header["lesson"], header["test"], header["check"], header["seed"]]
         task = self.tasks[header["lesson"], header["test"], header["check"]]()
-        task.truth = lambda case: known.truth  # type: ignore[method-assign]
-        task.mistakes = lambda case: known.mistakes  # type: ignore[method-assign]
+        task.truth = lambda case: truth  # type: ignore[method-assign]
+        task.mistakes = lambda case: mistakes  # type: ignore[method-assign]
         trouble = None if header["trouble"] is None else ProbeError(**header["trouble"])
         with _within(header["room"]):
             try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from nbproof.cells import CellKind, grading_of, kind_of, name_of
@@ -27,12 +26,9 @@ class Question:
     """What a written answer answers."""
 
     id: str
-    title: str
     points: float
     stub: str
     """The cell's text as it is handed out."""
-    prose: str
-    """The text of the cell in front of it, which asks."""
     kind: CellKind = CellKind.WRITTEN
     """WRITTEN, MANUAL or TASK."""
 
@@ -41,24 +37,17 @@ def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
     """The questions of a notebook: points from the instructor's version, stubs from the learner's."""
     stubs = {name_of(cell): cell.source for cell in learner.cells}
     found: dict[str, Question] = {}
-    prose = ""
     for cell in instructor.cells:
         kind, name = kind_of(cell), name_of(cell)
-        if kind is CellKind.PROSE:
-            prose = cell.source
-        elif kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
-            asked = list(HEADER.finditer(prose))
-            title = asked[-1]["title"].replace("`", "").strip() if asked else name.replace("_", " ")
-            found[name] = Question(name, title, float(grading_of(cell).get("points") or 0), stubs[name], prose, kind)
+        if kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
+            found[name] = Question(name, float(grading_of(cell).get("points") or 0), stubs[name], kind)
     return found
 
 
 def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:
     """For each question, whether there is something to mark among the answers."""
     return tuple(
-        WrittenAnswer(
-            name, one.title, one.points, not is_blank(one, answers.get(name, one.stub)), one.kind is CellKind.MANUAL
-        )
+        WrittenAnswer(name, one.points, not is_blank(one, answers.get(name, one.stub)), one.kind is CellKind.MANUAL)
         for name, one in questions.items()
     )
 
@@ -73,7 +62,6 @@ _LONGEST = 20_000
 _PICTURE = re.compile(r"\(attachment:|<img\b|!\[[^\]\n]*\]\(\S")
 _TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Signs that turn the direction of text: what is read would not be what was written."""
-_PLAIN = re.compile(r"[A-Za-z0-9 .,\u00a1-\u1fff\u3040-\ud7ff]+")
 
 
 def shown(text: str) -> str:
@@ -102,5 +90,4 @@ def _line(line: str) -> str:
 
 
 def _entities(text: str) -> str:
-    plain = ((part, _PLAIN.fullmatch(part)) for part in re.split(f"({_PLAIN.pattern})", text))
-    return "".join(escape(part) if safe else "".join(f"&#{ord(sign)};" for sign in part) for part, safe in plain)
+    return "".join(sign if sign.isalnum() or sign == " " else f"&#{ord(sign)};" for sign in text)

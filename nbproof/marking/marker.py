@@ -1,6 +1,6 @@
 """Marks one handed-in notebook after another with an engine of this machine, whoever sent them.
 
-A sound, small notebook is read at home, anything else in a sealed fork that nothing can hurt.
+The notebook is read in a sealed fork that nothing can hurt.
 """
 
 from __future__ import annotations
@@ -21,13 +21,11 @@ from nbproof.marking.manual_answers import written_in
 from nbproof.marking.results import Verdict
 from nbproof.marking.verdicts import Progress, Verdicts, in_few_words, known_lines
 from nbproof.recover.answers import Answers
-from nbproof.recover.fast_path import as_handed_in
-from nbproof.recover.notebook_bytes import SMALL, Damaged, plain_cells
-from nbproof.recover.pieces import own_cells
-from nbproof.recover.waiting import in_files
+from nbproof.recover.notebook_bytes import Damaged
 from nbproof.sandbox import wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
+from nbproof.text import printable
 from nbproof.values.results import first_wrong
 
 __all__ = ["SECONDS", "Marker", "mark", "read_answers"]
@@ -37,6 +35,8 @@ _VERSION = re.compile(rb'"version": *"3\.(\d{1,3})\b')
 
 SECONDS = 30.0
 """For one submission. A damaged one takes some tenths of a second."""
+_MOST_SCRIPTS, _MOST_OF_A_SCRIPT = 20, 30_000
+"""Scripts beside a notebook that are looked through, and characters of each."""
 
 
 def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mapping[str, bytes]) -> Answers:
@@ -44,37 +44,12 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mappi
 
     ``files``: what lies beside the notebook. What may be an answer there waits for a person.
     """
-    rebuilt = _in_notebook(engine, blueprint, data)
-    settled = [name for name in blueprint.stubs if name in rebuilt.recovered or rebuilt.waits(blueprint.stubs, name)]
-    texts = "\n".join([*rebuilt.answers.values(), *(one.source for one in rebuilt.own)])
-    found = in_files(blueprint.handout, rebuilt.answers, settled, texts, blueprint.theirs(files))
-    return replace(
-        rebuilt,
-        answers=rebuilt.answers | {name: text for name, (_, text) in found.items()},
-        lost=rebuilt.lost | {name: why for name, (why, _) in found.items()},
-        newer=tuple(name for name in rebuilt.newer if name not in found),
-        python=_newer_python(data),
-    )
-
-
-def _newer_python(data: bytes) -> str:
-    """``3.14``, if a notebook says that it is of this Python, and it is newer than the one which grades; else empty."""
-    minor = max((int(one) for one in _VERSION.findall(data)), default=0)
-    return f"3.{minor}" if minor > sys.version_info.minor else ""
-
-
-def _in_notebook(engine: Engine, blueprint: Blueprint, data: bytes) -> Answers:
-    if len(data) <= SMALL:
-        cells = plain_cells(data)
-        answers = as_handed_in(blueprint.handout, cells) if cells else None
-        if answers is not None:
-            # Emptied code that a person marks is no stub: nbgrader leaves it to the person, and so it is here.
-            answers |= {one.name: "" for one in cells or () if one.name in blueprint.written and not one.source.strip()}
-            return Answers(answers, own=own_cells(blueprint.handout, cells or ()))
+    scripts = sorted(name for name in blueprint.theirs(files) if name.endswith(".py"))[:_MOST_SCRIPTS]
+    texts = {printable(name): files[name][:_MOST_OF_A_SCRIPT].decode("utf-8", "replace") for name in scripts}
+    request = {"op": "notebook", "handout": blueprint.handout.as_dict(), "scripts": texts}
     try:
         with engine.worker({}) as worker:
             worker.deadline = time.monotonic() + SECONDS
-            request = {"op": "notebook", "handout": blueprint.handout.as_dict()}
             answer, _ = worker.request(request, {"found": dict, "damaged": str}, data)
     except WorkerLost as loss:
         why = {"timeout": "takes too long", "memory": "takes too much memory"}.get(loss.cause, "ends the reader")
@@ -82,9 +57,15 @@ def _in_notebook(engine: Engine, blueprint: Blueprint, data: bytes) -> Answers:
     if answer["damaged"]:
         raise Damaged(answer["damaged"])
     try:
-        return Answers.from_worker(blueprint.handout, answer["found"])
+        return replace(Answers.from_worker(blueprint.handout, answer["found"]), python=_newer_python(data))
     except ValueError as error:
         raise Damaged(f"it cannot be read: the reader brought {error}") from None
+
+
+def _newer_python(data: bytes) -> str:
+    """``3.14``, if a notebook says that it is of this Python, and it is newer than the one which grades; else empty."""
+    minor = max((int(one) for one in _VERSION.findall(data)), default=0)
+    return f"3.{minor}" if minor > sys.version_info.minor else ""
 
 
 def mark(
@@ -120,7 +101,6 @@ def mark(
         written=written_in(blueprint.written, rebuilt.answers),
         lost=dict(rebuilt.lost),
         damage=rebuilt.damage,
-        newer=rebuilt.newer,
         own=run.own,
         titles=blueprint.titles,
     )

@@ -49,34 +49,27 @@ class PlainTest:
     """What of a plain test cell may be told."""
 
     asked: str
-    lines: tuple[str, ...]
-    hidden: frozenset[int] = frozenset()
-    """Numbers, from 1 on, of the lines that learners do not have."""
+    visible: tuple[str, ...]
+    """The lines that learners have."""
+    hidden: tuple[str, ...] = ()
+    """The lines that they do not have."""
 
     @classmethod
     def of(cls, name: str, source: str, config: Config) -> PlainTest:
         """Read a test cell of the instructor's."""
         marks = ClearHiddenTests(config=config)
-        lines = source.splitlines()
-        hidden, inside = set(), False
-        for number, line in enumerate(lines, 1):
+        visible, hidden, inside = list[str](), list[str](), False
+        for line in source.splitlines():
             inside = inside or marks.begin_test_delimeter in line
-            if inside:
-                hidden.add(number)
+            (hidden if inside else visible).append(line)
             inside = inside and marks.end_test_delimeter not in line
-        return cls(_asked(name, lines, hidden), tuple(lines), frozenset(hidden))
+        return cls(_asked(name, "\n".join(visible)), tuple(visible), tuple(hidden))
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """The hidden lines that are long enough to be known again."""
-        found = {self.lines[number - 1].strip() for number in self.hidden}
-        shown = {line.strip() for number, line in enumerate(self.lines, 1) if number not in self.hidden}
-        return tuple(line for line in sorted(found - shown) if len(line) >= _SHORTEST)
-
-    @property
-    def visible(self) -> tuple[str, ...]:
-        """The lines that learners have."""
-        return tuple(line for number, line in enumerate(self.lines, 1) if number not in self.hidden)
+        found = set(map(str.strip, self.hidden)) - set(map(str.strip, self.visible))
+        return tuple(line for line in sorted(found) if len(line) >= _SHORTEST)
 
     def line(self, number: object) -> str:
         """The line of this number, of those that learners have; empty if there is none."""
@@ -85,10 +78,8 @@ class PlainTest:
         return self.visible[number - 1].strip()
 
 
-def _asked(name: str, lines: Sequence[str], hidden: Iterable[int]) -> str:
+def _asked(name: str, visible: str) -> str:
     """What a test cell says of itself in its docstring or its first comment, as far as learners have it."""
-    known = set(hidden)
-    visible = "\n".join("" if number in known else line for number, line in enumerate(lines, 1))
     try:
         told = ast.get_docstring(ast.parse(visible)) or ""
     except (SyntaxError, ValueError, RecursionError):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from nbproof.recover.pieces import OwnCell
+from nbproof.recover.own_cells import OwnCell
 from nbproof.sandbox import evidence_wire, wire
 from nbproof.values.evidence import Evidence, snapshot
 from nbproof.values.place import Place, place_of, plainly, worth_drawing
@@ -47,7 +47,6 @@ class WrittenAnswer:
     """What a person is to mark, or need not, because nobody has written anything. Its text is among the answers."""
 
     id: str
-    title: str
     max_score: float
     answered: bool
     code: bool = False
@@ -79,8 +78,6 @@ class Verdict:
     """What was wrong with the file, and was mended while reading."""
     own: tuple[OwnCell, ...] = ()
     """The learner's own cells that ran."""
-    newer: tuple[str, ...] = ()
-    """Of what is lost, what was added to the lesson after the notebook had been handed out."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """Exercise, or written answer -> what it is called where people read."""
 
@@ -120,8 +117,8 @@ class Verdict:
         exercises = tuple(Outcome.from_dict(one) for one in data["exercises"])
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
         written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))
-        own, newer = tuple(OwnCell(**one) for one in data.get("own", ())), tuple(data.get("newer", ()))
-        return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own, "newer": newer})
+        own = tuple(OwnCell(**one) for one in data.get("own", ()))
+        return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own})
 
 
 _MOST_BYTES = 64 * 1024

@@ -1,19 +1,16 @@
 """How one exercise ended: its status, one sentence for the learner, and the marks of its test cells.
 
-What a learner is told of a hidden check is our own words, names and lines that were handed in, and a few numbers.
+What a learner is told of a hidden check is our own words, names and lines that were handed in.
 By the time a hidden check has brought something, learner code may have read the check itself. So nothing that it says
-of itself comes through as it is: no message, no print, no name, no picture. ``docs/engine.md`` counts what is left.
+of itself comes through as it is: no value, no message, no print, no name, no picture. ``docs/engine.md`` counts what is left.
 """
 
 from __future__ import annotations
 
 import builtins
-import keyword
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 from nbproof.course_file import the_course
 from nbproof.display.help import known_hint
@@ -29,11 +26,9 @@ from nbproof.values.leaf import leaf_words
 from nbproof.values.results import UNANSWERED, UNTOLD, Cause, Finding, Outcome, ProbeError, Reason, Status, first_wrong
 
 __all__ = [
-    "MOST_NUMBERS",
     "Progress",
     "Verdicts",
     "in_few_words",
-    "in_form",
     "known_lines",
     "outcome_of",
     "says_out_of_memory",
@@ -185,14 +180,6 @@ _STATUSES = {"timeout": Status.TIMEOUT, "memory": Status.OUT_OF_MEMORY}
 """What else ends a process kills it."""
 
 
-MOST_NUMBERS = 6
-"""Numbers of one field that are told, of four digits each."""
-_FORM_WORDS = """
-array list dict tuple text bool int float function shape dtype item None True False nan inf result dimension dimensions size
-uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128
-"""
-_FORM = frozenset(_FORM_WORDS.split())
-"""Words that say what form something has; those of leaf types, and of the course's language, go with them."""
 _TYPE_NAMES = """
 NoneType list dict tuple set str int float bool function method generator type
 """
@@ -200,40 +187,10 @@ _TYPES = frozenset(_TYPE_NAMES.split())
 _ERRORS = frozenset(
     name for name, one in vars(builtins).items() if isinstance(one, type) and issubclass(one, BaseException)
 )
-_TOKEN = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|\w+|\s+|.", re.DOTALL)
-_NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?")
-_SIGNS = frozenset("()[]{}.,:=-+…`' ")
-
-
-_MESSAGES = (
-    r"unsupported operand type\(s\) for [-+*/@%&|<>=]{1,3}: <type> and <type>",
-    r"<type> object is not (?:callable|subscriptable|iterable)",
-    r"<type> object does not support item assignment",
-    r"(?:list|tuple) index out of range",
-    r"(?:too many|not enough) values to unpack \(expected <n>(?:, got <n>)?\)",
-    r"division by zero",
-)
-"""Messages of Python, in which nothing but small numbers can differ; those of leaf types go with them."""
-_WITH_A_NAME = (
-    r"<type> object has no attribute '<name>'",
-    r"name '<name>' is not defined",
-    r"<name>\(\) takes \d positional arguments? but \d (?:was|were) given",
-    r"<name>\(\) missing \d required positional arguments?",
-)
-"""Messages with a name, which must be one that was handed in."""
 
 
 def _types() -> frozenset[str]:
     return _TYPES.union(leaf_words().types)
-
-
-@cache
-def _pattern(text: str, leaves: tuple[str, ...]) -> re.Pattern[str]:
-    """``<n>``: a small number, ``<type>``: a known type in quotes, ``<name>``: a name."""
-    library = f"(?:(?:{'|'.join(leaves)})\\.)?" if leaves else ""
-    known = rf"'{library}(?:{'|'.join(sorted(_types()))})'"
-    filled = text.replace("<n>", r"\d{1,4}").replace("<type>", known).replace("<name>", r"(\w{1,60})")
-    return re.compile(filled)
 
 
 def known_lines(rebuilt: Answers) -> frozenset[str]:
@@ -254,62 +211,13 @@ def in_few_words(finding: Finding, names: Collection[str], lines: Collection[str
     # A place is made of what the truth names; of what the learner's process names where that is one too many.
     if difference is None or difference.kind is Differs.EXTRA:
         return replace(told, difference=None)
-    ours = _words_of(finding.asked) | _words_of(difference.wanted or "") | _types()
-    got = in_form(difference.got, ours) if difference.got else ""
+    got = str(the_course().words().text("something else")) if difference.got else ""
     return replace(told, difference=replace(difference, got=got, detail=None))
 
 
-def _words_of(text: str) -> set[str]:
-    return {word for word in re.findall(r"\w+", text) if not word.isdigit()}
-
-
-def in_form(text: str, ours: Collection[str]) -> str:
-    """A text in which nothing but words of form, ours and a few numbers stand; else "something else"."""
-    made, numbers = [], 0
-    words = the_course().words()
-    form = _FORM.union(leaf_words().form, words.texts["form"].split())
-    for token in _TOKEN.findall(text):
-        if _NUMBER.fullmatch(token):
-            numbers += 1
-            if numbers > MOST_NUMBERS:
-                made.append("...")
-                break
-            made.append(_short(token))
-        elif token in form or token in ours or token.isspace() or token in _SIGNS:
-            made.append(" " if token.isspace() else token)
-        else:
-            return str(words.text("something else"))
-        if len(made) > 60:
-            return str(words.text("something else"))
-    return "".join(made).strip() or str(words.text("something else"))
-
-
-def _short(number: str) -> str:
-    """Four digits of a number, in the one way to write them."""
-    try:
-        value = float(number[:40])
-    except ValueError:
-        return "?"
-    if "." not in number and "e" not in number:
-        return str(int(value)) if abs(value) < 10_000 else f"{value:.0e}"
-    return f"{value:.4g}"
-
-
 def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[str]) -> ProbeError:
-    """An error in a hidden check, in our own words and names that were handed in; without its kind if nobody knows that."""
+    """An error in a hidden check: its kind, if that is a built-in one, and the line of those that were handed in."""
     told = replace(trouble, code=trouble.code if trouble.code in lines else "", inside="", wanted="")
     if trouble.kind == UNANSWERED and trouble.name in names:
         return replace(told, message=trouble.message if trouble.message in {"", *_types()} else UNTOLD)
-    kind = trouble.kind if trouble.kind in _ERRORS else ""
-    return replace(told, kind=kind, message=_message(trouble.message, lines), name="")
-
-
-def _message(message: str, lines: Collection[str]) -> str:
-    leaves = the_course().leaves
-    if any(_pattern(text, leaves).fullmatch(message) for text in (*_MESSAGES, *leaf_words().messages)):
-        return message
-    for text in _WITH_A_NAME:
-        found = _pattern(text, leaves).match(message)
-        if found and not keyword.iskeyword(found[1]) and any(re.search(rf"\b{found[1]}\b", line) for line in lines):
-            return found[0]
-    return ""
+    return replace(told, kind=trouble.kind if trouble.kind in _ERRORS else "", message="", name="")

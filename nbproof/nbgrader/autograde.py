@@ -7,9 +7,7 @@ and finds nothing left to convert: journals, graded notebooks and the gradebook 
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator
 from dataclasses import replace
-from logging import Logger
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,16 +17,13 @@ from nbgrader.converters.base import NbGraderException
 from traitlets import Bool, Unicode
 from traitlets.config import Config
 
-from nbproof.display.words import words
 from nbproof.errors import CourseError
 from nbproof.key import assignment_of
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
-from nbproof.run.watch import Watch
 
 if TYPE_CHECKING:
     from nbproof.gradebook.marks import GradedClass
-    from nbproof.marking.results import Verdict
     from nbproof.run.intake import Intake
 
 __all__ = ["Mark"]
@@ -76,7 +71,6 @@ class Mark(NotebookExporter):  # type: ignore[misc]
                 sorted({one.lesson for one in intake.submissions}),
                 force=converter.force,
                 isolation=chosen.level,
-                watch=_Log(self.log),
                 anyway=self.anyway,
                 config=_as_configured(converter),
                 late=late_by_word(root),
@@ -118,31 +112,12 @@ class Mark(NotebookExporter):  # type: ignore[misc]
                 self.log.error("%s is not graded: %s", one.learner, one.problem)
             else:
                 self.log.info("%s/%s: %g of %g, %s", one.learner, one.lesson, one.score, one.max_score, one.how)
+            for exercise, why in one.missing.items():
+                self.log.warning("%s/%s: %s: %s", one.learner, one.lesson, exercise, why)
         self.log.info("seed %d", graded.seed)
         problems = [one.learner for one in graded.ungraded()]
         if problems:
             raise NbGraderException(f"not graded: {', '.join(problems)}")
-
-
-class _Log(Watch):
-    """Tells nbgrader's log of each submission."""
-
-    def __init__(self, log: Logger) -> None:
-        self._log = log
-
-    def marked(self, name: str, verdict: Verdict) -> None:
-        """What was found, and what a person should look at."""
-        for exercise in verdict.exercises:
-            self._log.info("%s: %s: %s. %s", name, exercise.id, exercise.status, words().outcome(exercise))
-        for told in _to_be_looked_at(verdict):
-            self._log.warning("%s: %s", name, told)
-
-
-def _to_be_looked_at(verdict: Verdict) -> Iterator[str]:
-    if verdict.damage:
-        yield verdict.damage
-    for exercise, told in {**verdict.recovered, **verdict.lost}.items():
-        yield f"{exercise}: {told}"
 
 
 def _as_configured(converter: Autograde) -> Config:

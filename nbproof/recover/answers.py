@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from nbproof.recover.pieces import OwnCell, read_back
+from nbproof.recover.own_cells import OwnCell, read_back
 from nbproof.recover.released import Handout
 
 __all__ = ["Answers"]
@@ -25,8 +25,6 @@ class Answers:
     """What was wrong with the file, and was mended while reading."""
     own: tuple[OwnCell, ...] = ()
     """The learner's own cells, in their order: what is code and no part of an answer."""
-    newer: tuple[str, ...] = ()
-    """Of what is lost, what was added to the lesson after the notebook had been handed out."""
     python: str = ""
     """The Python that it was written with, such as ``3.14``, if that is newer than the one which grades."""
 
@@ -46,14 +44,10 @@ class Answers:
     def from_worker(cls, handout: Handout, data: object) -> Answers:
         """What :meth:`as_dict` wrote down, from a process that may have been told to lie. Raises ValueError."""
         told = data if isinstance(data, dict) else {}
-        words = {name: _words(told.get(name)) for name in ("answers", "recovered", "lost")}
-        names = {*handout.stubs, *handout.written}
-        newer, damage = told.get("newer"), told.get("damage")
-        if words["answers"].keys() != names or not isinstance(newer, list) or not isinstance(damage, str):
+        answers, recovered, lost = (_words(told.get(name)) for name in ("answers", "recovered", "lost"))
+        if answers.keys() != {*handout.stubs, *handout.written} or not isinstance(told.get("damage"), str):
             raise ValueError("what was not asked for")
-        own = read_back(handout, told.get("own"))
-        newer = tuple(name for name in sorted(names) if name in newer)
-        return cls(words["answers"], words["recovered"], words["lost"], damage, own, newer)
+        return cls(answers, recovered, lost, told["damage"], read_back(handout, told.get("own")))
 
 
 def _words(given: object) -> dict[str, str]:

@@ -1,64 +1,65 @@
-"""Which released cell each cell of a submission is, and what a text binds: all that decides whose answer a text may be.
+"""Which released cell each cell of a submission is, what a text binds, and what an exercise asks for.
 
-An exercise may be newer than a submission: added to the lesson after its learner had been handed the notebook. A learner may
-lose a TODO cell. Who has neither the TODO cell nor its check nor the text that asks for it, and all else around it, has an
-older notebook: nothing is missing of it, and nobody needs to look.
+These decide whose answer a text may be. A stub leaves functions, classes and empty values to be filled in, and binds other
+names. Where it binds nothing, its tests say what is asked for. Nobody who only calls something, or binds other names, has
+answered anything by that.
 """
 
 from __future__ import annotations
 
 import ast
-import itertools
+import builtins
+import keyword
 import re
 import textwrap
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from nbproof.cells import CellKind
 from nbproof.recover.notebook_bytes import ExportedCell
-from nbproof.recover.released import HandedOut, Handout
+from nbproof.recover.released import Handout
 
 __all__ = [
-    "FENCE",
-    "NEWER",
-    "Names",
+    "Asked",
     "alone",
+    "asked_in",
     "bare",
+    "binds",
+    "is_commented_out",
+    "may_bind",
     "names_in",
-    "newer_than",
+    "parts_of",
     "placed",
-    "squashed",
     "view",
     "without_released",
 ]
 
-
 _UNSURE = re.compile(r"[^!-~]+|[\"'`?]+")
-_SIGNS = re.compile(r"[\W_]+")
 _PROMPT = re.compile(r"(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\s*\.\.\.: ?)")
 _DEFINES = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
 _ASSIGNS = re.compile(r"^(\w+(?: *, *\w+)*) *(?::[^=\n]{1,80})?=(?!=)", re.MULTILINE)
 _MAGIC = re.compile(r"^([ \t]*)[%!?].*", re.MULTILINE)
-FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^`\n]*\n(.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-"""What markdown shows as code: the mark, and what stands between two of them."""
+_WORD = re.compile(r"[^\W\d]\w*")
+_HASH = re.compile(r"^#+ ?", re.MULTILINE)
+_IMPORTS = re.compile(r"^from +[\w.]+ +import +\(?([\w, \t]+)", re.MULTILINE)
+_EMPTY = re.compile(r"^(\w+) *(?::[^=\n]{1,80})?= *(?:None|\[\]|\{\}|\.\.\.|\"\"|'') *(?:#.*)?$", re.MULTILINE)
+_FILLS = re.compile(r"\b(\w+)(?:\.(?:append|extend|insert|update|add)\(|\[[^\]\n]{1,80}\] *=(?!=)| *[+|]=)")
+_BODY = re.compile(r"^(?:async +def|def|class|@).*\n(?:(?:[ \t].*)?\n)*", re.MULTILINE)
+_CODE = (CellKind.SETUP, CellKind.SHOW, CellKind.TEST)
 _LONGEST = 500_000
 """Characters of one text that are looked into."""
 _LEAST = 20
 """Characters of a released text that is looked for inside of other cells."""
 
-Names = tuple[frozenset[str], frozenset[str]]
-"""What the top of a text binds: functions and classes; these and everything else."""
-
 
 def bare(text: str) -> str:
-    """The text without white space, quotation marks and what is not ASCII: what survives most ways of copying it."""
-    return _UNSURE.sub("", text)
+    """The text without white space, quotation marks and what is not ASCII: what survives most ways of copying it.
 
-
-def squashed(text: str) -> str:
-    """Letters and digits of any script; if there are none, whatever can be seen and is not ASCII."""
-    return _SIGNS.sub("", text).casefold() or "".join(sign for sign in text if sign > "\x7f" and not sign.isspace())
+    Of a text in a script without ASCII, all but the white space.
+    """
+    return _UNSURE.sub("", text) or "".join(text.split())
 
 
 def view(text: str) -> str:
@@ -70,12 +71,30 @@ def view(text: str) -> str:
     return textwrap.dedent("\n".join(lines)).strip("\n")
 
 
-def names_in(text: str) -> Names:
+def _defined_in(text: str) -> frozenset[str]:
+    """Functions and classes that lines at the margin define."""
+    return frozenset(_DEFINES.findall(view(text)))
+
+
+@lru_cache(maxsize=2000)
+def names_in(text: str) -> frozenset[str]:
     """The names that lines at the margin bind. Nothing is parsed, so it may be asked of any text."""
+    assigned = (name.strip() for names in _ASSIGNS.findall(view(text)) for name in names.split(","))
+    return _defined_in(text).union(assigned)
+
+
+def binds(text: str) -> frozenset[str]:
+    """The names that a text binds or fills if it runs: also by an import from a file, or by putting something into a list."""
     seen = view(text)
-    defined = frozenset(_DEFINES.findall(seen))
-    assigned = (name.strip() for names in _ASSIGNS.findall(seen) for name in names.split(","))
-    return defined, defined | frozenset(assigned)
+    imported = (name.split() for names in _IMPORTS.findall(seen) for name in names.split(","))
+    filled = _FILLS.findall(_BODY.sub("\n", f"{seen}\n"))
+    return names_in(seen).union(filled, (words[-1] for words in imported if words))
+
+
+@lru_cache(maxsize=2000)
+def may_bind(text: str) -> frozenset[str]:
+    """The names that a text would bind as code: also those in comments, or in the midst of a text."""
+    return binds(text) | binds(_HASH.sub("", text))
 
 
 def alone(text: str) -> bool:
@@ -97,7 +116,7 @@ def _places(handout: Handout) -> tuple[dict[str, int], dict[str, list[int]]]:
     texts: dict[str, list[int]] = {}
     for place, cell in enumerate(handout.cells):
         ids |= dict.fromkeys({cell.name, cell.id} - {""}, place)
-        texts.setdefault(squashed(cell.source), []).append(place)
+        texts.setdefault(bare(cell.source), []).append(place)
     return ids, texts
 
 
@@ -109,7 +128,7 @@ def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
     for cell in cells:
         place = ids.get(cell.name or "", ids.get(cell.id))
         if place is None:
-            alike = texts.get(squashed(cell.source) or " ", [])
+            alike = texts.get(bare(cell.source) or " ", [])
             place = next((at for at in alike if at not in used), alike[0] if alike else None)
         if place is not None:
             used.add(place)
@@ -120,45 +139,73 @@ def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
 def without_released(handout: Handout, text: str) -> str:
     """What a text holds besides the released text that stands in it word for word: a locked cell that was merged with it."""
     for cell in handout.cells:
-        if _is_fixed(cell) and cell.source in text:
+        fixed = cell.kind in (CellKind.TEST, CellKind.SETUP, CellKind.PROSE) and len(cell.source) >= _LEAST
+        if fixed and cell.source in text:
             text = text.replace(cell.source, "", 1)
     return text.strip("\n")
 
 
-def _is_fixed(cell: HandedOut) -> bool:
-    return cell.kind in (CellKind.TEST, CellKind.SETUP, CellKind.PROSE) and len(cell.source) >= _LEAST
+@lru_cache(maxsize=32)
+def parts_of(handout: Handout) -> tuple[str, ...]:
+    """For each released cell the exercise to whose part of the notebook it belongs, from the text above its TODO cell to the
+    text above the next one; empty above the first.
+    """
+    found = [""] * len(handout.cells)
+    end = len(found)
+    for place in reversed(range(len(found))):
+        if handout.cells[place].kind is not CellKind.ANSWER:
+            continue
+        start = place
+        while start and not handout.cells[start - 1].name and handout.cells[start].kind is not CellKind.PROSE:
+            start -= 1
+        found[start:end] = [handout.cells[place].name] * (end - start)
+        end = start
+    return tuple(found)
 
 
-NEWER = "This was added to the lesson after your notebook had been handed out."
-"""What its learner reads."""
+@dataclass(frozen=True)
+class Asked:
+    """What one exercise asks for."""
+
+    wanted: frozenset[str]
+    """What an answer has to bind: the functions and classes that its stub begins; if there are none, all that it binds."""
+    bound: frozenset[str]
+    """All that it binds."""
+    blank: frozenset[str]
+    """Functions, classes and empty values: what is to be filled in; if there are none, all that it binds."""
+    own: frozenset[str] = frozenset()
+    """Of these, what no other cell of the lesson binds."""
+
+    def may_be(self, names: frozenset[str], *, here: bool) -> bool:
+        """Whether a text that binds these names may be the answer; ``here``: it stands in the exercise's own part."""
+        return bool((self.blank if here else self.own) & names) or (bool(self.bound) and self.bound <= names)
 
 
-def newer_than(handout: Handout, cells: Sequence[ExportedCell], lost: Collection[str]) -> tuple[str, ...]:
-    """Of the answers that are ``lost`` (ids of TODO cells and of written answers), those that these cells cannot have had."""
-    names = {cell.name for cell in cells if cell.name}
-    text = "\n".join(bare(cell.source) for cell in cells)
-    there = [_is_there(cell, names, text) for cell in handout.cells]
-    places = [place for place, cell in enumerate(handout.cells) if cell.kind in (CellKind.ANSWER, CellKind.WRITTEN)]
-    own = {place: _own(handout, place) for place in places if handout.cells[place].name in lost}
-    gone = [place for place in own if not any(there[one] for one in own[place])]
-    # A notebook that was cut off at some place, or torn to pieces, lacks more than what is new.
-    if len(gone) > sum(there[place] for place in places):
-        return ()
-    last = max((place for place, cell in enumerate(handout.cells) if cell.name and there[place]), default=-1)
-    return tuple(handout.cells[place].name for place in gone if len(gone) == 1 or place < last)
+@lru_cache(maxsize=32)
+def asked_in(handout: Handout) -> Mapping[str, Asked]:
+    """exercise -> what it asks for."""
+    found = {}
+    for name, stub in handout.stubs.items():
+        functions = _defined_in(stub)
+        bound = names_in(stub) or _needed_by_tests(handout, name)
+        found[name] = Asked(functions or bound, bound, functions.union(_EMPTY.findall(stub)) or bound)
+    given = frozenset[str]().union(*(names_in(cell.source) for cell in handout.cells if cell.kind in _CODE))
+    others = {name: [one.bound for other, one in found.items() if other != name] for name in found}
+    return {name: replace(one, own=one.blank.difference(given, *others[name])) for name, one in found.items()}
 
 
-def _is_there(released: HandedOut, names: Collection[str], text: str) -> bool:
-    """By its id; a check also by its text, prose by its text or its heading. ``text``: of the whole notebook, bare."""
-    heading = next((line for line in released.source.splitlines() if line.startswith("### ")), "")
-    parts = {"": (released.source, heading), "test": (released.source,)}.get(released.name and released.kind, ())
-    return released.name in names or any(bare(part) and bare(part) in text for part in parts)
+def _needed_by_tests(handout: Handout, name: str) -> frozenset[str]:
+    """The words that the tests of an exercise use, and no other released code."""
+    words: dict[bool, set[str]] = {True: set(dir(builtins)).union(keyword.kwlist), False: set()}
+    for cell in handout.cells:
+        is_its_test = cell.kind is CellKind.TEST and cell.exercise == name
+        if is_its_test or cell.kind in _CODE:
+            words[not is_its_test].update(_WORD.findall(cell.source))
+    return frozenset(words[False] - words[True])
 
 
-def _own(handout: Handout, place: int) -> list[int]:
-    """The cells that came with an answer cell: it, its checks, and the nearest prose above it."""
-    name = handout.cells[place].name
-    own = [at for at, cell in enumerate(handout.cells) if at == place or (cell.exercise == name and cell.exercise)]
-    above = itertools.takewhile(lambda at: not handout.cells[at].name, reversed(range(place)))
-    prose = [at for at in above if handout.cells[at].kind is CellKind.PROSE]
-    return own + prose[:1]
+def is_commented_out(asked: Asked, stub: str, text: str) -> bool:
+    """Whether all code of a TODO cell is the stub's, or stands in comments, and those bind what is asked for."""
+    given = {bare(line) for line in stub.splitlines()}
+    new = [line for line in text.splitlines() if bare(line) not in given]
+    return all(line.lstrip().startswith("#") for line in new) and bool(asked.blank & may_bind("\n".join(new)))

@@ -1,8 +1,8 @@
 """From the bytes that were handed in to the notebook's cells.
 
-``plain_cells`` reads a sound notebook. ``salvaged`` also reads other encodings, broken JSON and jupytext's scripts, slowly: what
-is damaged or hostile is read in a sealed worker (:mod:`nbproof.marking.marker`). Whatever else it is, is said, and a person asks
-for the notebook again. Nothing of a file is ever run, and of a cell only its text, its type and its ids are looked at.
+Other encodings, broken JSON and jupytext's scripts are read as well, slowly. All of this happens in a sealed worker
+(:mod:`nbproof.marking.marker`). Whatever else it is, is said, and a person asks for the notebook again. Nothing of a file is ever
+run, and of a cell only its text, its type and its ids are looked at.
 """
 
 from __future__ import annotations
@@ -10,22 +10,15 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nbproof.cells import name_of
+from nbproof.cells import name_of, text_of
 
-__all__ = ["SMALL", "Damaged", "ExportedCell", "Salvaged", "has_marks", "plain_cells", "salvaged"]
+__all__ = ["Damaged", "ExportedCell", "cells_in"]
 
-SMALL = 2 * 1024 * 1024
-"""Bytes of a notebook that is parsed at home. JSON can take fifty times its size in memory."""
-
-_MOST_CELLS = 5_000
-_MOST_TEXT = 4_000_000
-"""Cells, and characters of all of them, that are looked at."""
 _MOST_MENDED = 4_000_000
 """Characters of broken JSON that are mended, at about a million in a second."""
-_HAND_IN = "hand in the .ipynb file itself"
+_HAND_IN = "save the notebook in JupyterLab, and hand in the .ipynb file itself"
 
 
 class Damaged(Exception):
@@ -46,58 +39,25 @@ class ExportedCell(NamedTuple):
     """False if the file breaks off in the middle of it."""
 
 
-@dataclass(frozen=True)
-class Salvaged:
-    """The cells of a file, and in words what was wrong with it; empty if nothing was."""
-
-    cells: tuple[ExportedCell, ...]
-    damage: str = ""
+_SCRIPT = re.compile(r"^# ?%%|extension: \.\w+\s*(?:# +)?format_name: (?!nomarker)", re.MULTILINE)
+_CELL = re.compile(r"""["']cell_type["']""")
 
 
-def plain_cells(data: bytes) -> list[ExportedCell] | None:
-    """The cells of a sound notebook; None if the file is anything else."""
-    try:
-        notebook = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    return _cells(cells) if isinstance(cells, list) and cells else None
+def cells_in(data: bytes) -> tuple[list[ExportedCell], str]:
+    """The cells of a file in whatever state, and in words what was wrong with it.
 
-
-def salvaged(data: bytes) -> Salvaged:
-    """The cells of a file in whatever state. Raises Damaged if there are none; the text says what to do."""
+    Raises Damaged if there are none; the text says what to do.
+    """
+    seen = data.replace(b"\0", b"").decode("ascii", "replace")
+    if not (_SCRIPT.search(seen) or _CELL.search(seen)):
+        raise Damaged(_what(seen))
     text, encoded = _text_of(data)
     cells, mended = _cells_of(text.strip("\ufeff \t\r\n\0"))
     if not any(cell.source.strip() for cell in cells):
-        raise Damaged(f"the notebook holds no cells with anything in them: save it, look at it, and {_HAND_IN}")
-    told = [encoded, mended]
-    left = _MOST_TEXT
-    kept = []
-    for cell in cells[:_MOST_CELLS]:
-        left -= len(cell.source)
-        if left < 0:
-            told.append("the notebook holds more text than any notebook of this course, and was read in part")
-            break
-        kept.append(cell)
-    return Salvaged(tuple(kept), "; ".join(filter(None, told)))
+        raise Damaged(f"the notebook holds no cells with anything in them: {_HAND_IN}")
+    return cells, "; ".join(filter(None, [encoded, mended]))
 
 
-_KNOWN = {
-    b"%PDF": "a PDF document",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-    b"PK": "a zip archive, or a document of Word, Excel or PowerPoint",
-    b"\x1f\x8b": "a gzip archive",
-    b"BZh": "a bzip2 archive",
-    b"\xfd7zXZ": "an xz archive",
-    b"Rar!": "a RAR archive",
-    b"7z\xbc\xaf": "a 7z archive",
-    b"\xd0\xcf\x11\xe0": "an old document of Word, Excel or PowerPoint",
-    b"{\\rtf": "a rich text document",
-    b"\0\x05\x16\x07": "what macOS keeps beside a file (._name), not the file",
-    b"version https://git-lfs": "a pointer of git LFS, not the file that it points to",
-}
-"""What files are that somebody has called a notebook, by their first bytes."""
 _WIDE = ["utf_16", "utf_16_le", "utf_16_be", "utf_32", "utf_32_le", "utf_32_be"]
 _NARROW = ["gb18030", "big5", "cp949", "cp932", "cp1251"]
 """What text editors save by themselves. In the west that is cp1252, which can be told by nothing: it is what is left."""
@@ -105,11 +65,6 @@ _NARROW = ["gb18030", "big5", "cp949", "cp932", "cp1251"]
 
 def _text_of(data: bytes) -> tuple[str, str]:
     """The text, in whatever encoding, and a note if it is not UTF-8."""
-    if not data.strip(b"\0 \t\r\n\f\v"):
-        raise Damaged(f"the file is empty: save the notebook, look at its size, and {_HAND_IN}")
-    for start, kind in _KNOWN.items():
-        if data.startswith(start):
-            raise Damaged(f"it is not a notebook but {kind}: {_HAND_IN}")
     wide = 5 * data.rstrip(b"\0").count(b"\0") > len(data)
     text = data.decode("utf-8", "replace")
     # Of UTF-8 some bytes may be spoiled; of another encoding most bytes are no UTF-8.
@@ -135,16 +90,8 @@ def _encoding(data: bytes, wide: bool) -> str:
     return "cp1252" if best is None else best.encoding
 
 
-_MARKS = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
-_SCRIPT = re.compile(r"^# ?%%|extension: \.\w+\s*(?:# +)?format_name: (?!nomarker)", re.MULTILINE)
-_MARKDOWN = re.compile(r"extension: \.md\b")
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 _ONCE = re.compile(r"""["'](nbformat|cells)["']\s*:""")
-_LINK = re.compile(r"(?:\[InternetShortcut\]\s+URL=)?\s*<?(?:https?|ftp|file)://\S{4,2000}>?\s*")
-
-
-def has_marks(text: str) -> bool:
-    """Whether git, or whoever merged two notebooks, has left a mark of a conflict in a text."""
-    return _MARKS.search(text) is not None
 
 
 def _cells_of(text: str) -> tuple[list[ExportedCell], str]:
@@ -155,13 +102,11 @@ def _cells_of(text: str) -> tuple[list[ExportedCell], str]:
         pass
     else:
         return _cells(_listed(value, text)), ""
-    if has_marks(text):
-        raise Damaged(f"git has left a conflict in it: decide for one version, open it in JupyterLab, and {_HAND_IN}")
+    if _CONFLICT.search(text):
+        raise Damaged(f"git has left a conflict in it: decide for one version, then {_HAND_IN}")
     if text[:1] not in ("{", "<") and _SCRIPT.search(text):
         return _cells_of_script(text), "the file was a script made from the notebook"
-    if re.search(r"""["']cell_type["']""", text):
-        return _mended(text)
-    raise Damaged(_what(text))
+    return _mended(text)
 
 
 def _mended(text: str) -> tuple[list[ExportedCell], str]:
@@ -169,7 +114,7 @@ def _mended(text: str) -> tuple[list[ExportedCell], str]:
     import json_repair
 
     if len(text) > _MOST_MENDED:
-        raise Damaged(f"it is broken JSON, and too long to be mended: save it in JupyterLab, and {_HAND_IN}")
+        raise Damaged(f"it is broken JSON, and too long to be mended: {_HAND_IN}")
     if max(Counter(_ONCE.findall(text)).values(), default=0) > 1:
         raise Damaged(f"several notebooks stand in it, and which one counts cannot be told: {_HAND_IN}")
     value: Any
@@ -177,7 +122,7 @@ def _mended(text: str) -> tuple[list[ExportedCell], str]:
         # What is stable takes no white space from the end of a line.
         value = json_repair.loads(text, skip_json_loads=True, stream_stable=True)
     except (ValueError, RecursionError):
-        raise Damaged(f"it is broken JSON that cannot be mended: save it in JupyterLab, and {_HAND_IN}") from None
+        raise Damaged(f"it is broken JSON that cannot be mended: {_HAND_IN}") from None
     listed = _listed(value, text)
     cells = _cells(listed)
     if list(value)[-1] != "cells" or re.search(r"\]\s*\}$", text):
@@ -186,6 +131,16 @@ def _mended(text: str) -> tuple[list[ExportedCell], str]:
         cells.append(ExportedCell(None, ""))
     cells[-1] = cells[-1]._replace(whole=False)
     return cells, f"the file breaks off after {len(cells)} cells"
+
+
+def _cells_of_script(text: str) -> list[ExportedCell]:
+    import jupytext
+
+    try:
+        notebook = jupytext.reads(text, fmt="md" if re.search(r"extension: \.md\b", text[:3000]) else "py")
+    except Exception as error:  # whatever jupytext and the YAML in the header raise
+        raise Damaged(f"it is a script that jupytext cannot read ({type(error).__name__}): {_HAND_IN}") from None
+    return _cells(notebook.cells)
 
 
 def _listed(value: Any, text: str) -> list[Any]:
@@ -200,15 +155,11 @@ def _cells(cells: list[Any]) -> list[ExportedCell]:
 
 
 def _cell(cell: Any) -> ExportedCell | None:
-    source = cell.get("source") if isinstance(cell, dict) else None
-    if isinstance(source, list):
-        source = "".join(part for part in source if isinstance(part, str))
-    if not isinstance(source, str):
+    if not isinstance(cell, dict) or "source" not in cell:
         return None
-    kind = cell.get("cell_type")
-    number = cell.get("id")
+    kind, number = cell.get("cell_type"), cell.get("id")
     # Half a surrogate pair goes into no file, a null byte through no compiler.
-    text = source.replace("\0", "\ufffd").encode(errors="replace").decode()
+    text = text_of(cell).replace("\0", "\ufffd").encode(errors="replace").decode()
     return ExportedCell(
         name_of(cell) or None,
         text.replace("\r\n", "\n"),
@@ -217,24 +168,7 @@ def _cell(cell: Any) -> ExportedCell | None:
     )
 
 
-def _cells_of_script(text: str) -> list[ExportedCell]:
-    import jupytext
-
-    try:
-        notebook = jupytext.reads(text, fmt="md" if _MARKDOWN.search(text[:3000]) else "py")
-    except Exception as error:  # whatever jupytext and the YAML in the header raise
-        raise Damaged(f"it is a script that jupytext cannot read ({type(error).__name__}): {_HAND_IN}") from None
-    return _cells(notebook.cells)
-
-
 def _what(text: str) -> str:
     """What a text is that is no notebook, and what to do."""
-    again = f"download the notebook, logged in, and {_HAND_IN}"
     begins = " ".join(text[:60].split())
-    if text[:1] == "<":
-        return f"it is not a notebook but a web page (it begins {begins!r}): {again}"
-    if _LINK.fullmatch(text) or '"doc_id"' in text[:1000]:
-        return f"it holds only a link, and nothing that can be graded: {again}"
-    if text[:1] in ("{", "["):
-        return f"it is JSON, but not a notebook, for it holds no cells: save it in JupyterLab, and {_HAND_IN}"
-    return f"it is a script or a text, and not a notebook (it begins {begins!r}): {_HAND_IN}"
+    return f"it is no notebook, and holds no cells (it begins {begins!r}): {_HAND_IN}"

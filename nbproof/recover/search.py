@@ -1,296 +1,295 @@
-"""Finds the answers in one submission: by an id, by the names that they define, or by their place; else a person has to
-look.
+"""Finds the answers in one submission: by an id, or by their place and the names that they define; else a person has to look.
 
-We trust the ids of cells. If the cell of an exercise is gone, code counts as its answer if it stands in its place, or is the
-only code that defines what the exercise asks for. What may be an answer, and is not certain to be one, is brought as
-comments, has no marks, and waits for a person. Whoever left the TODO cell in its place is graded as *Run All* goes:
-other cells run where they stand (:mod:`nbproof.recover.pieces`). This runs in a sealed worker, and imports little.
+We trust the ids of cells. Without one, code counts as the answer if it alone, in its exercise's part of the notebook, binds
+what is asked for. Whatever else may be an answer is shown to a person as it stands, as comments in the TODO cell, and has no
+marks yet: in other cells, text, comments, files beside the notebook. Whoever left the TODO cell in its place is graded as
+*Run All* goes: other cells run where they stand (:mod:`nbproof.recover.own_cells`).
+
+This runs in a sealed worker, and imports little.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from nbproof.cells import CellKind
 from nbproof.recover.answers import Answers
-from nbproof.recover.asked import binds, is_commented_out
-from nbproof.recover.fast_path import as_handed_in
-from nbproof.recover.matching import NEWER, alone, bare, newer_than
-from nbproof.recover.notebook_bytes import Damaged, ExportedCell, has_marks, plain_cells, salvaged
-from nbproof.recover.pieces import Piece, Pieces, own_cells
+from nbproof.recover.matching import (
+    alone,
+    asked_in,
+    bare,
+    binds,
+    is_commented_out,
+    may_bind,
+    names_in,
+    parts_of,
+    placed,
+    without_released,
+)
+from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in
+from nbproof.recover.own_cells import own_cells
 from nbproof.recover.released import Handout
-from nbproof.recover.waiting import NOT_CERTAIN, as_comments
 from nbproof.recover.writings import bring
 
 __all__ = ["find_answers", "found_in"]
 
-
-_MOST_ANSWERS = 2_000_000
-"""Characters of all answers: more does not come back from a worker."""
-_MOST_STRAYS = 1_000
-"""Of cells without an id of this lesson: ten times what a lesson has."""
 _DISTINCT = 80
 """Characters of a released text that no other lesson has by chance."""
+_IMPORTS = re.compile(r"\b(?:from|import|run)\b.*")
 _MOST_JOINED = 3
 """Cells above or below a half of a split cell that may be the rest of it."""
-_BY_PLACE = "The TODO cell had lost its id, and was found by its place."
+_MOST_WAITING = 8_000
+"""Characters of what waits for a person, for one exercise."""
+_SPLIT = "The TODO cell was split into {} cells. They were put together again."
+_HEAD = "[Not certain to be the answer, and not marked: a person has to look.]"
+_NOT_CERTAIN = (
+    "may be the answer, which is not certain: it has no marks yet, and a person has to look. "
+    "Hand in the notebook with your code in the TODO cell."
+)
 
 
-def found_in(handout: Handout, data: bytes) -> Answers:
-    """What is found in the bytes of one submission. Raises Damaged."""
-    cells: Sequence[ExportedCell] | None = plain_cells(data)
-    damage = ""
-    if not cells:
-        read = salvaged(data)
-        cells, damage = read.cells, read.damage
-    answers = as_handed_in(handout, cells)
-    found = Answers(answers, own=own_cells(handout, cells)) if answers is not None else find_answers(handout, cells)
-    if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
-        raise Damaged("its answers are longer than any that this course asks for")
-    return replace(found, damage=damage)
+def found_in(handout: Handout, data: bytes, files: Mapping[str, str] | None = None) -> Answers:
+    """What is found in the bytes of one submission, and in the scripts beside it. Raises Damaged."""
+    cells, damage = cells_in(data)
+    return replace(find_answers(handout, cells, files), damage=damage)
 
 
-def find_answers(handout: Handout, cells: Sequence[ExportedCell]) -> Answers:
-    """Search everywhere, among a thousand cells of nobody's. Raises Damaged if the cells are none of this lesson's."""
-    known = {cell.name for cell in handout.cells if cell.name}
-    strays = itertools.count()
-    looked_at = [cell for cell in cells if cell.name in known or next(strays) < _MOST_STRAYS]
-    return _Search(handout, looked_at).go()
+def find_answers(handout: Handout, cells: Sequence[ExportedCell], files: Mapping[str, str] | None = None) -> Answers:
+    """What is found in these cells. Raises Damaged if they are none of this lesson's."""
+    return _Search(handout, cells, files or {}).go()
+
+
+class _Piece(NamedTuple):
+    """A text that may be an answer, or a part of one: a cell of this number, or behind all cells what stands in a file."""
+
+    at: int
+    text: str
+    code: bool
+    whole: bool
+    where: str
 
 
 class _Search:
-    def __init__(self, handout: Handout, cells: Sequence[ExportedCell]) -> None:
+    def __init__(self, handout: Handout, cells: Sequence[ExportedCell], files: Mapping[str, str]) -> None:
         self.handout, self.cells = handout, cells
-        self.cut_off = bool(cells) and not cells[-1].whole
-        self.pieces = Pieces(handout, cells)
-        self.asked, self.named = self.pieces.asked, self.pieces.named
+        self.asked, self.parts = asked_in(handout), parts_of(handout)
+        self.places = placed(handout, cells)
+        self.index = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
+        self.named: dict[str, list[_Piece]] = {name: [] for name in handout.stubs}
+        """What stands in the TODO cell of each exercise."""
+        self.strays: list[_Piece] = []
+        """What stands in no TODO cell, and was not handed out."""
+        self.above: list[int] = []
+        """For each cell the place of the released one that it is, or that stands above it; -1 above all of them."""
+        for at in range(len(cells)):
+            self._take(at)
+        code = "\n".join(cell.source for cell in cells if cell.kind == "code")
+        # What a cell imports or runs has run.
+        used = set(re.findall(r"\w+", "\n".join(_IMPORTS.findall(code))))
+        unused = [one for one in files if PurePosixPath(one).stem not in used]
+        self.strays += [_Piece(len(cells), files[one], False, True, f"the file {one}") for one in unused]
+        self.above.append(-1)
+        self.used: dict[int, int] = {}
+        """Cells that are answers, or parts of them -> the place of the TODO cell."""
         self.found = Answers(dict(handout.stubs))
 
+    def _take(self, at: int) -> None:
+        cell, place = self.cells[at], self.places[at]
+        self.above.append(place if place is not None else self.above[-1] if at else -1)
+        released = self.handout.cells[place] if place is not None else None
+        same = released is not None and bare(released.source) == bare(cell.source)
+        rest = cell.source if same else without_released(self.handout, cell.source)
+        piece = _Piece(at, rest, cell.kind == "code", cell.whole, f"cell {at + 1} of {len(self.cells)}")
+        kind = released.kind if released else CellKind.OWN
+        if released and kind is CellKind.ANSWER:
+            self.named[released.name].append(piece)
+        elif cell.whole and rest.strip() and not same and kind is not CellKind.WRITTEN:
+            self.strays.append(piece)
+
     def go(self) -> Answers:
-        found, handout = self.found, self.handout
-        self._refuse_another(any(cell.name for cell in self.cells) or self._shows_prose())
+        self._refuse_another()
         for name, own in self.named.items():
             if own:
                 self._of_its_cell(name, own)
-        for here in (True, False):
-            for name in self.pieces.missing:
-                self._without_its_cell(name, here=here)
+        for name, own in self.named.items():
+            if not own:
+                self._by_its_place(name)
         for name in self.named:
             if not self._has_answer(name):
                 self._elsewhere(name)
-        for name, stub in handout.written.items():
-            self._written(name, stub)
-        touched = any(map(self._is_touched, found.answers))
-        self._refuse_another(len(found.lost) == len(found.answers) and not touched)
-        for name, brought in bring(handout, self.cells, found.answers).items():
-            found.answers[name] = brought.text
-            found.recovered[name] = f"{found.recovered.get(name, '')} {brought.told}".strip()
-            found.lost.pop(name, None)
-        lost = [name for name in found.lost if not self._is_touched(name)]
-        newer = () if self.cut_off else newer_than(handout, self.cells, lost)
-        found.lost.update(dict.fromkeys(newer, NEWER))
-        return replace(found, own=own_cells(handout, self.cells, self.pieces.used), newer=newer)
+        self._written()
+        return replace(self.found, own=own_cells(self.handout, self.cells, self.used))
 
-    def _shows_prose(self) -> bool:
-        return sum(cell.kind == "markdown" and len(bare(cell.source)) >= _DISTINCT for cell in self.cells) > 1
-
-    def _refuse_another(self, holds_nothing: bool) -> None:
-        """Raise Damaged if nothing of this lesson is in it, where it ``holds_nothing`` that could be an answer."""
-        known = zip(self.cells, self.pieces.places, strict=True)
-        if not holds_nothing or any(place is not None and self._is_distinct(cell, place) for cell, place in known):
-            return
-        heads = [line for cell in self.cells if cell.kind == "markdown" for line in cell.source.splitlines()]
-        title = next((line.strip("# ").strip()[:80] for line in heads if line.startswith("# ")), "")
-        which = f"another notebook ({title!r})" if title else "another notebook"
+    def _refuse_another(self) -> None:
+        """Raise Damaged if nothing of this lesson is in it. All lessons may call their setup cell the same."""
+        for cell, place in zip(self.cells, self.places, strict=True):
+            released = self.handout.cells[place or 0]
+            if place is None or released.kind in (CellKind.SETUP, CellKind.SHOW):
+                continue
+            if cell.name == released.name != "" or len(bare(released.source)) >= _DISTINCT:
+                return
         raise Damaged(
-            f"it is {which}: none of its {len(self.cells)} cells belongs to {self.handout.lesson}. "
+            f"it is another notebook: none of its {len(self.cells)} cells belongs to {self.handout.lesson}. "
             "Hand in the notebook of this lesson"
         )
 
-    def _is_distinct(self, cell: ExportedCell, place: int) -> bool:
-        """Whether it can only come from this lesson. All lessons may call their setup cell the same."""
-        released = self.handout.cells[place]
-        long = len(bare(released.source)) >= _DISTINCT and bare(released.source) in bare(cell.source)
-        return released.kind not in (CellKind.SETUP, CellKind.SHOW) and (
-            long or bool(released.name and cell.name == released.name)
-        )
-
-    def _is_touched(self, name: str) -> bool:
-        """Whether there is something of the learner's in its place by now."""
-        return self.found.answers[name] not in ("", {**self.handout.stubs, **self.handout.written}[name])
-
     def _has_answer(self, name: str) -> bool:
-        """Whether something is judged as its answer."""
-        return name not in self.found.lost and (name in self.found.recovered or self._is_touched(name))
+        touched = self.found.answers[name] not in ("", self.handout.stubs[name])
+        return name not in self.found.lost and (name in self.found.recovered or touched)
 
     # The TODO cell is there, by its id or because it is as it was handed out.
 
-    def _of_its_cell(self, name: str, own: list[Piece]) -> None:
-        stub = bare(self.handout.stubs[name])
-        worked = [piece for piece in own if piece.whole and bare(piece.text) not in ("", stub)]
+    def _of_its_cell(self, name: str, own: list[_Piece]) -> None:
+        stub = self.handout.stubs[name]
+        worked = [piece for piece in own if piece.whole and bare(piece.text) not in ("", bare(stub))]
         worked = list({bare(piece.text): piece for piece in reversed(worked)}.values())[::-1]
-        if not worked and not all(piece.whole for piece in own):
-            self.found.lost[name] = "The file breaks off in the middle of this TODO cell. Hand in the whole notebook."
-        elif not worked:
-            self._below_the_stub(name)
-        elif any(has_marks(piece.text) for piece in worked):
-            self._wait(name, worked, "Two versions were merged in the TODO cell.")
-        elif all(is_commented_out(self.asked[name], self.handout.stubs[name], piece.text) for piece in worked):
+        if not worked:
+            self._untouched(name, own)
+        elif all(is_commented_out(self.asked[name], stub, piece.text) for piece in worked):
             self._wait(name, worked, "The TODO cell holds code in comments only.")
+        elif not all(piece.code or alone(piece.text) for piece in worked):
+            self._wait(name, worked, "The TODO cell had become a text cell.")
         elif len(worked) > 1:
             self._of_several(name, worked)
         else:
-            told = "" if self.cells[worked[0].at].name == name else _BY_PLACE
-            more = "The TODO cell is there more than once. The one that was worked on counts." if len(own) > 1 else ""
-            self._accept(name, worked, f"{told} {more}".strip())
+            told = "" if len(own) == 1 else "The TODO cell is there more than once. The one that was worked on counts."
+            self._accept(name, worked, told if worked[0].code else "The TODO cell had become a text cell.")
 
-    def _of_several(self, name: str, worked: list[Piece]) -> None:
-        """Halves of a split cell go together; of several versions the one counts that the check sees in Run All."""
-        check = self.pieces.check_below(name, worked[0])
-        above = [piece for piece in worked if check is None or piece.at < check]
-        if len(above) > 1 and self._are_halves(above):
-            self._accept(name, above, f"The TODO cell was split into {len(above)} cells. They were put together again.")
-        elif check is None:
-            self._wait(name, worked, "The TODO cell was worked on more than once, and its check does not stand below.")
-        else:
-            told = "The TODO cell is there more than once, and was worked on more than once. The one directly above its check"
-            self.pieces.strays += [piece for piece in worked if piece is not above[-1]]
-            self._accept(name, above[-1:], f"{told} counts, which the check sees in Run All.")
-
-    def _are_halves(self, pieces: list[Piece]) -> bool:
-        """Whether they are Python only together, or bind no name twice."""
-        count = sum(alone(piece.text) for piece in pieces)
-        bound = [name for piece in pieces for name in piece.names[1]]
-        apart = len(set(bound)) == len(bound)
-        return count == 0 or ((apart or count < len(pieces)) and alone("\n".join(piece.text for piece in pieces)))
-
-    def _below_the_stub(self, name: str) -> None:
+    def _untouched(self, name: str, own: list[_Piece]) -> None:
         """Nobody has worked in the TODO cell. Code cells between it and its check run where they stand."""
-        asked = self.asked[name]
-        below = [piece for piece in self.pieces.free() if piece.kind == "code" and self.pieces.is_below(piece, name)]
-        whole = [piece for piece in below if asked.bound and asked.bound <= piece.names[1]]
-        told = "The TODO cell is as it was handed out."
-        if len(whole) == 1 and not self._also(name, whole[0]):
-            self._accept(name, whole, f"{told} Your answer stood below it, in a cell of its own.")
-        elif any(asked.blank & binds(piece.text) for piece in below):
-            self.found.recovered[name] = f"{told} Your code stood below it, in cells of its own, and ran there."
-
-    # The TODO cell is gone.
-
-    def _without_its_cell(self, name: str, *, here: bool) -> None:
-        """Code that binds all that the exercise asks for, if no other code does. ``here``: in its part of the notebook;
-        elsewhere only functions and classes tell, and none that another TODO cell which is gone asks for as well.
-        """
-        asked, open_ = self.asked[name], [one for one in self.pieces.missing if one not in self.found.recovered]
-        if name not in open_:
-            return
-        if here:
-            pieces = self._near(name)
-        elif asked.functions and not any(asked.functions & self.asked[one].functions for one in open_ if one != name):
-            pieces = self.pieces.free()
-        else:
-            return
-        fits = [piece for piece in pieces if asked.is_answered_by(piece.names)]
-        if len({bare(piece.text) for piece in fits}) == 1 and not self._also(name, fits[0]):
-            self._accept(
-                name, fits[:1], _BY_PLACE if here else "The TODO cell had lost its id, and was found by its content."
+        below = [piece for piece in self.strays if piece.code and self.above[piece.at] == self.index[name]]
+        if not any(piece.text.strip() for piece in own):
+            self.found.answers[name] = ""
+        if not all(piece.whole for piece in own):
+            self.found.lost[name] = "The file breaks off in the middle of this TODO cell. Hand in the whole notebook."
+        elif any(self.asked[name].blank & binds(piece.text) for piece in below):
+            told = (
+                "The TODO cell is as it was handed out. Your code stood below it, in cells of its own, and ran there."
             )
+            self.found.recovered[name] = told
 
-    # There is no answer so far.
+    def _of_several(self, name: str, worked: list[_Piece]) -> None:
+        """Halves of a split cell go together; of several versions the one counts that the check sees in Run All."""
+        tests = {at for at, one in enumerate(self.handout.cells) if one.exercise == name}
+        below = [at for at, place in enumerate(self.places) if place in tests and at > worked[0].at]
+        above = [piece for piece in worked if not below or piece.at < below[0]]
+        if len(above) > 1 and _are_halves(above):
+            self._accept(name, above, _SPLIT.format(len(above)))
+        elif below:
+            told = "The TODO cell was worked on more than once. The one directly above its check counts, as in Run All."
+            self._accept(name, above[-1:], told)
+        else:
+            self._wait(name, worked, "The TODO cell was worked on more than once, and its check does not stand below.")
+
+    # The TODO cell is gone, or holds no answer.
+
+    def _by_its_place(self, name: str) -> None:
+        """Code in its part of the notebook that binds all that the exercise asks for, if no other code there does."""
+        wanted = self.asked[name].wanted
+        fits = [piece for piece in self._near(name) if wanted and wanted <= names_in(piece.text)]
+        if len({bare(piece.text) for piece in fits}) == 1:
+            self._accept(name, fits[:1], "The TODO cell had lost its id, and was found by its place.")
 
     def _elsewhere(self, name: str) -> None:
         """Where something of the learner's own may be the answer, a person looks. Nobody gets 0 for it without a word."""
-        gone = name in self.pieces.missing
-        why = "The TODO cell is missing." if gone else "The TODO cell holds no code of yours."
-        near = [piece for piece in self._near(name) if gone and piece.kind == "code"]
-        signs = [piece for piece in self._others(name) if piece in near or self._may_answer(name, piece)]
-        held = [other for other, own in self.named.items() if any(piece in own for piece in signs)]
-        if held:
-            why += (
-                f" Code that may be the answer stands in the TODO cell of {' and '.join(f'`{one}`' for one in held)}."
-            )
+        gone = not self.named[name]
+        near = self._near(name) if gone else []
+        todos = itertools.chain.from_iterable(own for other, own in self.named.items() if other != name)
+        others = sorted([*self.strays, *todos])
+        signs = [piece for piece in others if piece in near or self._may_answer(name, piece)]
+        why = "The TODO cell is missing" if gone else "The TODO cell holds no code of yours"
         if signs:
-            self._wait(name, signs, why)
-        elif gone and self.cut_off:
-            self.found.lost.setdefault(name, "The file breaks off before this TODO cell. Hand in the whole notebook.")
+            self._wait(name, signs, f"{why}.")
         elif gone:
-            told = f"{why[:-1]}, and no other cell holds an answer to it. Hand in the notebook with the cell in it."
-            self.found.lost.setdefault(name, told)
-        for other in held:
-            if self.asked[name].bound & self.asked[other].bound:
-                theirs = [piece for piece in signs if piece in self.named[other]]
+            told = f"{why}, and no other cell holds an answer to it. Hand in the notebook with the cell in it."
+            broken = "The file breaks off before this TODO cell. Hand in the whole notebook."
+            self.found.lost[name] = told if all(cell.whole for cell in self.cells) else broken
+        for other in self.asked:
+            theirs = [piece for piece in signs if other != name and self._is_answer_to(other, piece)]
+            # Where both ask for one name, what stands below takes the place of what stands above.
+            if theirs and self.asked[name].bound & self.asked[other].bound:
                 self._wait(other, theirs, f"The TODO cell holds code for `{name}` as well.")
 
-    def _others(self, name: str) -> list[Piece]:
-        """All texts but its own TODO cell, in their order."""
-        todos = [piece for other, own in self.named.items() if other != name for piece in own]
-        return sorted([*self.pieces.strays, *todos], key=lambda piece: piece.at)
-
-    def _may_answer(self, name: str, piece: Piece) -> bool:
+    def _may_answer(self, name: str, piece: _Piece) -> bool:
         """By what it binds. What belongs to an exercise that has an answer says nothing about the names of that one."""
-        whose = self.pieces.whose(piece)
-        bound = self.pieces.added(piece)
-        if whose in self.named and whose != name and self._has_answer(whose):
+        whose, bound = self._whose(piece), may_bind(piece.text)
+        if piece.at < len(self.cells) and (place := self.places[piece.at]) is not None:
+            bound -= names_in(self.handout.cells[place].source)
+        if whose not in ("", name) and self._has_answer(whose):
             bound -= self.asked[whose].bound
         return self.asked[name].may_be(bound, here=whose == name)
 
     # What all of these rest on.
 
-    def _near(self, name: str) -> list[Piece]:
-        return [piece for piece in self.pieces.free() if self.pieces.whose(piece) == name]
+    def _free(self) -> list[_Piece]:
+        return [piece for piece in self.strays if piece.code and piece.at not in self.used]
 
-    def _also(self, name: str, piece: Piece) -> bool:
-        """Whether it defines something of another exercise that has no answer yet, and is nothing of this one."""
-        open_ = [one for one in self.named if one != name and not self._is_touched(one)]
-        mine = self.asked[name].bound
-        return any((self.asked[one].functions - mine) & piece.names[0] for one in open_)
+    def _near(self, name: str) -> list[_Piece]:
+        return [piece for piece in self._free() if self._whose(piece) == name]
 
-    def _accept(self, name: str, parts: Sequence[Piece], told: str) -> None:
-        if len(parts) == 1 and (halves := self._with_halves(parts[0])):
-            parts, told = halves, f"The TODO cell was split into {len(halves)} cells. They were put together again."
-        if parts[0].kind == "text":
-            told = f"The TODO cell had become a text cell. {told}".strip()
-        self.pieces.used |= dict.fromkeys((piece.at for piece in parts), self.pieces.index[name])
-        self.found.answers[name] = _joined(parts)[0]
+    def _whose(self, piece: _Piece) -> str:
+        """The exercise that it belongs to by its place: the answer to it, or in its part of the notebook; empty if none."""
+        place = self.used.get(piece.at, self.above[piece.at])
+        return "" if place < 0 else self.parts[place]
+
+    def _is_answer_to(self, name: str, piece: _Piece) -> bool:
+        return piece in self.named[name] or self.used.get(piece.at) == self.index[name]
+
+    def _accept(self, name: str, parts: Sequence[_Piece], told: str) -> None:
+        if len(parts) == 1 and len(halves := self._with_halves(parts[0])) > 1:
+            parts, told = halves, _SPLIT.format(len(halves))
+        self.used |= dict.fromkeys((piece.at for piece in parts), self.index[name])
+        self.found.answers[name] = _joined(parts)
         if told:
             self.found.recovered[name] = told
 
-    def _with_halves(self, piece: Piece) -> Sequence[Piece]:
-        """A piece and cells of nobody's beside it, if only together they are Python; empty if that is not so."""
-        above, below = (self.pieces.halves(piece.at, step, _MOST_JOINED) for step in (-1, 1))
-        if all(alone(one.text) for one in (piece, *above, *below)):
-            return ()
-        counts = itertools.product(range(len(above) + 1), range(len(below) + 1))
-        tried = ([*reversed(above[:up]), piece, *below[:down]] for up, down in sorted(counts, key=sum)[1:])
-        return next((parts for parts in tried if _joined(parts)[1]), ())
+    def _with_halves(self, piece: _Piece) -> list[_Piece]:
+        """A piece and the cells of nobody's beside it that are its other halves: only together they are Python."""
+        free = {one.at: one for one in self._free()}
+        above = list(itertools.takewhile(free.__contains__, range(piece.at - 1, piece.at - 1 - _MOST_JOINED, -1)))
+        below = itertools.takewhile(free.__contains__, range(piece.at + 1, piece.at + 1 + _MOST_JOINED))
+        near = [*(free[at] for at in reversed(above)), piece, *(free[at] for at in below)]
+        broken = {one for one in near if len(near) > 1 and not alone(one.text)}
+        ends = itertools.product(range(len(above) + 1), range(len(above) + 1, len(near) + 1))
+        runs = sorted((near[start:end] for start, end in ends), key=len)
+        whole = (run for run in runs if broken and broken <= set(run) and alone(_joined(run)))
+        return next(whole, [piece])
 
-    def _wait(self, name: str, pieces: Sequence[Piece], why: str) -> None:
+    def _wait(self, name: str, pieces: Sequence[_Piece], why: str) -> None:
         """Leave it to a person: what was found stands in the TODO cell as comments, and has no marks."""
-        numbers = self.pieces.numbers(pieces)
+        where = ", ".join(dict.fromkeys(piece.where for piece in pieces[:5]))
+        text = "\n\n".join([_HEAD, *(f"[{piece.where}]\n{piece.text}" for piece in pieces)])[:_MOST_WAITING]
         self.found.recovered.pop(name, None)
-        self.found.lost[name] = f"{why} Code in {numbers} {NOT_CERTAIN}"
-        texts = dict.fromkeys(f"[{self.pieces.numbers([piece])}]\n{piece.text}" for piece in pieces)
-        self.found.answers[name] = as_comments(texts)
+        self.found.lost[name] = f"{why} Code in {where} {_NOT_CERTAIN}"
+        self.found.answers[name] = "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
-    # Written answers are text.
+    def _written(self) -> None:
+        """Of a written answer the text of its cell, or whatever a person may have written elsewhere."""
+        for name, stub in self.handout.written.items():
+            known = zip(self.cells, self.places, strict=True)
+            texts = [cell.source for cell, place in known if place == self.index[name] and cell.whole]
+            touched = [text for text in texts if bare(text) not in ("", bare(stub))]
+            self.found.answers[name] = next(iter(touched or texts), stub)
+            if not texts:
+                told = "The cell for the written answer is missing. Hand in the notebook with the cell in it."
+                self.found.lost[name] = told
+        for name, (text, told) in bring(self.handout, self.cells, self.places, self.found.answers).items():
+            self.found.answers[name], self.found.recovered[name] = text, told
+            self.found.lost.pop(name, None)
 
-    def _written(self, name: str, stub: str) -> None:
-        known = zip(self.cells, self.pieces.places, strict=True)
-        here = [cell for cell, place in known if place == self.pieces.index[name]]
-        touched = [
-            cell.source for cell in here if cell.whole and cell.source.strip() and bare(cell.source) != bare(stub)
-        ]
-        self.found.answers[name] = next(iter(touched or [cell.source for cell in here]), stub)
-        if not here:
-            self.found.lost[name] = (
-                "The cell for the written answer is missing. Hand in the notebook with the cell in it."
-            )
+
+def _are_halves(pieces: Sequence[_Piece]) -> bool:
+    """Whether they are Python only together, or bind no name twice."""
+    count = sum(alone(piece.text) for piece in pieces)
+    bound = list(itertools.chain.from_iterable(names_in(piece.text) for piece in pieces))
+    apart = len(set(bound)) == len(bound)
+    return count == 0 or ((apart or count < len(pieces)) and alone(_joined(pieces)))
 
 
-def _joined(parts: Sequence[Piece]) -> tuple[str, bool]:
-    """The text of all, and whether it is Python by itself. A cell may have been cut within a line."""
-    texts = [piece.text for piece in parts]
-    whole = [text for text in ("\n".join(texts), "".join(texts)) if alone(text)]
-    return (whole[0], True) if whole else ("\n".join(texts), False)
+def _joined(pieces: Sequence[_Piece]) -> str:
+    return "\n".join(piece.text for piece in pieces)

@@ -128,7 +128,8 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
 def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """Find the answers in a damaged notebook where it can hurt nobody. No learner's code has run in this fork."""
     try:
-        return {"found": found_in(Handout.from_dict(header["handout"]), data).as_dict(), "damaged": ""}, b""
+        found = found_in(Handout.from_dict(header["handout"]), data, header["scripts"])
+        return {"found": found.as_dict(), "damaged": ""}, b""
     except Damaged as damage:
         told = str(damage)
     except Exception as error:

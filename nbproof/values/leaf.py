@@ -76,12 +76,8 @@ class Unlike:
 class Words:
     """How a library is spoken of: ``WORDS`` in ``<name>_words.py`` beside its leaf type, which imports nothing of it."""
 
-    form: tuple[str, ...] = ()
-    """Words that say what form its values have."""
     types: tuple[str, ...] = ()
     """Names of its classes."""
-    messages: tuple[str, ...] = ()
-    """Its errors, as patterns in which nothing but small numbers, ``<n>``, can differ."""
     aliases: tuple[str, ...] = ()
     """What code calls it."""
     called: tuple[str, ...] = ()

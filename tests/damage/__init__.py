@@ -1,7 +1,7 @@
 """Made damage: what happens to notebooks on their way from a learner to a grader, as seeded functions.
 
 ``damaged(notebook, names, release, seed)`` damages a handed-in notebook in one or several ways. What is done to cells
-stands in ``lost``, ``joined``, ``moved`` and ``edited``, what is done to files in ``files``.
+stands in ``cells``, what is done to files in ``files``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.cells import kind_of, name_of
-from tests.damage.cells import EDITED, LOSE_IDS, LOST_AND_COPIED, MOVED, SPLIT_AND_MERGED
+from tests.damage.cells import EDITED, LOSE_IDS, LOST_AND_COPIED, MOVED, SPLIT_AND_MERGED, NothingLeft, Work
 from tests.damage.files import FILES
-from tests.damage.work import NothingLeft, Work
 
 CELLS = {**LOST_AND_COPIED, **SPLIT_AND_MERGED, **MOVED, **EDITED}
 """What is done to cells."""
@@ -49,16 +48,14 @@ ELSEWHERE = frozenset(
     {
         "answer below the check",
         "two answers at the end",
-        "answer above the heading",
         "answer fenced below the check",
-        "answer raw at the end",
         "answer in another cell",
         "answer in the setup cell",
         "answer commented out",
     }
 )
 """Answers that stand elsewhere, while the TODO cell is as it was handed out."""
-_UNSURE = ("todos merged", "merged into setup")
+_UNSURE = ("todos merged", "merged into setup", "merged into prose", "todo as text, id lost")
 WAITS = ELSEWHERE.union(_UNSURE)
 """Damage that leaves nobody certain of what is whose: a person has to look."""
 

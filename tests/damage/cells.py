@@ -4,10 +4,68 @@ from __future__ import annotations
 
 import copy
 import itertools
+import random
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 from nbproof.cells import kind_of, name_of, text_of
-from tests.damage.work import Cell, NothingLeft, Work, code, like, text
+
+Cell = dict[str, Any]
+
+
+class NothingLeft(Exception):
+    """There is no TODO cell any more that could be damaged."""
+
+
+@dataclass
+class Work:
+    """A notebook that is being damaged."""
+
+    notebook: dict[str, Any]
+    release: dict[str, Any]
+    pick: random.Random
+    lost: set[str] = field(default_factory=set)
+    """Exercises that nobody can find any more."""
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Its cells, to be changed in place."""
+        cells: list[Cell] = self.notebook["cells"]
+        return cells
+
+    def stubs(self) -> dict[str, str]:
+        """The TODO cells as handed out."""
+        return {name_of(cell): text_of(cell) for cell in self.release["cells"] if kind_of(cell) == "answer"}
+
+    def todos(self) -> list[int]:
+        """Where TODO cells that were worked on stand, all TODO cells if there are none."""
+        stubs = self.stubs()
+        own = [at for at, cell in enumerate(self.cells) if kind_of(cell) == "answer"]
+        if not own:
+            raise NothingLeft
+        return [at for at in own if text_of(self.cells[at]).strip() != stubs[name_of(self.cells[at])].strip()] or own
+
+    def todo(self, lines: int = 1) -> int:
+        """One of them, of so many lines at least where there is one."""
+        own = self.todos()
+        return self.pick.choice([at for at in own if len(text_of(self.cells[at]).splitlines()) >= lines] or own)
+
+
+def text(source: str) -> Cell:
+    """A text cell."""
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+def code(text: str) -> Cell:
+    """A code cell."""
+    return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": text}
+
+
+def like(cell: Cell, text: str) -> Cell:
+    """A copy of a cell with another text."""
+    return {**copy.deepcopy(cell), "source": text}
+
 
 # Cells of the learner's own, and edited ones.
 
@@ -49,27 +107,10 @@ def _prompts(text: str) -> str:
     return "\n".join([f">>> {first}", *(f"... {line}" for line in others)])
 
 
-def _numbered(text: str) -> str:
-    first, *others = text.split("\n")
-    return "\n".join([f"In [3]: {first}", *(f"   ...: {line}" for line in others)])
-
-
-def _tabs(text: str) -> str:
-    lines = []
-    for line in text.split("\n"):
-        inner = line.lstrip(" ")
-        count, rest = divmod(len(line) - len(inner), 4)
-        lines.append("\t" * count + " " * rest + inner)
-    return "\n".join(lines)
-
-
 EDITED: dict[str, Callable[[Work], None]] = {
     "scratch cells": scratch_cells,
     "locked cells edited": locked_cells_edited,
     "prompts": _in_code(_prompts),
-    "numbered prompts": _in_code(_numbered),
-    "tabs": _in_code(_tabs),
-    "lines end in spaces": _in_code(lambda text: text.replace("\n", "   \n")),
     "lines end in CRLF": _in_code(lambda text: text.replace("\n", "\r\n")),
 }
 
@@ -83,15 +124,6 @@ def answer_below_the_stub(work: Work, left: str | None = None) -> None:
     cell = work.cells[at]
     work.cells.insert(at + 1, code(text_of(cell)))
     cell["source"] = work.stubs()[name_of(cell)] if left is None else left
-
-
-def answer_in_cells_below(work: Work) -> None:
-    """The answer is in several new cells below the untouched TODO cell."""
-    at = work.todo(6)
-    cell = work.cells[at]
-    blocks = [block for block in text_of(cell).split("\n\n\n") if block.strip()]
-    work.cells[at + 1 : at + 1] = [code(block.strip("\n")) for block in blocks]
-    cell["source"] = work.stubs()[name_of(cell)]
 
 
 def _stub_and(work: Work, at: int) -> str:
@@ -116,26 +148,11 @@ def answers_at_the_end(work: Work) -> None:
     work.cells.append(code("\n\n".join(_stub_and(work, at) for at in chosen)))
 
 
-def answer_above_the_heading(work: Work) -> None:
-    """The answer is in a new cell above the text of its exercise."""
-    at = work.todo()
-    answer = _stub_and(work, at)
-    while at and not text_of(work.cells[at]).startswith("#"):
-        at -= 1
-    work.cells.insert(at, code(answer))
-
-
 def answer_fenced_below_the_check(work: Work) -> None:
     """The answer is shown as code in a text cell below the check."""
     answer_below_the_check(work)
     at = next(at for at, cell in enumerate(work.cells) if cell["cell_type"] == "code" and not cell.get("id"))
     work.cells[at] = text(f"My answer:\n\n```python\n{text_of(work.cells[at])}\n```")
-
-
-def answer_raw_at_the_end(work: Work) -> None:
-    """The answer is in a raw cell at the end."""
-    answer = _stub_and(work, work.todo())
-    work.cells.append({"cell_type": "raw", "metadata": {}, "source": answer})
 
 
 def answer_in_another_cell(work: Work) -> None:
@@ -172,23 +189,19 @@ def written_answer_below(work: Work) -> None:
 
 MOVED: dict[str, Callable[[Work], None]] = {
     "reversed": lambda work: work.cells.reverse(),
-    "shuffled": lambda work: work.pick.shuffle(work.cells),
     "todo at the end": lambda work: work.cells.append(work.cells.pop(work.todo())),
     "answer below the stub": answer_below_the_stub,
-    "answer in cells below": answer_in_cells_below,
     "answer below empty cell": lambda work: answer_below_the_stub(work, left=""),
     "answer below the check": answer_below_the_check,
     "two answers at the end": answers_at_the_end,
-    "answer above the heading": answer_above_the_heading,
     "answer fenced below the check": answer_fenced_below_the_check,
-    "answer raw at the end": answer_raw_at_the_end,
     "answer in another cell": answer_in_another_cell,
     "answer in the setup cell": answer_in_setup_cell,
     "answer commented out": answer_commented_out,
     "written answer below": written_answer_below,
 }
 
-LOSE_IDS = ("colab", "vscode", "metadata garbled", "metadata of some lost")
+LOSE_IDS = ("colab", "vscode", "metadata garbled")
 """Where ids are lost, nothing else can be aimed at any more."""
 
 
@@ -212,13 +225,6 @@ def vscode(work: Work) -> None:
     for cell in work.cells:
         cell["metadata"] = {"vscode": {"languageId": "python"}} if cell["cell_type"] == "code" else {}
         cell["id"] = f"{work.pick.randrange(16**8):08x}"
-
-
-def metadata_of_some_lost(work: Work) -> None:
-    """Every second cell or so has lost its metadata."""
-    for cell in work.cells:
-        if work.pick.random() < 0.5:
-            cell["metadata"] = {}
 
 
 def id_renamed(work: Work) -> None:
@@ -271,12 +277,6 @@ def _copied(below: int) -> Callable[[Work], None]:
     return change
 
 
-def copy_is_the_same(work: Work) -> None:
-    """A TODO cell is there twice."""
-    at = work.todo()
-    work.cells.insert(work.pick.choice([at, len(work.cells)]), copy.deepcopy(work.cells[at]))
-
-
 def earlier_version_above(work: Work) -> None:
     """Two versions, both worked on: the later one is directly above its check."""
     at = work.todo()
@@ -287,21 +287,17 @@ def earlier_version_above(work: Work) -> None:
 LOST_AND_COPIED: dict[str, Callable[[Work], None]] = {
     "colab": colab,
     "vscode": vscode,
-    "metadata of some lost": metadata_of_some_lost,
     "metadata of one lost": _changed(
         lambda cell, work: cell.update(metadata={}, id=f"{work.pick.randrange(16**8):08x}")
     ),
     "metadata garbled": metadata_garbled,
     "id renamed": id_renamed,
     "tests deleted": _deleted("test"),
-    "setup deleted": _deleted("setup"),
     "prose deleted": _deleted("prose"),
-    "showing cells deleted": _deleted("show"),
     "todo deleted": todo_deleted,
     "todos deleted": todos_deleted,
     "copy is stub": _copied(1),
     "copy was worked on": _copied(0),
-    "copy is the same": copy_is_the_same,
     "earlier version above": earlier_version_above,
     "all twice": lambda work: work.cells.extend(copy.deepcopy(work.cells)),
 }
@@ -378,7 +374,6 @@ SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
     "split": _split(2, lambda number, of: True),
     "split, id below": _split(2, lambda number, of: number == of - 1),
     "split, id above": _split(2, lambda number, of: number == 0),
-    "split in three": _split(3, lambda number, of: True),
     "split in three, one id": _split(3, lambda number, of: number == 0),
     "merged with test": _merged_with("test", keep_todo=True),
     "merged into test": _merged_with("test", keep_todo=False),
@@ -387,6 +382,5 @@ SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
     "merged into setup": _merged_with("setup", keep_todo=False),
     "merged into prose": merged_into_prose,
     "todo as text": _turned("markdown"),
-    "todo as raw": _turned("raw"),
     "todo as text, id lost": _turned("markdown", bare=True),
 }

@@ -15,7 +15,6 @@ import torch
 from nbproof.authoring.secret_lines import Secrets
 from nbproof.display.help import all_hints, exercise_hints, steps
 from nbproof.feedback.exercise_feedback import Addressee
-from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.page import feedback_page, refusal_page
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, nothing_of
 from nbproof.marking.results import CellRun, Verdict, WrittenAnswer, pack, unpack
@@ -293,7 +292,7 @@ def test_written_answers(looked_at: Look, answered: bool, cell: CellMark | None,
     says, kind, points = said
     comments = {"why": "Well put."} if cell and cell.given else {}
     marks = Mark(NOTHING_GIVEN.verdict, 2.0, {"why": cell} if cell else {}, comments)
-    text = page(marks=marks, written=(WrittenAnswer("why", "Why", 2.0, answered),), answers={"why": f"Because\n{EVIL}"})
+    text = page(marks=marks, written=(WrittenAnswer("why", 2.0, answered),), answers={"why": f"Because\n{EVIL}"})
     tree = looked_at(text)
     card = tree.select_one(".card")
     assert says in words(card)
@@ -311,7 +310,7 @@ def test_pages_of_other_peoples_notebooks(looked_at: Look) -> None:
         page(
             exercise(squares, "passed"),
             titles={plot: "Plot `y`", squares: "Part B"},
-            written=(WrittenAnswer(plot, plot, 2.0, True, code=True),),
+            written=(WrittenAnswer(plot, 2.0, True, code=True),),
             answers={plot: "y = 1 / 0", squares: "x"},
             runs={plot: CellRun((picture,), "ZeroDivisionError: division by zero")},
         )
@@ -329,16 +328,6 @@ def test_pages_of_other_peoples_notebooks(looked_at: Look) -> None:
 def test_a_lesson_without_points_has_no_score(looked_at: Look) -> None:
     free = replace(exercise(status="passed"), points={"test_weight_grad": 0.0}, most={"test_weight_grad": 0.0})
     assert "of 0" not in words(looked_at(page(free)).header)
-
-
-def test_what_was_marked_again_says_so_and_nothing_else_does(looked_at: Look) -> None:
-    marks = Mark(NOTHING_GIVEN.verdict, 4.0, {"test_weight_grad": mark("test_weight_grad", 2.0)})
-    again = Earlier("x", before={"test_weight_grad": 0.0}, after={"test_weight_grad": 2.0}, day="2026-11-24")
-    verdict = Verdict("ada", LESSON, 7, (exercise(), exercise("intermediate_grad")), answers={}, runs={})
-    text = feedback_page(Addressee(verdict, marks, NOTHING, again), "digest", 1_772_466_000.0)
-    told = [words(card) for card in looked_at(text).select(".card")]
-    assert "Marked again on 2026-11-24: 2 instead of 0." in told[0]
-    assert "Marked again" not in told[1]
 
 
 def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:

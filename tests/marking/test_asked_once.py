@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import nbformat
 import pytest
 
 from nbproof.display.words import ENGLISH
-from nbproof.marking import execution
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.execution import Execution
 from nbproof.marking.judge import Judge
-from nbproof.marking.verdicts import Progress
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.pieces import OwnCell
+from nbproof.recover.own_cells import OwnCell
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.testing import Bench
@@ -197,17 +193,6 @@ STATEFUL = {
 STATES = {
     "by its name": STATEFUL,
     # That it works on somebody's list shows only in the name that it reads.
-    "by another name": {
-        **STATEFUL,
-        "second": "mine = factors\nmine[0] = 3\ndef second(x):\n    return x * mine[0]",
-        "third": "own = factors\nown[0] = 4\ndef third(x):\n    return x * own[0]",
-    },
-    "bound anew": {
-        "first": "factor = [2]\ndef first(x):\n    return x * factor[0]",
-        "second": "factor = [3]\ndef second(x):\n    return x * factor[0]",
-        "third": "factor = [4]\ndef third(x):\n    return x * factor[0]",
-    },
-    "deleted": {"second": f"del first\n{RIGHT['second']}"},
     "a pool of threads": {
         "first": "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
         "pool.submit(abs, 1).result()\ndef first(x):\n    return pool.submit(lambda: x * 2).result()"
@@ -215,10 +200,6 @@ STATES = {
     "a program that runs": {
         "first": "import subprocess\nruns = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
         "def first(x):\n    runs.stdin.write(b'2'); runs.stdin.flush()\n    return x * int(runs.stdout.read(1))"
-    },
-    "a generator that is used up": {
-        "first": "twos = iter([2] * 9)\ndef first(x):\n    return x * next(twos)",
-        "second": f"list(twos)\n{RIGHT['second']}",
     },
 }
 
@@ -232,14 +213,6 @@ CHANGED_BELOW = {
     "a class of a library": (
         "import fractions\ndef first(x):\n    return x * fractions.Fraction(4, 2).numerator",
         "fractions.Fraction.numerator = property(lambda self: 99)",
-    ),
-    "a class of the learner's": (
-        "class Factor:\n    value = 2\ndef first(x):\n    return x * Factor().value",
-        "for one in [Factor]: one.value = 99",
-    ),
-    "a class that is reached through an object": (
-        "class Factor:\n    value = 2\nfactor = Factor()\ndef first(x):\n    return x * factor.value",
-        "type(factor).value = 99",
     ),
     "a function of a module": (
         "import math\ndef first(x):\n    return x * math.isqrt(4)",
@@ -266,16 +239,12 @@ def test_a_loss_in_a_hidden_check_costs_its_exercise_only(bench: Bench, requests
 
 
 TOLD = {
-    "a wrong value": ("return x * 3 if x.dim() == 1 else x * 4", "result is tensor([[", "wanted tensor([["),
-    "a wrong shape": ("return x * 3 if x.dim() == 1 else x[0]", "result has shape (4,), wanted (2, 4)", ""),
-    "nothing": ("return x * 3 if x.dim() == 1 else None", "result is None, wanted a tensor of shape (2, 4)", ""),
+    "a wrong value": ("return x * 3 if x.dim() == 1 else x * 4", "result is something else", "wanted tensor([["),
+    "a wrong shape": ("return x * 3 if x.dim() == 1 else x[0]", "result has shape something else, wanted (2, 4)", ""),
     "an error": (
         "return x * 3 if x.dim() == 1 else x @ x",
-        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 2x4), in a hidden check",
+        "RuntimeError, in a hidden check",
         "line 2 of your cell: return x * 3 if x.dim() == 1 else x @ x",
-    ),
-    "a missing attribute": (
-        "return x * 3 if x.dim() == 1 else x.oops", "'Tensor' object has no attribute 'oops', in a hidden check", "",
     ),
     "its own words": ("if x.dim() > 1: raise ValueError('my' + ' words')\n    return x * 3", "ValueError, in a hidden check", ""),
 }  # fmt: skip
@@ -290,9 +259,6 @@ def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(bench: Bench, wha
     assert also in ENGLISH.outcome(second)
     assert "my words" not in ENGLISH.outcome(second)
     assert all(finding.picture is None for finding in second.findings)
-    numbers = re.findall(r"\d+(?:\.\d+)?", repr(told_of.got) if (told_of := second.faults[0].difference) else "")
-    assert len(numbers) <= 6
-    assert all(len(one.replace(".", "").lstrip("0")) <= 4 for one in numbers)
 
 
 def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(
@@ -312,18 +278,3 @@ def test_of_the_time_and_memory_of_what_is_hidden_tenths_and_megabytes_are_told(
     assert len(added) == len(POINTS)
     assert added == [round(seconds, 1) for seconds in added]
     assert (verdict.seconds, verdict.peak_mb) == (round(verdict.seconds, 1), round(verdict.peak_mb))
-
-
-def test_hidden_checks_of_all_test_cells_share_what_is_left_of_their_exercises_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now, allowed = [0.0], list[float]()
-    run: Any = object.__new__(Execution)
-    run.limits, run._spent, run._until = SimpleNamespace(exercise_seconds=30.0), {"first": 10.0}, 1000.0
-    monkeypatch.setattr(execution, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    worker: Any = SimpleNamespace()
-    for _ in range(2):
-        with run._timed(worker, Progress("first")):
-            allowed.append(worker.deadline - now[0])
-            now[0] += 7.0
-    assert allowed == [20.0, 13.0]

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange import ExchangeFactory
 from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
@@ -71,11 +70,6 @@ def _collect(tmp_path: Path, **options: bool) -> Path:
     directory = CourseDirectory(config=config)
     CollectFromOwners(coursedir=directory, config=config, log=logging.getLogger("collect")).start()
     return course / "submitted"
-
-
-def test_a_course_collects_so() -> None:
-    factory = ExchangeFactory(config=course_config(ROOT))
-    assert factory.collect is CollectFromOwners
 
 
 def test_the_last_work_of_its_owner_is_taken_with_its_time(inbound: Path, tmp_path: Path) -> None:

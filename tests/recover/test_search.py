@@ -1,4 +1,4 @@
-"""Whose answer a piece of code is: nothing of one exercise is ever graded as another's."""
+"""Whose answer a piece of code is: nothing of one exercise is ever graded as another's, and what is not certain waits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
@@ -13,11 +14,12 @@ from rich.console import Console
 
 from nbproof.cells import CellKind
 from nbproof.cli.class_table import Told, is_incomplete, print_class
+from nbproof.marking.blueprint import Damaged, fill_in, read_attachments, read_blueprint, read_file
+from nbproof.nbgrader_setup import course_config
 from nbproof.recover.answers import Answers
-from nbproof.recover.fast_path import as_handed_in
-from nbproof.recover.notebook_bytes import Damaged, ExportedCell
+from nbproof.recover.notebook_bytes import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
-from nbproof.recover.search import find_answers
+from nbproof.recover.search import find_answers, found_in
 from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
 from nbproof.run.batch import grade_class
@@ -59,115 +61,69 @@ ANSWERS = {
 }
 
 
-def sound(*, ids: bool = True) -> list[ExportedCell]:
+def _sound(*untouched: str, ids: bool = True) -> list[ExportedCell]:
+    texts = {**ANSWERS, **{name: HANDOUT.stubs[name] for name in untouched}}
     return [
         ExportedCell(
             cell.name or None if ids else None,
-            ANSWERS.get(cell.name, cell.source),
+            texts.get(cell.name, cell.source),
             "markdown" if cell.kind == "prose" else "code",
         )
         for cell in HANDOUT.cells
     ]
 
 
-def place_of(name: str) -> int:
+def _place(name: str) -> int:
     return next(number for number, cell in enumerate(HANDOUT.cells) if cell.name == name)
 
 
-def test_a_sound_notebook_takes_the_quick_way_and_what_stands_below_an_answer_changes_nothing() -> None:
-    cells = sound()
-    assert as_handed_in(HANDOUT, cells) == ANSWERS
-    cells.insert(place_of("first") + 1, ExportedCell(None, "def first(x):\n    return 'another try'"))
-    assert (as_handed_in(HANDOUT, cells) or find_answers(HANDOUT, cells).answers) == ANSWERS
+def _without(found: Answers, *names: str) -> dict[str, str]:
+    return {name: text for name, text in found.answers.items() if name not in names}
 
 
-@pytest.mark.parametrize("blank", list(ANSWERS))
-@pytest.mark.parametrize("text", ["", "\n"])
-def test_so_does_one_with_an_answer_that_nobody_has_begun(blank: str, text: str) -> None:
-    cells = sound()
-    place = place_of(blank)
-    cells[place] = cells[place]._replace(source=text and f"{HANDOUT.stubs[blank]}{text}")
-    quick = as_handed_in(HANDOUT, cells)
-    assert quick == find_answers(HANDOUT, cells).answers == ANSWERS | {blank: HANDOUT.stubs[blank]}
-
-
-def test_a_blank_answer_is_looked_for_where_a_text_of_the_lesson_was_changed() -> None:
-    cells = sound()
-    cells[place_of("first")] = cells[place_of("first")]._replace(source=HANDOUT.stubs["first"])
-    place = next(at for at, cell in enumerate(HANDOUT.cells) if cell.kind is CellKind.TEST)
-    cells[place] = cells[place]._replace(source=f"{ANSWERS['first']}\n{cells[place].source}")
-    assert as_handed_in(HANDOUT, cells) is None
+def test_a_sound_notebook_is_taken_as_it_is_whatever_stands_below_an_answer() -> None:
+    cells = _sound()
+    assert find_answers(HANDOUT, cells) == Answers(ANSWERS)
+    cells.insert(_place("first") + 1, ExportedCell(None, "def first(x):\n    return 'another try'"))
+    assert find_answers(HANDOUT, cells).answers == ANSWERS
 
 
 def test_answers_without_ids_are_found_also_where_exercises_share_names() -> None:
     for order in (1, -1):
-        found = find_answers(HANDOUT, sound(ids=False)[::order])
+        found = find_answers(HANDOUT, _sound(ids=False)[::order])
         assert found.answers == ANSWERS
         assert set(found.recovered) == set(ANSWERS)
 
 
 @pytest.mark.parametrize("gone", list(ANSWERS))
-def test_an_answer_is_never_anothers(gone: str) -> None:
-    for ids in (True, False):
-        cells = sound(ids=ids)
-        del cells[place_of(gone)]
-        found = find_answers(HANDOUT, cells)
-        assert gone in found.lost
-        assert {name: text for name, text in found.answers.items() if name != gone} == {
-            name: text for name, text in ANSWERS.items() if name != gone
-        }
-
-
-def test_a_copied_cell_in_which_another_exercise_was_answered_is_the_others() -> None:
-    cells = sound()
-    # The cell of `first` was copied over that of `hooked`, and the answer written into it.
-    cells[place_of("hooked")] = cells[place_of("hooked")]._replace(name="first")
-    assert find_answers(HANDOUT, cells).answers == ANSWERS
-
-
-def _found_with(*new: str, stub: bool = True, at: int = 1) -> Answers:
-    cells = sound()
-    place = place_of("first")
-    if stub:
-        cells[place] = cells[place]._replace(source=HANDOUT.stubs["first"])
-    cells[place + at : place + at] = [ExportedCell(None, text) for text in new]
-    assert as_handed_in(HANDOUT, cells) is None
-    return find_answers(HANDOUT, cells)
-
-
-def _as_run(found: Answers, name: str) -> str:
-    """The learner's code of one exercise in the order in which it runs: the TODO cell, and their cells around it."""
-    place = place_of(name)
-    own = [[one.source for one in found.own if one.after == at] for at in (place - 1, place)]
-    return "\n".join([*own[0], found.answers[name], *own[1]])
-
-
-def test_an_answer_below_the_untouched_stub_counts() -> None:
-    found = _found_with("1 + 1", "def helper(x):\n    return x", "def first(x):\n    return helper(x)")
-    assert found.answers["first"] == "def first(x):\n    return helper(x)"
-    assert [one.source for one in found.own] == ["1 + 1", "def helper(x):\n    return x"]
-    assert "below" in found.recovered["first"]
+@pytest.mark.parametrize("ids", [True, False])
+def test_an_answer_is_never_anothers(gone: str, ids: bool) -> None:
+    cells = _sound(ids=ids)
+    del cells[_place(gone)]
+    found = find_answers(HANDOUT, cells)
+    assert "missing" in found.lost[gone]
+    assert _without(found, gone) == {name: text for name, text in ANSWERS.items() if name != gone}
 
 
 def test_below_the_untouched_stub_cells_run_where_they_stand() -> None:
     """Both exercises ask for ``hook``, and neither cell was written in: each answer stands below its own."""
-    mine = {"hooked": ["answer = []", "def hook(module):\n    answer.append(module)"]}
-    mine["hooked_too"] = ["def hook(module):\n    return 1", "def other(module):\n    return hook"]
-    for pieces in ({"hooked_too": mine["hooked_too"]}, {"hooked": mine["hooked"]}, mine):
-        cells = sound()
-        for name, texts in pieces.items():
-            place = next(number for number, cell in enumerate(cells) if cell.name == name)
-            cells[place] = cells[place]._replace(source=HANDOUT.stubs[name])
-            cells[place + 1 : place + 1] = [ExportedCell(None, text) for text in texts]
-        found = find_answers(HANDOUT, cells)
-        assert found.lost == {}
-        for name, texts in pieces.items():
-            assert _as_run(found, name) == "\n".join([HANDOUT.stubs[name], *texts])
+    mine = {
+        "hooked": ["answer = []", "def hook(module):\n    answer.append(module)"],
+        "hooked_too": ["def hook(module):\n    return 1", "def other(module):\n    return hook"],
+    }
+    cells = _sound(*mine)
+    for name, texts in mine.items():
+        place = next(number for number, cell in enumerate(cells) if cell.name == name)
+        cells[place + 1 : place + 1] = [ExportedCell(None, text) for text in texts]
+    found = find_answers(HANDOUT, cells)
+    assert (found.lost, set(found.recovered)) == ({}, set(mine))
+    for name, texts in mine.items():
+        assert [one.source for one in found.own if one.after == _place(name)] == texts
 
 
 def test_of_two_versions_the_one_that_the_check_sees_counts() -> None:
-    cells = sound()
-    place = place_of("first")
+    cells = _sound()
+    place = _place("first")
     cells.insert(place, cells[place]._replace(source="def first(x):\n    return 0"))
     cells.append(cells[place]._replace(source="def first(x):\n    return 9"))
     found = find_answers(HANDOUT, cells)
@@ -175,55 +131,130 @@ def test_of_two_versions_the_one_that_the_check_sees_counts() -> None:
     assert "more than once" in found.recovered["first"]
 
 
-def test_a_foreign_notebook_is_refused() -> None:
-    cells = [ExportedCell("bicycle", "def first(x):\n    return 2"), ExportedCell(None, "# Bicycles", "markdown")]
-    with pytest.raises(Damaged, match="'Bicycles'"):
-        find_answers(HANDOUT, cells)
-
-
-def test_code_of_several_exercises_in_one_cell_waits_for_a_person() -> None:
-    cells = [ExportedCell(None, "\n\n".join(ANSWERS.values()))]
-    found = find_answers(HANDOUT, cells)
-    assert found.recovered == {}
-    for name, answer in ANSWERS.items():
-        assert "cell 1 of 1" in found.lost[name]
-        assert "a person has to look" in found.lost[name]
-        assert all(f"# {line}".rstrip() in found.answers[name].splitlines() for line in answer.splitlines())
-        assert all(line.startswith("#") for line in found.answers[name].splitlines())
-
-
-@pytest.mark.parametrize("untouched", [True, False])
-def test_an_answer_within_another_exercises_cell_waits_for_a_person(untouched: bool) -> None:
-    """``hooked_too`` was written below ``hooked``, in its cell. Both define ``hook``: neither is certain any more."""
-    cells = sound()
-    both = "\n\n".join([ANSWERS["hooked"], ANSWERS["hooked_too"]])
-    cells[place_of("hooked")] = cells[place_of("hooked")]._replace(source=both)
-    if untouched:
-        cells[place_of("hooked_too")] = cells[place_of("hooked_too")]._replace(source=HANDOUT.stubs["hooked_too"])
-    else:
-        del cells[place_of("hooked_too")]
-    assert as_handed_in(HANDOUT, cells) is None
-    found = find_answers(HANDOUT, cells)
-    assert set(found.lost) == {"hooked", "hooked_too"}
-    assert found.answers["first"] == ANSWERS["first"]
-
-
 def test_two_versions_without_a_check_below_wait_for_a_person() -> None:
-    cells = sound()[: place_of("first") + 1]
+    cells = _sound()[: _place("first") + 1]
     cells += [cells[-1]._replace(source="def first(x):\n    return 9")]
     found = find_answers(HANDOUT, cells)
     assert "more than once" in found.lost["first"]
     assert "# def first(x):\n#     return 9" in found.answers["first"]
 
 
-@pytest.mark.parametrize("gone", [("hooked",), ("hooked", "hooked_too")])
-def test_without_place_a_name_that_two_exercises_ask_for_is_nobodys(gone: tuple[str, ...]) -> None:
-    cells = [cell for cell in sound() if cell.name not in gone]
-    cells.insert(1, ExportedCell(None, ANSWERS["hooked"]))
+def test_a_foreign_notebook_is_refused() -> None:
+    cells = [ExportedCell("bicycle", "def first(x):\n    return 2"), ExportedCell(None, "# Bicycles", "markdown")]
+    with pytest.raises(Damaged, match="another notebook"):
+        find_answers(HANDOUT, cells)
+
+
+@pytest.mark.parametrize("untouched", [True, False])
+def test_an_answer_within_another_exercises_cell_waits_for_a_person(untouched: bool) -> None:
+    """``hooked_too`` was written below ``hooked``, in its cell. Both define ``hook``: neither is certain any more."""
+    cells = _sound("hooked_too")
+    both = "\n\n".join([ANSWERS["hooked"], ANSWERS["hooked_too"]])
+    cells[_place("hooked")] = cells[_place("hooked")]._replace(source=both)
+    if not untouched:
+        del cells[_place("hooked_too")]
     found = find_answers(HANDOUT, cells)
-    assert (set(found.recovered) == {"hooked"}) == (gone == ("hooked",))
-    assert ("hooked" in found.lost) == (gone != ("hooked",))
+    assert set(found.lost) == {"hooked", "hooked_too"}
     assert found.answers["first"] == ANSWERS["first"]
+
+
+def _fenced(text: str) -> str:
+    return f"This is mine:\n\n```python\n{text}\n```"
+
+
+def _commented(text: str) -> str:
+    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
+
+
+_FIRST = ANSWERS["first"]
+_NEW = {
+    "below the check": (_place("first") + 2, ExportedCell(None, _FIRST)),
+    "above the heading": (1, ExportedCell(None, _FIRST)),
+    "at the end": (len(HANDOUT.cells), ExportedCell(None, f"1 + 1\n\n{_FIRST}")),
+    "fenced in text": (_place("first") + 2, ExportedCell(None, _fenced(_FIRST), "markdown")),
+    "in a raw cell": (len(HANDOUT.cells), ExportedCell(None, _FIRST, "raw")),
+    "commented out": (_place("first") + 2, ExportedCell(None, _commented(_FIRST))),
+    "imported from a file": (_place("first") + 2, ExportedCell(None, "from mine import helper, first")),
+}
+
+
+@pytest.mark.parametrize("place", _NEW)
+@pytest.mark.parametrize("todo", ["untouched", "missing"])
+def test_a_new_cell_that_defines_what_is_asked_for_waits_for_a_person(place: str, todo: str) -> None:
+    cells = _sound("first")
+    at, new = _NEW[place]
+    cells.insert(at, new)
+    if todo == "missing":
+        cells = [cell for cell in cells if cell.name != "first"]
+    found = find_answers(HANDOUT, cells)
+    if "first" in found.recovered:  # where the cell is gone, code that alone defines what is asked for is the answer
+        assert (todo, found.answers["first"]) == ("missing", _FIRST)
+    else:
+        assert "a person has to look" in found.lost["first"]
+        assert all(line.lstrip("# ") in found.answers["first"] for line in new.source.splitlines())
+    assert _without(found, "first") == {name: ANSWERS[name] for name in ("hooked", "hooked_too")}
+
+
+@pytest.mark.parametrize("name", ["setup", "test_hooked", "hooked", "first", ""])
+def test_an_answer_in_a_cell_that_is_made_for_something_else_waits(name: str) -> None:
+    """In the setup cell, in a check, in another TODO cell, commented out in its own, in a cell that shows something."""
+    cells = _sound("first")
+    at = _place(name) if name != "" else len(cells) - 1
+    own = _commented(_FIRST) if name == "first" else f"{cells[at].source}\n\n{_FIRST}"
+    cells[at] = cells[at]._replace(source=own)
+    found = find_answers(HANDOUT, cells)
+    assert "a person has to look" in found.lost["first"]
+    assert "# def first(x):" in found.answers["first"].replace("# #", "#")
+
+
+PLAY = {
+    "calls": "first(3)\nprint(hook(None))",
+    "binds other names": "x = first\nmodel = 3\nhook_of_mine = hook",
+    "defines again what is answered": ANSWERS["hooked"],
+    "talks": "# I do not know what first is; def first is missing\n'def first(x)'",
+}
+
+
+@pytest.mark.parametrize("kind", PLAY)
+@pytest.mark.parametrize("at", [1, _place("hooked") + 1, len(HANDOUT.cells)])
+def test_who_only_plays_has_not_answered(kind: str, at: int) -> None:
+    cells = _sound("first", "hooked_too")
+    cells.insert(at, ExportedCell(None, PLAY[kind]))
+    found = find_answers(HANDOUT, cells)
+    # Both exercises ask for a hook: in the part of the second, below its TODO cell, it may be either.
+    doubtful = kind == "defines again what is answered" and at == len(HANDOUT.cells)
+    assert set(found.lost) == ({"hooked_too"} if doubtful else set())
+    assert found.answers["first"] == HANDOUT.stubs["first"]
+
+
+def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
+    """As nbgrader's own courses have it: the TODO cell says only that something is to be written."""
+    cells = (
+        HandedOut(CellKind.SETUP, "setup", "s", "import numpy as np"),
+        HandedOut(CellKind.PROSE, "", "p", _PROSE.format(name="squares")),
+        HandedOut(CellKind.ANSWER, "a", "a", "# YOUR CODE HERE\nraise NotImplementedError()"),
+        HandedOut(CellKind.TEST, "test_a", "t", "assert np.allclose(squares, [1, 4]), len(squares)", "a"),
+    )
+    handout = Handout("ps1", cells)
+    own = [ExportedCell(cell.name or None, cell.source, "markdown" if cell.name == "" else "code") for cell in cells]
+    assert find_answers(handout, [*own, ExportedCell(None, "cubes = [1, 8]\nprint(squares)")]).lost == {}
+    assert "a person has to look" in find_answers(handout, [*own, ExportedCell(None, "squares = [1, 4]")]).lost["a"]
+
+
+@pytest.mark.parametrize(
+    ("files", "own", "waits"),
+    [
+        ({"work/week 1.py": f"import torch\n\n{_FIRST}"}, "", True),
+        ({"mine.py": _FIRST}, "from mine import *", False),
+        ({"mine.py": "def helper(x):\n    return x"}, "", False),
+    ],
+)
+def test_an_answer_in_a_file_that_nothing_imports_waits(files: dict[str, str], own: str, waits: bool) -> None:
+    found = find_answers(HANDOUT, [*_sound("first"), ExportedCell(None, own)], files)
+    assert set(found.lost) == ({"first"} if waits else set())
+    assert not waits or (
+        "the file work/week 1.py" in found.lost["first"] and "# def first(x):" in found.answers["first"]
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -267,3 +298,40 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
 
 def _uncertain(course: Path) -> list[str]:
     return [one["exercise"] for one in fault_rows(read_class(course, [LESSON])) if one["kind"] == "uncertain"]
+
+
+def _grade_id(cell: dict[str, Any]) -> str:
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_but_answers_is_taken(small_lesson: Path, hand_in: Callable[..., Path]) -> None:
+    notebook = json.loads(hand_in("eve", RIGHT).read_text())
+    for cell in notebook["cells"]:
+        cell["metadata"]["tags"] = ["skip-execution"]
+        if _grade_id(cell).startswith("test_"):
+            cell["source"] = "assert True"
+            cell["metadata"]["nbgrader"]["points"] = 1000
+    source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
+    blueprint = read_blueprint(source, course_config(small_lesson))
+    rebuilt = found_in(blueprint.handout, json.dumps(notebook).encode())
+    text = json.dumps(fill_in(blueprint, rebuilt))
+    assert rebuilt.answers == RIGHT
+    assert not [word for word in ("skip-execution", "assert True", "1000", "HIDDEN") if word in text]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_another_learners_folder_is_not_read_through_a_link_and_files_have_a_limit(tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("secret")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "data.csv").write_text("1")
+    (mine / "link.csv").symlink_to(tmp_path / "secret.csv")
+    (mine / "up").symlink_to(tmp_path)
+    assert read_attachments(mine, mine / "x.ipynb", 1000) == {"data.csv": b"1"}
+    with pytest.raises(Damaged):
+        read_file(mine / "link.csv", 1000)
+    (mine / "big.bin").write_bytes(b"x" * 2000)
+    with pytest.raises(Damaged, match="more than"):
+        read_file(mine / "big.bin", 1000)
+    assert read_attachments(mine, mine / "x.ipynb", 1000) == {"data.csv": b"1"}
