@@ -12,7 +12,7 @@ import importlib.util
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,10 +27,8 @@ __all__ = [
     "ITEM_SIZES",
     "Leaf",
     "Unlike",
-    "Words",
     "leaf_named",
     "leaf_types",
-    "leaf_words",
     "not_a_number",
     "plugged",
     "refuse_missing_leaves",
@@ -70,22 +68,6 @@ class Unlike:
     """Of elements that differ; 0 if this one is nan or infinite, and should not be."""
     near: bool
     """Whether the two are so near that a library prints them alike."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """How a library is spoken of: ``WORDS`` in ``<name>_words.py`` beside its leaf type, which imports nothing of it."""
-
-    form: tuple[str, ...] = ()
-    """Words that say what form its values have."""
-    types: tuple[str, ...] = ()
-    """Names of its classes."""
-    messages: tuple[str, ...] = ()
-    """Its errors, as patterns in which nothing but small numbers, ``<n>``, can differ."""
-    aliases: tuple[str, ...] = ()
-    """What code calls it."""
-    called: tuple[str, ...] = ()
-    """What people call it: no learner's name."""
 
 
 class Leaf:
@@ -190,17 +172,6 @@ def _not_there(library: str, missing: str) -> UsageError:
     if missing.startswith("nbproof"):
         what, then = f"no leaf type is called {library!r}", "choose from: numpy, pandas, torch"
     return UsageError(what, f"{the_course().folder / 'course.toml'}: leaves", then)
-
-
-def leaf_words() -> Words:
-    """The words of all leaf types of this course. None of their libraries is imported."""
-    return _spoken(the_course().leaves)
-
-
-@cache
-def _spoken(names: tuple[str, ...]) -> Words:
-    known: list[Words] = [importlib.import_module(f"nbproof.values.leaves.{name}_words").WORDS for name in names]
-    return Words(*(tuple(word for one in known for word in getattr(one, each.name)) for each in fields(Words)))
 
 
 def leaf_named(name: str) -> Leaf:

@@ -18,7 +18,6 @@ import course
 from nbproof.authoring.forgery import can_be_made
 from nbproof.authoring.new import new_course, new_exercise
 from nbproof.checks.case import Case
-from nbproof.checks.diagnosis import hint_for_difference
 from nbproof.course_file import use_course
 from nbproof.display.tables import tables_html
 from nbproof.display.words import ENGLISH
@@ -51,31 +50,19 @@ TWICE = pd.concat([SALES["price"], SALES["price"] * 2], axis=1)
     ("got", "wanted", "said"),
     [
         (_sales(), SALES, None),
-        (GAP.copy(), GAP, None),
         (SALES.rename(columns={"price": "b"}), SALES, "answer.columns[1] is 'b', wanted 'price'"),
         (SALES[["town"]], SALES, "answer.columns has 1 item, wanted 3"),
-        (SALES.head(2), SALES, "answer.index has 2 items, wanted 3"),
         (SALES.astype({"count": float}), SALES, "answer.dtypes['count'] is 'float64', wanted 'int64'"),
         (GAP, SALES, "answer['price'].iloc[1] is None, wanted a float"),
         (SALES.assign(count=[3, 1, 9]), SALES, "answer['count'].iloc[2] is 9, wanted 2"),
         (SALES["price"], SALES, "answer is a Series of 3, wanted a DataFrame of shape (3, 3)"),
         (SALES["price"] * 1, SALES["price"] + 1, "answer.iloc[0] is 1.5, wanted 2.5"),
-        (SALES["price"].rename("b"), SALES["price"], "answer.name is 'b', wanted 'price'"),
         (SALES["price"], SALES["price"].rename(None), None),
-        (SALES["price"].rename(None), SALES["price"], "answer.name is None, wanted 'price'"),
         (SALES.rename_axis("row").rename_axis("part", axis=1), SALES, None),
-        (SALES, SALES.rename_axis("row"), "answer.index.names is None, wanted ['row']"),
-        (SALES.index.rename("row"), SALES.index, None),
         (SALES.index, pd.Index([0, 1, 3]), "answer[2] is 2, wanted 3"),
         (SALES.set_index(["town", "count"]), SALES.set_index(["count", "town"]), "answer.index[0][0] is text, 'Ulm'"),
-        (SALES.set_index(["town", "count"])["price"], SALES["price"], "answer.index.nlevels is 2, wanted 1"),
-        (SALES.pivot(columns="town"), SALES.pivot(columns="town", values="price"), "answer.columns.nlevels is 2"),
-        (TWICE, TWICE.copy(), None),
         (TWICE.iloc[::-1].reset_index(drop=True), TWICE, "answer.iloc[:, 0][0] is 4.0, wanted 1.5"),
         (SALES, Close(SALES.assign(price=SALES["price"] * 1.01), rtol=0.1), None),
-        (SALES["count"].sum(), 6, None),
-        (SALES["price"].mean(), 2.5, None),
-        (pd.NaT, None, None),
         (pd.Timestamp("2026-11-26"), "2026-11-26 00:00:00", None),
     ],
 )  # fmt: skip
@@ -116,14 +103,6 @@ def test_parts_come_over_the_wire_as_they_are_and_nothing_else_does() -> None:
     for form in (b'{"p": []}', b'{"p": [1]}', b'{"p": ["a", 2]}', b'{"-": ["float64", [1], 8]}'):
         with pytest.raises(WireError):
             opened(len(form).to_bytes(4, "big") + form + bytes(8))
-
-
-def test_a_part_is_blamed_on_the_field_that_has_it() -> None:
-    got, wanted = snapshot({"answer": SALES[["town"]]}), {"answer": SALES}
-    difference = first_difference(got, wanted)
-    assert difference is not None
-    for blame in ({"answer": "it"}, {"answer.columns": "it"}, {"answer.index": "other", "answer": "it"}):
-        assert hint_for_difference(got, difference, wanted, {}, blame, False) == "it"
 
 
 def test_a_table_that_is_drawn_from_the_case_is_at_hand_and_one_that_is_made_of_it_is_not() -> None:
