@@ -10,7 +10,7 @@ import pytest
 from nbproof import handed_out
 from nbproof.authoring.derived_files import in_the_notebook
 from nbproof.checks import visible
-from nbproof.checks.check import check, collecting, listing
+from nbproof.checks.check import check, collecting
 from nbproof.checks.check_cells import needed_by, probe_part
 from nbproof.checks.visible import whole
 from nbproof.course_file import CourseFile
@@ -62,12 +62,6 @@ def test_it_finds_them_and_leaves_the_learner_s_names_alone() -> None:
         assert variables == {"answer": answer, "helper": "mine"}
 
 
-def test_a_part_is_found_by_its_name() -> None:
-    with listing() as listed:
-        check("split", part="first")
-    assert [(exercise, task.__name__) for exercise, task in listed] == [("split", "Doubled")]
-
-
 def test_a_grader_has_the_whole_text_in_their_place() -> None:
     hidden = '\n\n### BEGIN HIDDEN TESTS\ncheck("doubled", Other)\n### END HIDDEN TESTS'
     assert whole(CELL + hidden) == "# Run this cell to check your answer.\n" + DOUBLED.strip() + hidden
@@ -89,15 +83,6 @@ def test_a_notebook_of_another_version_is_told_so(name: str) -> None:
     exercise, _, part = name.partition("/")
     with pytest.raises(CourseError, match=rf"no checks for '{name}'.*\n.*\n.*another version"):
         check(exercise, part=part)
-
-
-def test_without_the_file_there_are_none(knots: Path) -> None:
-    knots.unlink()
-    with pytest.raises(CourseError, match="no checks for 'doubled'"):
-        check("doubled")
-    knots.write_bytes(b"\xff")
-    with pytest.raises(CourseError, match="cannot be read"):
-        check("doubled")
 
 
 def test_what_was_handed_out_comes_before_lessons_that_lie_beside_it(knots: Path) -> None:
