@@ -13,7 +13,7 @@ from html import escape
 
 from nbproof.cells import solution_of
 from nbproof.course_file import the_course
-from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say, say_unknown
+from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say
 from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
 from nbproof.display.tables import tables_html
@@ -182,7 +182,7 @@ def show_solution(exercise: str) -> None:
     """Show the right answers to an exercise that is solved; says what to do if it is not, or if they are not here."""
     known = {one.id: lesson.slug for lesson in outline() for one in lesson.exercises}
     if exercise not in known:
-        return say_unknown(exercise, known, "solution")
+        return say(*words().pair("unknown", exercise=exercise))
     try:
         tried = entries().get(exercise)
     except DiaryError as error:
