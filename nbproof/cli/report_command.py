@@ -78,7 +78,7 @@ def _save(path: Path, data: bytes) -> None:
 def _print_report(results: ClassResults, needy: Sequence[Mapping[str, Any]], page: Path) -> None:
     """A plain summary on standard output."""
     from nbproof.gradebook.marks import by_assignment
-    from nbproof.report.lateness import late_lines
+    from nbproof.report.statistics import late_lines
     from nbproof.terminal import console_for_output, say
 
     console = console_for_output()

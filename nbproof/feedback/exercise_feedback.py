@@ -20,8 +20,7 @@ from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.feedback.handed_back import Earlier
-from nbproof.feedback.made import Made, made_in
-from nbproof.feedback.own_code import harmless, own_line, shortened, visible
+from nbproof.feedback.own_code import Made, harmless, made_in, own_line, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
 from nbproof.marking.titles import ITS_TESTS, is_made_up
@@ -99,7 +98,7 @@ class Card:
     """One exercise, or one written answer: what the template asks for."""
 
     code = True
-    sentence = line = advice = remark = ""
+    sentence = line = advice = ""
     way_in: Hint | None = None
     checks: tuple[tuple[bool, str], ...] = ()
     faults: tuple[Finding, ...] = ()
@@ -127,7 +126,7 @@ class Card:
     @property
     def shows(self) -> bool:
         """Whether its cell made something to be looked at."""
-        return any(one.picture or one.rows for one in self.made)
+        return any(one.picture for one in self.made)
 
     @property
     def lines(self) -> int:
@@ -144,7 +143,6 @@ class ExerciseCard(Card):
         self.outcome, status = outcome, outcome.status
         pairs = zip(outcome.points.values(), self.marks, strict=True)
         self.score = sum(points if mark is None else mark.score for points, mark in pairs)
-        self.remark = _remark(self.marks)
         run = learner.verdict.runs.get(outcome.id, CellRun())
         if status is not Status.PASSED:
             self.made = learner.made(run)
@@ -154,9 +152,9 @@ class ExerciseCard(Card):
             self.way_in = exercise_hints().get(outcome.id)
         elif status is Status.UNCERTAIN:
             self.note = ""  # its own sentence says why
-            self.waits = any(mark is None or mark.waits for mark in self.marks)
             # Whoever gave points has looked: nothing waits any more.
-            if not self.by_hand:
+            self.waits = not self.by_hand
+            if self.waits:
                 self._tell(run)
         elif status in FAULTS or self.is_broken:
             self._tell(run)
@@ -223,7 +221,7 @@ class WrittenCard(Card):
         (mark,) = self.marks
         self.answered, self.score = one.answered, mark.score if mark else 0.0
         self.code = one.code
-        self.waits = one.answered and not self.by_hand and (mark is None or mark.waits)
+        self.waits = one.answered and not self.by_hand
         read = "A person reads this answer. Its points come with their marks." if self.waits else ""
         run = learner.verdict.runs.get(one.id, CellRun())
         if not one.answered:
@@ -237,12 +235,10 @@ class WrittenCard(Card):
 
     @property
     def kind(self) -> str:
-        """open: not answered; person: waits for one, or nobody has given points; else as any other."""
+        """open: not answered; person: waits for one; else as any other."""
         if not self.answered and not self.score:
             return "open"
-        (mark,) = self.marks
-        unseen = self.answered and mark is not None and not self.by_hand
-        return "person" if self.waits or unseen else super().kind
+        return "person" if self.waits else super().kind
 
     @property
     def words(self) -> str:
@@ -264,18 +260,6 @@ def _checks(outcome: Outcome) -> tuple[tuple[bool, str], ...]:
     for one in outcome.findings:
         told[one.asked] = told.get(one.asked, True) and one.passed
     return tuple((right, asked) for asked, right in told.items())
-
-
-def _remark(marks: Sequence[CellMark | None]) -> str:
-    """What a person did to the marks."""
-    known = [mark for mark in marks if mark is not None]
-    parts = []
-    if any(mark.given is not None for mark in known):
-        parts.append("Your instructor gave the points of this exercise by hand.")
-    extra = sum(mark.extra for mark in known)
-    if extra:
-        parts.append(f"{extra:g} of them {'is' if extra == 1 else 'are'} extra.")
-    return " ".join(parts)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from nbproof.run.journal import journal_of, journalled_verdict
 from nbproof.text import duration, in_utc
 
 if TYPE_CHECKING:
-    from nbproof.feedback.page_task import Task
+    from nbproof.feedback.page_writer import Task
 
 __all__ = [
     "digest_in",
@@ -163,28 +163,20 @@ def _render(lesson: str, learner: str, digest: str, *, problem: str = "", **valu
 
 
 def _when(marks: Mark | None) -> str:
-    """When it was handed in, when it was due, how late that was, and what it costs; as far as that is known."""
+    """When it was handed in and when it was due, and what being late costs; as far as that is known."""
     if marks is None:
         return ""
-    told = [f"handed in {in_utc(marks.late.handed_in)}"] if marks.late.handed_in else []
-    if marks.late.due:
-        told.append(f"due {in_utc(marks.late.due)}{', with your extension' if marks.late.extended else ''}")
-    dates = ", ".join(told)
-    dates = f"{dates[0].upper()}{dates[1:]}." if dates else ""
-    if marks.late.seconds <= 0 and not marks.penalty:
-        return dates
-    both = len(told) == 2
-    return f"{dates} {'That is' if both else 'Handed in'} {_lateness(marks)}".strip()
-
-
-def _lateness(marks: Mark) -> str:
-    """How late it was, and what that costs."""
-    # Who was late only by an LMS's word has a second of lateness, and no time of handing in.
-    by_word = marks.late.handed_in is None and marks.late.seconds <= 1
-    late = "late" if by_word else f"{duration(marks.late.seconds)} late"
-    if not marks.penalty:
-        return f"{late}; no points are taken off for that."
-    return f"{late}: {marks.penalty:.4g} point{'' if marks.penalty == 1 else 's'} taken off."
+    late, penalty = marks.late, marks.penalty
+    told = [f"Handed in {in_utc(late.handed_in)}."] if late.handed_in else []
+    if late.due:
+        told.append(f"Due {in_utc(late.due)}{', with your extension' if late.extended else ''}.")
+    if late.seconds > 0 or penalty:
+        # Who was late only by an LMS's word has a second of lateness, and no time of handing in.
+        by_word = late.handed_in is None and late.seconds <= 1
+        how = "Late" if by_word else f"Late by {duration(late.seconds)}"
+        cost = f"points taken off: {penalty:.4g}" if penalty else "no points are taken off"
+        told.append(f"{how}; {cost}.")
+    return " ".join(told)
 
 
 def _moment(seconds: float) -> str:

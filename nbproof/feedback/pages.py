@@ -8,7 +8,6 @@ it is. One page that cannot be written never stops the others.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +17,7 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.feedback.handed_back import Earlier, note_marked_again
-from nbproof.feedback.page_task import Task, page_path
-from nbproof.feedback.page_writer import written
+from nbproof.feedback.page_writer import Task, page_path, written
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
 from nbproof.key import Key, assignment_of, notebook_of
@@ -85,11 +83,10 @@ def _made(root: Path, step: str, ending: str) -> set[Key]:
 def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]) -> None:
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, sorted(known), n=3)
             raise UsageError(
                 f"nothing was graded for the {what} {name!r}, only for {counted(len(known), f'other {what}')}",
                 str(places(root).base("autograded").resolve()),
-                f"did you mean {' or '.join(near)}?" if near else course_command("grade"),
+                course_command("grade"),
             )
 
 

@@ -24,8 +24,7 @@ from nbproof.marking.results import STATUSES
 from nbproof.marking.titles import is_made_up
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.findings import tables, under_codes, write_files
-from nbproof.report.lateness import how_late
-from nbproof.report.statistics import titles_of
+from nbproof.report.statistics import how_late, titles_of
 
 __all__ = ["folder_of", "html_of", "make_report"]
 

@@ -13,8 +13,8 @@ from nbproof.cli.class_json import class_as_json
 from nbproof.cli.class_table import Told, is_incomplete, summary_line
 from nbproof.cli.main import main
 from nbproof.gradebook.marks import Lateness, Mark
-from nbproof.report.lateness import how_late, late_lines
 from nbproof.report.records import read_class
+from nbproof.report.statistics import how_late, late_lines
 from nbproof_lms import collect
 from nbproof_lms.attendance import attend, known_of, lines_of, people_of
 from tests.lms.uploads import make_course, notebook, zipped
