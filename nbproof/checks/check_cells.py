@@ -48,25 +48,12 @@ class ProbePart:
     def asks(self) -> frozenset[str]:
         """The names of a learner's that a probe may look at: whatever its text spells as one."""
         found = set()
-        for node in _nodes_in(self._tree):
+        for node in ast.walk(self._tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
                 found.add(node.value)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nb":
                 found.add(node.attr)
         return frozenset(found)
-
-
-def _nodes_in(node: ast.AST) -> list[ast.AST]:
-    """As :func:`ast.walk`, less what has no parts (such as ``Load()``), and several times as fast: a lesson has 100,000."""
-    found = [node]
-    for one in found:  # which grows meanwhile
-        for name in one._fields:
-            value = getattr(one, name, None)
-            if isinstance(value, list):
-                found += [part for part in value if isinstance(part, ast.AST)]
-            elif isinstance(value, ast.AST) and value._fields:
-                found.append(value)
-    return found
 
 
 def probe_part(source: str) -> ProbePart:
@@ -133,7 +120,7 @@ def _imported_by(node: ast.AST) -> set[str]:
 @lru_cache(maxsize=1_000)
 def _names_in(node: ast.AST) -> set[str]:
     # A statement is asked for its names again and again, and none is changed once it is parsed.
-    return {part.id for part in _nodes_in(node) if isinstance(part, ast.Name)}
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _reached(names: Iterable[str], statements: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -155,7 +142,7 @@ def _members(classes: Iterable[ast.ClassDef]) -> set[str]:
     """The members that a probe uses, by any attribute that it, or a member so reached, mentions."""
     mentioned: dict[str, set[str]] = {}
     for part in chain.from_iterable(node.body for node in classes):
-        attributes = {node.attr for node in _nodes_in(part) if isinstance(node, ast.Attribute)}
+        attributes = {node.attr for node in ast.walk(part) if isinstance(node, ast.Attribute)}
         for name in _defined_in(part):
             mentioned.setdefault(name, set()).update(attributes)
     kept = _ALWAYS | {name for name in mentioned if name.startswith("__")} - {"__doc__"}

@@ -5,9 +5,7 @@ After an exercise is solved: its reference answer, and other right ones, if the 
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 from collections.abc import Sequence
 from html import escape
 
@@ -19,6 +17,7 @@ from nbproof.display.progress import DiaryError, entries
 from nbproof.display.tables import tables_html
 from nbproof.display.words import words
 from nbproof.front_end import MONO, framed, prose, shell, show, show_markdown, sign
+from nbproof.handed_out import read_named_cells
 from nbproof.values.compare import Difference
 from nbproof.values.results import Finding, first_wrong
 
@@ -161,7 +160,6 @@ def _picture(wrong: Finding | None) -> str:
 
 _OTHERS = 2
 """Other right answers that are shown beside the reference."""
-_MARKER = re.compile(r"^# ?%% ?(?P<name>.*)$\n?", re.MULTILINE)
 
 
 def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
@@ -169,12 +167,9 @@ def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
     reference = solution_of(the_course().source_cell(slug, exercise))
     if not reference:
         return []
-    parts = []
-    with contextlib.suppress(OSError):
-        path = the_course().beside("lessons", slug, exercise, "right.py")
-        parts = _MARKER.split(path.read_text(encoding="utf-8"))
-    others = sorted(zip(parts[1::2], parts[2::2], strict=True), key=lambda one: len(one[1]))[:_OTHERS]
-    told = [(words().text("also right", name=name.replace("_", " ")), text.strip("\n")) for name, text in others]
+    accepted = read_named_cells(the_course().beside("lessons", slug, exercise, "right.py"))
+    others = sorted(accepted, key=lambda one: len(one.source))[:_OTHERS]
+    told = [(words().text("also right", name=one.name.replace("_", " ")), one.source.strip("\n")) for one in others]
     return [(words().text("reference"), reference), *told]
 
 

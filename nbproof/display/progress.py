@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from pathlib import Path
 
 from nbproof.course_file import the_course
@@ -142,19 +143,13 @@ class Overview:
     @property
     def total(self) -> str:
         """Exercises and points so far, and the minutes that are left, in one sentence."""
-        count = solved = left = withheld = 0
-        points = most = 0.0
-        for lesson in self.lessons:
-            is_class = not the_course().source_of(lesson.slug).exists()
-            for one in lesson.exercises:
-                count, most = count + 1, most + one.points
-                if self.states[one.id] != "solved":
-                    left += one.minutes
-                    continue
-                solved, points = solved + 1, points + one.points
-                if is_class:
-                    withheld += sum(one.hidden)
-        return words().total(solved, count, withheld, points, most, left)
+        every = list(chain.from_iterable(lesson.exercises for lesson in self.lessons))
+        solved = [one for one in every if self.states[one.id] == "solved"]
+        at_hand = any(the_course().source_of(lesson.slug).exists() for lesson in self.lessons)
+        withheld = 0 if at_hand else sum(sum(one.hidden) for one in solved)
+        points, most = (sum(one.points for one in some) for some in (solved, every))
+        left = sum(one.minutes for one in every) - sum(one.minutes for one in solved)
+        return words().total(len(solved), len(every), withheld, points, most, left)
 
 
 def overview() -> Overview:

@@ -8,10 +8,8 @@ of hidden tests and solutions that are not in their own answer are taken out, wh
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from nbproof.authoring.secret_lines import Secrets
@@ -273,16 +271,13 @@ class Drawn:
 
 
 def drawn(picture: dict[str, Any] | None) -> Drawn | None:
-    """Yours beside wanted, equal ones drawn once; None if it carries nothing, or nothing that can be drawn."""
-    return _drawn(json.dumps(picture, sort_keys=True)) if picture else None
-
-
-@lru_cache(maxsize=512)
-def _drawn(packed: str) -> Drawn | None:
-    place, pictures = unpack(json.loads(packed)), the_course().pictures()
-    picture = None if place is None or pictures is None else pictures.draw_place(place)
-    if picture is None:
+    """Yours beside wanted; None if it carries nothing, or nothing that can be drawn."""
+    place = unpack(picture)
+    if place is None or not the_course().picture:
         return None
-    png = base64.b64encode(picture.png(colours=32, scale=1.5)).decode("ascii")
-    width, height = (round(float(inches) * _PIXELS) for inches in picture.get_size_inches())
-    return Drawn(png, harmless(picture.alt, 1_500), width, height)
+    made = the_course().pictures().draw_place(place)
+    if made is None:
+        return None
+    png = base64.b64encode(made.png(colours=32, scale=1.5)).decode("ascii")
+    width, height = (round(float(inches) * _PIXELS) for inches in made.get_size_inches())
+    return Drawn(png, harmless(made.alt, 1_500), width, height)

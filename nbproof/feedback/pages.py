@@ -23,7 +23,7 @@ from nbproof.gradebook.reader import read_marks
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import places
 from nbproof.run.journal import journal_of
-from nbproof.text import counted, some_of
+from nbproof.text import counted
 
 __all__ = [
     "Feedback",
@@ -161,20 +161,12 @@ def _hand_on_receipts(root: Path, keys: Iterable[Key]) -> dict[Key, str]:
 
 def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
     """What became of the pages, those that could not be written first."""
-    from nbproof.terminal import console_for_output
+    from nbproof.terminal import console_for_output, say
 
     console = console_for_output()
-    pages: dict[str, list[str]] = {}
     for learner, lesson, reason in feedback.failed:
-        pages.setdefault(reason, []).append(f"feedback/{learner}/{lesson}")
-    for reason, names in pages.items():
-        told = f"! not written: {some_of(names, 3)}: {reason}"
-        console.print(told, highlight=False, markup=False, soft_wrap=True)
+        say(console, f"! not written: feedback/{learner}/{lesson}: {reason}")
     if feedback.failed:
-        again = f"  next: mend that, then: {course_command('feedback')} (it writes what is missing only)"
-        console.print(again, highlight=False, markup=False, soft_wrap=True)
-    console.print(
-        f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s",
-        highlight=False,
-    )
-    console.print(f"feedback:  {folder.resolve()}", highlight=False, soft_wrap=True)
+        say(console, f"  next: mend that, then: {course_command('feedback')} (it writes what is missing only)")
+    say(console, f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s")
+    say(console, f"feedback:  {folder.resolve()}")

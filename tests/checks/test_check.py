@@ -184,7 +184,7 @@ def at_work(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(
         sys.modules, "IPython.display", types.SimpleNamespace(display=lambda *args, **kwargs: None)  # type: ignore[arg-type]
     )  # fmt: skip
-    outlined = OutlinedExercise("three", "Three", "easy", 1, 1.0, (("Right",),), (0,), fingerprint(TODO))
+    outlined = OutlinedExercise("three", "Three", 1, 1.0, (("Right",),), (0,), fingerprint(TODO))
     monkeypatch.setattr("nbproof.display.outline.exercise_named", lambda name: outlined)
     monkeypatch.setattr(SESSION, "last", None)
 

@@ -15,7 +15,7 @@ from nbproof.display.progress import DiaryError, entries, forget, html_of, note,
 
 
 def one(name: str, minutes: int) -> OutlinedExercise:
-    return OutlinedExercise(name, f"The <{name}>", "easy", minutes, 2.0, (("A",),), (3,), "")
+    return OutlinedExercise(name, f"The <{name}>", minutes, 2.0, (("A",),), (3,), "")
 
 
 LESSONS = (

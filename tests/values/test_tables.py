@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +12,6 @@ import pytest
 
 import course
 from nbproof.authoring.forgery import can_be_made
-from nbproof.authoring.new import new_course, new_exercise
 from nbproof.checks.case import Case
 from nbproof.course_file import use_course
 from nbproof.display.tables import tables_html
@@ -122,60 +117,3 @@ def test_both_tables_are_drawn_where_they_differ_and_nothing_of_a_secret() -> No
     assert (
         tables_html(snapshot({"answer": wrong}), None) == "" == tables_html(snapshot({"answer": 1}), {"answer": long})
     )
-
-
-CHECKS = '''
-from nbproof import Check, check
-
-
-class Turned(Check):
-    """The rows come in reverse order."""
-
-    def probe(self, nb, case):
-        return {"turned(sales)": nb.function("turned")(case.frame("sales", 4, price=float, count=int))}
-
-    def truth(self, case):
-        return {"turned(sales)": case.frame("sales", 4, price=float, count=int).iloc[::-1]}
-
-
-check("turned", Turned)
-'''
-MARKED = '''
-import json
-from nbproof.course_file import find_course
-from pathlib import Path
-find_course(Path("."))
-from nbproof.testing import Bench
-
-LIES = """
-class Anything:
-    def __eq__(self, other):
-        return True
-    def __reduce__(self):
-        return print, ("ran",)
-def turned(sales):
-    return sales.astype(object).map(lambda value: Anything()).iloc[::-1].astype(object)
-"""
-if __name__ == "__main__":
-    with Bench.of(".", "01_first") as bench:
-        for answer in ("def turned(sales):\\n    return sales[::-1]", "def turned(sales):\\n    return sales", LIES):
-            verdict = bench.mark({"turned": answer})
-            print(json.dumps([verdict.score, [one.difference.where for one in verdict.exercises[-1].faults]]))
-'''
-
-
-@pytest.mark.slow
-def test_a_table_is_marked_outside_the_process_that_made_it(tmp_path: Path) -> None:
-    new_course(tmp_path / "made", leaves=["pandas"])
-    new_exercise(tmp_path / "made", "01_first", "turned")
-    (tmp_path / "made" / "lessons" / "01_first" / "turned" / "checks.py").write_text(CHECKS.lstrip())
-    (tmp_path / "made" / "marked.py").write_text(MARKED)
-    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
-    for command in (["-m", "nbproof", "build"], ["marked.py"]):
-        done = subprocess.run(
-            [sys.executable, *command], cwd=tmp_path / "made", env=kept, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-    where = ["turned(sales).index[0]"], ["turned(sales).dtypes['price']"]
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert told == [[2.0, []], *([0.0, one] for one in where)]
