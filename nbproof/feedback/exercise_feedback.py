@@ -19,7 +19,7 @@ from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.own_code import Made, harmless, made_in, own_line, shortened, visible
-from nbproof.gradebook.marks import CellMark, Mark
+from nbproof.gradebook.marks import Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
 from nbproof.marking.titles import ITS_TESTS, is_made_up
 from nbproof.values.results import Cause, Finding, Outcome, Status
@@ -46,7 +46,7 @@ class Addressee:
     """Whose page it is: the verdict, what people gave, and what must not be shown unless they wrote it."""
 
     verdict: Verdict
-    marks: Mark | None
+    marks: Mark
     secrets: Secrets
     earlier: Earlier | None = None
     """What was marked again since it was handed back."""
@@ -61,16 +61,6 @@ class Addressee:
         """What their cell made, fit to be shown."""
         return made_in(run.outputs, lambda text: self.clean(text, 1_500))
 
-    def marks_of(self, names: Sequence[str]) -> tuple[CellMark | None, ...]:
-        """What the gradebook holds of these cells; None where it holds nothing."""
-        return tuple(self.marks.cells.get(name) if self.marks else None for name in names)
-
-    def comment(self, names: Sequence[str]) -> str:
-        """What people wrote about these cells."""
-        written = self.marks.comments if self.marks else {}
-        texts = dict.fromkeys(written[name] for name in names if name in written)
-        return harmless("\n\n".join(texts), 10_000)
-
     def again(self, names: Sequence[str]) -> str:
         """``Marked again on 2026-11-24: 2 instead of 0.``, of all that belongs to one exercise."""
         if self.earlier is None:
@@ -78,10 +68,6 @@ class Addressee:
         known = [name for name in names if name in self.earlier.before]
         before, after = (sum(points[name] for name in known) for points in (self.earlier.before, self.earlier.after))
         return f"Marked again on {self.earlier.day}: {after:.4g} instead of {before:.4g}." if before != after else ""
-
-    def note(self, name: str) -> str:
-        """How an answer was found that was not in its place, or why there is none."""
-        return harmless(self.verdict.lost.get(name) or self.verdict.recovered.get(name, ""))
 
 
 def cards_of(learner: Addressee) -> list[Card]:
@@ -104,12 +90,15 @@ class Card:
 
     def __init__(self, learner: Addressee, name: str, title: str, cells: Sequence[str], max_score: float) -> None:
         self.learner, self.id, self.max_score = learner, "" if is_made_up(name) else name, max_score
-        self.title = learner.verdict.titles.get(name) or title or name.replace("_", " ")
-        self.comment = learner.comment([name, *(cell for cell in cells if cell != name)])
+        verdict, comments = learner.verdict, learner.marks.comments
+        self.title = verdict.titles.get(name) or title or name.replace("_", " ")
+        written = dict.fromkeys(comments[one] for one in (name, *cells) if one in comments)
+        self.comment = harmless("\n\n".join(written), 10_000)
         self.again = learner.again(cells)
-        self.note = learner.note(name)
-        self.answer = learner.verdict.answers.get(name, "")
-        self.marks = learner.marks_of(cells)
+        # How an answer was found that was not in its place, or why there is none.
+        self.note = harmless(verdict.lost.get(name) or verdict.recovered.get(name, ""))
+        self.answer = verdict.answers.get(name, "")
+        self.marks = [learner.marks.cells.get(cell) for cell in cells]
         self.by_hand = any(mark is not None and mark.given is not None for mark in self.marks)
         self.score = 0.0
         self.waits = False

@@ -106,7 +106,7 @@ def page_of(root: Path, task: Task) -> str:
             str(journal),
             course_command(f"grade {task.key.lesson}"),
         )
-    learner = Addressee(verdict, task.marks, _secrets(str(root), task.key.lesson), task.earlier)
+    learner = Addressee(verdict, task.marks or Mark(verdict), _secrets(str(root), task.key.lesson), task.earlier)
     return feedback_page(learner, task.digest, journal.stat().st_mtime)
 
 
@@ -122,7 +122,6 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
     verdict, marks, cards = learner.verdict, learner.marks, cards_of(learner)
     tested = [card for card in cards if isinstance(card, ExerciseCard)]
     right = [card for card in cards if card.score >= card.max_score]
-    penalty = marks.penalty if marks else 0.0
     return _render(
         verdict.lesson,
         verdict.learner,
@@ -130,7 +129,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         cards=cards,
         clean=learner.clean,
         say=words(),
-        score=max(0.0, sum(card.score for card in cards) - penalty),
+        score=max(0.0, sum(card.score for card in cards) - marks.penalty),
         most=sum(card.max_score for card in cards),
         waits=sum(card.max_score for card in cards if card.waits),
         solved=sum(card in right for card in tested),
@@ -162,10 +161,8 @@ def _render(lesson: str, learner: str, digest: str, *, problem: str = "", **valu
     )
 
 
-def _when(marks: Mark | None) -> str:
+def _when(marks: Mark) -> str:
     """When it was handed in and when it was due, and what being late costs; as far as that is known."""
-    if marks is None:
-        return ""
     late, penalty = marks.late, marks.penalty
     told = [f"Handed in {in_utc(late.handed_in)}."] if late.handed_in else []
     if late.due:

@@ -118,8 +118,6 @@ class AnyOf:
     options: tuple[object, ...]
 
     def __init__(self, *options: object) -> None:
-        if not options:
-            raise ValueError("AnyOf() of nothing: no answer could be right")
         object.__setattr__(self, "options", options)
 
 

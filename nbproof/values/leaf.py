@@ -117,10 +117,6 @@ class Leaf:
         """What a poisoned variable holds."""
         raise NotImplementedError
 
-    def numbers_in(self, model: Any) -> int:
-        """How many numbers a model holds; 0 for anything else."""
-        return 0
-
     def seeded(self, seed: int) -> AbstractContextManager[None]:
         """Within this block the library's own generator starts from a seed; afterwards it goes on as before."""
         return contextlib.nullcontext()
@@ -148,30 +144,24 @@ def leaf_types() -> tuple[Leaf, ...]:
 @cache
 def plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
     """The leaf types of these libraries."""
-    found = []
     for library in names:
-        try:
-            found.append(importlib.import_module(f"nbproof.values.leaves.{library}").LEAF)
-        except ModuleNotFoundError as error:
-            raise _not_there(library, str(error.name)) from None
-    return tuple(found)
+        _refuse_missing(library)
+    return tuple(importlib.import_module(f"nbproof.values.leaves.{library}").LEAF for library in names)
 
 
 def refuse_missing_leaves() -> None:
     """Raise UsageError if a library of this course's leaf types is not installed. Imports none of them."""
     for library in the_course().leaves:
-        if importlib.util.find_spec(f"nbproof.values.leaves.{library}") and not importlib.util.find_spec(library):
-            raise _not_there(library, library)
+        _refuse_missing(library)
 
 
-def _not_there(library: str, missing: str) -> UsageError:
-    what, then = (
-        f"the leaf type {library} needs {missing}, which is not installed",
-        f"{this_python()} -m pip install {missing}",
-    )
-    if missing.startswith("nbproof"):
-        what, then = f"no leaf type is called {library!r}", "choose from: numpy, pandas, torch"
-    return UsageError(what, f"{the_course().folder / 'course.toml'}: leaves", then)
+def _refuse_missing(library: str) -> None:
+    place = f"{the_course().folder / 'course.toml'}: leaves"
+    if importlib.util.find_spec(f"nbproof.values.leaves.{library}") is None:
+        raise UsageError(f"no leaf type is called {library!r}", place, "choose from: numpy, pandas, torch")
+    if importlib.util.find_spec(library) is None:
+        fact = f"the leaf type {library} needs {library}, which is not installed"
+        raise UsageError(fact, place, f"{this_python()} -m pip install {library}")
 
 
 def leaf_named(name: str) -> Leaf:

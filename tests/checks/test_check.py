@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-import types
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -15,12 +11,9 @@ from torch import nn
 
 from course.models import Add
 from nbproof.checks.case import Case
-from nbproof.checks.check import CHECK_LINE, Check, bring, check, collecting, judge_here, seeds_of
+from nbproof.checks.check import Check, bring, check, collecting, judge_here, seeds_of
 from nbproof.display.help import all_hints
-from nbproof.display.outline import OutlinedExercise, fingerprint
 from nbproof.display.panel import html_of, text_of
-from nbproof.display.progress import entries
-from nbproof.display.session import SESSION
 from nbproof.display.words import ENGLISH
 from nbproof.values.results import CheckFailed, Finding
 
@@ -171,71 +164,6 @@ class Right(Check):
         return {"x": 3}
 
 
-TODO = "x = None\npass  # TODO: your code"
-TESTED = f"{CHECK_LINE}\ncheck('three', Right)"
-
-
-@pytest.fixture
-def at_work(monkeypatch: pytest.MonkeyPatch):
-    """A person's notebook: run(answer) runs this TODO cell, then the check."""
-    history = [""]
-    shell = types.SimpleNamespace(has_trait=lambda name: True, user_ns={"In": history})
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))  # type: ignore[arg-type]
-    monkeypatch.setitem(
-        sys.modules, "IPython.display", types.SimpleNamespace(display=lambda *args, **kwargs: None)  # type: ignore[arg-type]
-    )  # fmt: skip
-    outlined = OutlinedExercise("three", "Three", 1, 1.0, (("Right",),), (0,), fingerprint(TODO))
-    monkeypatch.setattr("nbproof.display.outline.exercise_named", lambda name: outlined)
-    monkeypatch.setattr(SESSION, "last", None)
-
-    def run(answer: str | None) -> None:
-        space: dict[str, object] = {"check": check, "Right": Right}
-        for text in [answer, TESTED] if answer is not None else [TESTED]:
-            history.append(text)
-            with contextlib.suppress(CheckFailed, NameError):
-                exec(text, space)
-
-    return run
-
-
-def test_a_person_who_checks_an_answer_finds_it_in_the_diary(at_work) -> None:
-    at_work("x = 2")
-    assert entries()["three"].solved is None
-    assert SESSION.last is not None
-    assert not SESSION.last.passed
-    at_work("x = 3")
-    assert entries()["three"].solved is not None
-    assert entries()["three"].tries == 2
-    assert SESSION.last.passed
-
-
-def test_run_all_on_a_cell_as_it_was_handed_out_is_no_try(at_work) -> None:
-    at_work(TODO)
-    at_work(TODO + "  \n")
-    assert entries() == {}
-    # The check cell a second time: the TODO cell before it is what counts.
-    at_work(None)
-    assert entries() == {}
-    at_work(TODO + "\nx = 3")
-    assert entries()["three"].tries == 1
-
-
-@pytest.mark.parametrize("who", ["autograde", "validate"])
-def test_nothing_is_written_down_while_nbgrader_runs_the_notebook(
-    at_work, monkeypatch: pytest.MonkeyPatch, who: str
-) -> None:
-    monkeypatch.setenv("NBGRADER_EXECUTION", who)
-    at_work("x = 3")
-    assert entries() == {}
-
-
-def test_a_diary_that_cannot_be_written_costs_a_check_nothing(at_work, diary: Path) -> None:
-    diary.mkdir()
-    at_work("x = 3")
-    assert SESSION.last is not None
-    assert SESSION.last.passed
-
-
 def test_errors_of_one_check_are_looked_at_before_the_general_ones() -> None:
     class Own(Right):
         """It is three."""
@@ -251,16 +179,6 @@ def test_errors_of_one_check_are_looked_at_before_the_general_ones() -> None:
     with collecting() as findings:
         check("three", type("Other", (Own,), {"errors": {}}))
     assert findings[0].hint == "undefined_name"
-
-
-def test_below_a_panel_the_error_is_one_line_and_elsewhere_it_tells(at_work, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = CheckFailed(Finding("Right", "It is three.", False), "x is 2, wanted 3\n  asked: It is three.")
-    assert failed._render_traceback_() == ["CheckFailed: not yet, see above"]
-    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
-    assert failed._render_traceback_() == ["CheckFailed: x is 2, wanted 3\n  asked: It is three."]
-    monkeypatch.delenv("NBGRADER_EXECUTION")
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))  # type: ignore[arg-type]
-    assert failed._render_traceback_() == ["CheckFailed: x is 2, wanted 3"]
 
 
 SEEDS = range(1, 40)

@@ -19,7 +19,7 @@ from nbproof.checks.check import check_in
 from nbproof.course_file import the_course
 from nbproof.display.progress import entries, note
 from nbproof.display.session import SESSION
-from nbproof.values.results import CheckFailed
+from nbproof.values.results import CheckFailed, Finding
 
 RIGHT = "def func(grad):\n    return grad * 2"
 TRAP = "def func(grad):\n    grad *= 2\n    return grad"
@@ -140,6 +140,31 @@ def test_whatever_runs_a_notebook_without_a_person_gets_the_error(
     front_end.request = request_of
     with pytest.raises(CheckFailed):
         answer(TRAP)
+
+
+def test_nothing_is_written_down_while_nbgrader_runs_the_notebook(
+    answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    answer(RIGHT)
+    assert entries() == {}
+
+
+def test_a_diary_that_cannot_be_written_costs_a_check_nothing(answer: Answer, diary: Path) -> None:
+    diary.mkdir()
+    assert "double_grad: passed (" in answer(RIGHT)
+
+
+def test_below_a_panel_the_error_is_one_line_and_elsewhere_it_tells(
+    front_end: FrontEnd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = CheckFailed(Finding("Right", "It is three.", False), "x is 2, wanted 3\n  asked: It is three.")
+    assert failed._render_traceback_() == ["CheckFailed: not yet, see above"]
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    assert failed._render_traceback_() == ["CheckFailed: x is 2, wanted 3\n  asked: It is three."]
+    monkeypatch.delenv("NBGRADER_EXECUTION")
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))  # type: ignore[arg-type]
+    assert failed._render_traceback_() == ["CheckFailed: x is 2, wanted 3"]
 
 
 def test_an_untouched_cell_is_told_one_friendly_sentence(answer: Answer) -> None:

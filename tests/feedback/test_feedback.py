@@ -29,6 +29,7 @@ from nbproof.feedback.own_code import harmless, own_line
 from nbproof.feedback.page import feedback_page
 from nbproof.feedback.page_writer import Task, page_path, serve, written
 from nbproof.feedback.pages import Feedback, chosen_submissions, write_feedback
+from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.nbgrader_setup import course_config
@@ -208,7 +209,10 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
             answers[exercise.id] = as_handed_in(mutants[number % len(mutants)])
         with limited(engine):
             verdict = Bench(engine, blueprint).mark(answers, seed=5)
-        page, own = feedback_page(Addressee(verdict, None, Secrets([])), "digest", 0.0), "\n".join(answers.values())
+        page, own = (
+            feedback_page(Addressee(verdict, Mark(verdict), Secrets([])), "digest", 0.0),
+            "\n".join(answers.values()),
+        )
         assert leaks_in("page", text_of_page(page), secrets, own) == []
         assert what_runs(page) == []
         assert len(page) < 400_000

@@ -102,10 +102,6 @@ class TorchLeaf(Leaf):
         """One element, so that it broadcasts, and asks for a gradient, as what it stands for may have."""
         return torch.full((1,), float("nan"), requires_grad=True)
 
-    def numbers_in(self, model: Any) -> int:
-        """Those of its parameters."""
-        return sum(one.numel() for one in model.parameters()) if isinstance(model, torch.nn.Module) else 0
-
     @contextmanager
     def seeded(self, seed: int) -> Iterator[None]:
         """The CPU's generator."""
