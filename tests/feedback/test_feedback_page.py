@@ -116,16 +116,10 @@ def test_yours_beside_wanted_is_a_picture(looked_at: Look) -> None:
 
 def test_what_is_packed_for_a_picture_is_small_and_comes_back() -> None:
     near, far = torch.arange(12.0).reshape(3, 4), torch.arange(12.0).reshape(3, 4) + 1
-    packed = pack(({"a": [near]}, {"a": [far]}))
-    place = unpack(packed)
-    assert place is not None and place.where == "a[0]"
-    assert torch.equal(place.got.tensor(), near) and torch.equal(place.wanted.tensor(), far)  # type: ignore[union-attr, attr-defined]
-    assert pack(({"a": torch.ones(200, 200)}, {"a": torch.zeros(200, 200)})) is None, (
-        "larger than a verdict should carry"
-    )
-    assert pack(None) is None
-    assert pack(({"a": 1}, {"a": 2})) is None, "one sentence tells as much"
-    assert unpack({**(packed or {}), "bytes": "no base64!"}) is None
+    place = unpack(pack(({"a": [near]}, {"a": [far]})))
+    assert place is not None and place.where == "a[0]" and torch.equal(place.got.tensor(), near)  # type: ignore[union-attr]
+    large, word = ({"a": torch.ones(200, 200)}, {"a": torch.zeros(200, 200)}), ({"a": 1}, {"a": 2})
+    assert pack(large) is None is pack(word), "larger than a verdict should carry; one sentence tells as much"
 
 
 def test_lost_exercises_are_told_kindly_with_the_limit(looked_at: Look) -> None:
