@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,18 +49,16 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"prose": _prose, "points": _points, "share": _share, "coloured": coloured, "typed": _typed}
+    found.filters |= {
+        "prose": _prose,
+        "points": "{:.4g}".format,
+        "share": _share,
+        "coloured": coloured,
+        "typed": partial(harmless, most=12_000),
+    }
     found.globals["css"] = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 ours
     found.globals["drawn"] = drawn
     return found
-
-
-def _points(number: float) -> str:
-    return f"{number:.4g}"
-
-
-def _typed(text: str) -> str:
-    return harmless(text, 12_000)
 
 
 def _prose(text: str) -> Markup:
@@ -137,7 +135,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         damage=harmless(verdict.damage, 500),
         when=_when(marks),
         seed=verdict.seed,
-        graded=_moment(graded),
+        graded=in_utc(datetime.fromtimestamp(graded, UTC)),
         helps=any(exercise_named(one.id) for one in verdict.exercises),
         goal="Everything is right." if cards and right == cards else "",
     )
@@ -174,8 +172,3 @@ def _when(marks: Mark) -> str:
         cost = f"points taken off: {penalty:.4g}" if penalty else "no points are taken off"
         told.append(f"{how}; {cost}.")
     return " ".join(told)
-
-
-def _moment(seconds: float) -> str:
-    when = datetime.fromtimestamp(seconds, UTC)
-    return f"{when.day} {when:%B %Y, %H:%M} UTC"

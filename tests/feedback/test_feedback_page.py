@@ -73,7 +73,7 @@ def test_total_bar_and_order(looked_at: Look) -> None:
     ]
     assert [card["class"][1] for card in tree.select(".card")] == ["passed", "wrong", "open"]
     assert words(tree.h1) == "Tensor hooks: watch and change gradients"
-    assert "Graded 2 March 2026, 15:40 UTC, test cases of seed 7." in words(tree.footer)
+    assert "Graded 2026-03-02 15:40 UTC, test cases of seed 7." in words(tree.footer)
 
 
 def test_a_wrong_answer_is_told_in_the_words_of_the_notebook(looked_at: Look) -> None:
