@@ -1,4 +1,4 @@
-"""What was got against what was wanted: the first difference, as data.
+"""What was got against what was wanted: the first difference, as data, and what a picture of both is drawn from.
 
 Pure functions on plain data (:mod:`nbproof.values.evidence`). The order is count, type, shape, dtype,
 finiteness, then values, because the first of these that is wrong explains the ones after it.
@@ -30,7 +30,10 @@ __all__ = [
     "is_single",
     "leaves",
     "parting",
+    "place_of",
+    "plainly",
     "tolerance_of",
+    "worth_drawing",
 ]
 
 _TOP = ""  # the place of the result as a whole
@@ -385,3 +388,45 @@ def _between_arrays(place: Place, wanted: TensorRecord) -> Parting | None:
 
 def _digits(number: object) -> str:
     return f"{number:.9g}" if isinstance(number, (float, complex)) else repr(number)
+
+
+def place_of(got: object, wanted: object) -> Place | None:
+    """The first array, text, number or list of words that differs; None if nothing can be pointed at."""
+    whole = Place("", snapshot(got), wanted)
+    found = parting(whole)
+    if found is None:
+        return whole
+    return None if found.kind is Differs.ASKED else found.around or found.place
+
+
+def plainly(wanted: object) -> object:
+    """What was wanted, without what tells the comparison how to compare: the first of several, what a test asks for."""
+    if isinstance(wanted, AnyOf):
+        return plainly(wanted.options[0])
+    if isinstance(wanted, Close):
+        return plainly(wanted.value)
+    if isinstance(wanted, Matches):
+        return f"{wanted.says}"
+    if isinstance(wanted, Mapping):
+        return {key: plainly(value) for key, value in wanted.items()}
+    return [plainly(item) for item in wanted] if isinstance(wanted, (list, tuple)) else wanted
+
+
+def worth_drawing(place: Place) -> bool:
+    """Whether a picture tells more than a sentence: not for single numbers and words, nor for values of another type."""
+    plain = [snapshot(plainly(side)) for side in (place.got, place.wanted)]
+    return len({_family(side) for side in plain}) == 1 and any(_count(side) > 1 for side in plain)
+
+
+def _family(side: Evidence) -> str:
+    if isinstance(side, (bool, int, float)):
+        return "number"
+    return type(side).__name__
+
+
+def _count(side: Evidence) -> int:
+    if isinstance(side, TensorRecord):
+        return math.prod(side.shape)
+    if isinstance(side, str):
+        return 2 if len(side) > 40 or "\n" in side else 1
+    return len(side) if isinstance(side, (list, dict)) else 1
