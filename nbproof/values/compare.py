@@ -394,9 +394,9 @@ def place_of(got: object, wanted: object) -> Place | None:
     """The first array, text, number or list of words that differs; None if nothing can be pointed at."""
     whole = Place("", snapshot(got), wanted)
     found = parting(whole)
-    if found is None:
-        return whole
-    return None if found.kind is Differs.ASKED else found.around or found.place
+    if isinstance(wanted, Matches) or (found is not None and found.kind is Differs.ASKED):
+        return None
+    return whole if found is None else found.around or found.place
 
 
 def plainly(wanted: object) -> object:
