@@ -285,8 +285,13 @@ def _in_mapping(place: Place, wanted: Mapping[object, object]) -> Parting | None
     if missing or extra:
         kind = Differs.KEY_MISSING if missing else Differs.KEY_EXTRA
         return Parting(place, kind, (in_words(list(got)), in_words(list(values))), repr((missing or extra)[0]))
-    parts = (parting(place.at(f"[{key!r}]", got[key], value)) for key, value in values.items())
-    return next(filter(None, parts), None)
+    for key, value in wanted.items():
+        text = key_text(key)
+        shown = key if isinstance(key, (str, int)) else text
+        found = parting(place.at(f"[{shown!r}]", got[text], value))
+        if found is not None:
+            return found
+    return None
 
 
 def _in_fields(place: Place, got: dict[str, Evidence], wanted: dict[str, object]) -> Parting | None:
