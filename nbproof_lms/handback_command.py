@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nbproof.command import course_command
-from nbproof.feedback.handed_back import note_handed_back
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.gradebook.marks import ClassResults
 from nbproof.key import Key
@@ -59,7 +58,6 @@ def hand_back_pages(request: Namespace) -> int:
                 excel=request.excel,
                 step=step,
             )
-        note_handed_back(root, [key for parcel in done.parcels for key in parcel.keys])
     lost = [key for key, others in done.nowhere.items() if not others]
     console = console_for_output()
     for line in (*_failed(feedback.failed), *_packed(done), *_notes(done, results), *_lost(done.target, lost)):

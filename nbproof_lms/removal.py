@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.errors import CourseError
-from nbproof.feedback.handed_back import forget_handed_back
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.places import places
 from nbproof.run.journal import RunState, forget_problems
@@ -81,7 +80,6 @@ def remove(root: Path, learners: Collection[str]) -> None:
         _out_of_lists(root, gone)
         strike_off(root, gone)
         forget_problems(root, gone)
-        forget_handed_back(root, gone)
         _out_of_state(root, gone)
     except OSError as error:
         raise CourseError(

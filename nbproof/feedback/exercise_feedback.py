@@ -17,7 +17,6 @@ from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
-from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.own_code import Made, harmless, made_in, own_line, shortened, visible
 from nbproof.gradebook.marks import Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
@@ -48,8 +47,6 @@ class Addressee:
     verdict: Verdict
     marks: Mark
     secrets: Secrets
-    earlier: Earlier | None = None
-    """What was marked again since it was handed back."""
 
     def clean(self, text: str, most: int = 2_000) -> str:
         """A text that a learner's code brought about, fit to be shown."""
@@ -60,14 +57,6 @@ class Addressee:
     def made(self, run: CellRun) -> tuple[Made, ...]:
         """What their cell made, fit to be shown."""
         return made_in(run.outputs, lambda text: self.clean(text, 1_500))
-
-    def again(self, names: Sequence[str]) -> str:
-        """``Marked again on 2026-11-24: 2 instead of 0.``, of all that belongs to one exercise."""
-        if self.earlier is None:
-            return ""
-        known = [name for name in names if name in self.earlier.before]
-        before, after = (sum(points[name] for name in known) for points in (self.earlier.before, self.earlier.after))
-        return f"Marked again on {self.earlier.day}: {after:.4g} instead of {before:.4g}." if before != after else ""
 
 
 def cards_of(learner: Addressee) -> list[Card]:
@@ -94,7 +83,6 @@ class Card:
         self.title = verdict.titles.get(name) or title or name.replace("_", " ")
         written = dict.fromkeys(comments[one] for one in (name, *cells) if one in comments)
         self.comment = harmless("\n\n".join(written), 10_000)
-        self.again = learner.again(cells)
         # How an answer was found that was not in its place, or why there is none.
         self.note = harmless(verdict.lost.get(name) or verdict.recovered.get(name, ""))
         self.answer = verdict.answers.get(name, "")

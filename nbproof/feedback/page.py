@@ -104,7 +104,7 @@ def page_of(root: Path, task: Task) -> str:
             str(journal),
             course_command(f"grade {task.key.lesson}"),
         )
-    learner = Addressee(verdict, task.marks or Mark(verdict), _secrets(str(root), task.key.lesson), task.earlier)
+    learner = Addressee(verdict, task.marks or Mark(verdict), _secrets(str(root), task.key.lesson))
     return feedback_page(learner, task.digest, journal.stat().st_mtime)
 
 

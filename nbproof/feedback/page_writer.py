@@ -14,7 +14,6 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from nbproof.errors import CourseError
-from nbproof.feedback.handed_back import Earlier
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
@@ -32,8 +31,6 @@ class Task:
     marks: Mark | None = None
     problem: str = ""
     """Why the submission could not be graded; empty if it was."""
-    earlier: Earlier | None = None
-    """What was marked again since it was handed back."""
 
 
 def page_path(root: Path, learner: str, lesson: str) -> Path:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.feedback.handed_back import Earlier, note_marked_again
 from nbproof.feedback.page_writer import Task, page_path, written
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
@@ -113,8 +112,7 @@ def write_feedback(
     from nbproof.feedback.page import digest_in
 
     marks = read_marks(root, {lesson for _, lesson in keys}, {learner for learner, _ in keys})
-    again = note_marked_again(root, marks)
-    tasks = [task_of(root, key, marks.get(key), problems.get(key, ""), again.get(key)) for key in keys]
+    tasks = [task_of(root, key, marks.get(key), problems.get(key, "")) for key in keys]
     if not force:
         tasks = [task for task in tasks if digest_in(page_path(root, *task.key)) != task.digest]
     reasons: dict[Key, str] = {}
@@ -131,19 +129,18 @@ def write_feedback(
     )
 
 
-def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "", earlier: Earlier | None = None) -> Task:
+def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task:
     """What is to be written for a submission, with the digest of all that it is made from."""
     from nbproof.feedback.page import made_of
 
     if marks is not None and not (places(root).folder("submitted", *key) / "timestamp.txt").is_file():
         # An LMS may call it late and not say when, and the gradebook needs a time.
         marks = replace(marks, late=replace(marks.late, handed_in=None))
-    changed = "" if earlier is None else f"{earlier.before} {earlier.after} {earlier.day}"
-    seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0{changed}\0".encode("utf-8", "backslashreplace"))
+    seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
     if not problem:
         with contextlib.suppress(OSError):
             seen.update(journal_of(root, *key).read_bytes())
-    return Task(key, seen.hexdigest(), marks, problem, earlier)
+    return Task(key, seen.hexdigest(), marks, problem)
 
 
 def _hand_on_receipts(root: Path, keys: Iterable[Key]) -> dict[Key, str]:

@@ -1,4 +1,4 @@
-"""Collecting from nbgrader's exchange, a folder in which every user of a machine may write, and releasing feedback there.
+"""Collecting from nbgrader's exchange, a folder in which every user of a machine may write.
 
 nbgrader's own collecting goes by a folder's name, which says whose work it is and when it came, and follows links in it with the
 instructor's rights. Whoever hands in can write any name, and can link to the instructor's notebook. Here the file system
@@ -7,7 +7,6 @@ says whose a folder is and when it was last changed, and nothing is copied but p
 
 from __future__ import annotations
 
-import glob
 import os
 import pwd
 import stat
@@ -15,14 +14,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
+from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import ignore_patterns
 
-from nbproof.command import course_command
-from nbproof.feedback.handed_back import note_handed_back
-from nbproof.key import Key
-
-__all__ = ["CollectFromOwners", "ReleaseFeedbackOrSay", "owner_of"]
+__all__ = ["CollectFromOwners", "owner_of"]
 
 _SLACK = timedelta(minutes=5)
 """From the moment that nbgrader notes when somebody hands in to the moment when all is copied."""
@@ -128,20 +123,3 @@ def _last_change(folder: str) -> datetime:
     for place, folders, files in os.walk(folder, followlinks=False):
         seen += [os.lstat(os.path.join(place, name)).st_ctime for name in (*folders, *files)]
     return datetime.fromtimestamp(max(seen), UTC).replace(tzinfo=None)
-
-
-class ReleaseFeedbackOrSay(ExchangeReleaseFeedback):  # type: ignore[misc]
-    """What `nbgrader release_feedback`, and formgrader's button, do instead: ``c.ExchangeFactory.release_feedback`` names it.
-
-    If there is no page to release, nbgrader's own command says nothing at all.
-    """
-
-    def copy_files(self) -> None:
-        """As nbgrader does it; fails if no page is there."""
-        if not glob.glob(os.path.join(self.src_path, "*.html")):
-            self.fail(f"There is no feedback to release in {self.src_path}\n  next: {course_command('feedback')}")
-        super().copy_files()
-        left_out = set((self.coursedir.student_id_exclude or "").split(","))
-        learners = {Path(page).parent.parent.name for page in glob.glob(os.path.join(self.src_path, "*.html"))}
-        released = [Key(learner, str(self.coursedir.assignment_id)) for learner in sorted(learners - left_out)]
-        note_handed_back(Path(self.coursedir.root), released)

@@ -31,7 +31,6 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         self, nb: NotebookNode, resources: Any | None = None, **kwargs: Any
     ) -> tuple[str, dict[str, Any]]:
         """The page of the submission that ``resources`` names; beside it, what `nbgrader release_feedback` wants."""
-        from nbproof.feedback.handed_back import note_marked_again
         from nbproof.feedback.page import page_of
         from nbproof.feedback.page_writer import page_path
         from nbproof.feedback.pages import task_of
@@ -45,9 +44,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         marks = _marks(str(root), key.lesson, id(self)).get(key)
         page_path(root, *key).parent.mkdir(parents=True, exist_ok=True)
         hand_on(root, *key)
-        again = {} if marks is None else note_marked_again(root, {key: marks})
-        task = task_of(root, key, marks, earlier=again.get(key))
-        return page_of(root, task), resources
+        return page_of(root, task_of(root, key, marks)), resources
 
 
 @cache

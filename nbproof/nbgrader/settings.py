@@ -27,7 +27,6 @@ def use_engine(c: Config, file: str = "") -> None:
     if sys.platform != "win32":
         # In nbgrader's exchange everybody may write: the file system says whose a folder is, not its name.
         c.ExchangeFactory.collect = "nbproof.nbgrader.exchange.CollectFromOwners"
-        c.ExchangeFactory.release_feedback = "nbproof.nbgrader.exchange.ReleaseFeedbackOrSay"
 
     # Feedback, by nbgrader or by formgrader's button, is the page that the command `feedback` writes.
     c.GenerateFeedback.exporter_class = "nbproof.nbgrader.feedback_exporter.FeedbackPage"

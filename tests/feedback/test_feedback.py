@@ -102,22 +102,6 @@ def test_a_page_for_each_and_only_where_something_changed(copied: Path) -> None:
     assert not list(copied.glob("feedback/**/*.new"))
 
 
-def test_a_mark_that_was_changed_after_it_was_handed_back_says_so(copied: Path) -> None:
-    assert main(["feedback", "ben", "--for", "folder", "--course", str(copied)]) == 0
-    with Rehearsal(copied, LESSON).gradebook() as book:
-        for learner in ("ada", "ben"):
-            book.find_grade("test_first", LESSON, LESSON, learner).manual_score = 0.5
-        book.db.commit()
-    _write(copied)
-    assert "instead of 0." in _words(copied, "ben").partition("Marked again on 20")[2]
-    assert "Marked again" not in _words(copied, "ada"), "nothing was handed back to ada"
-    ours = page_path(copied, "ben", LESSON).read_text()
-    assert NbGraderAPI(config=course_config(copied)).generate_feedback(LESSON, "ben", force=True)["success"]
-    assert page_path(copied, "ben", LESSON).read_text() == ours
-    assert main(["feedback", "ben", "--for", "folder", "--course", str(copied)]) == 0
-    assert _write(copied, force=True) and "Marked again" in page_path(copied, "ben", LESSON).read_text()
-
-
 def test_nbgraders_own_command_and_formgraders_button_write_the_same_page(copied: Path) -> None:
     _write(copied)
     pages = {learner: page_path(copied, learner, LESSON) for learner in ("ada", "ben")}

@@ -14,7 +14,6 @@ import torch
 from nbproof.authoring.secret_lines import Secrets
 from nbproof.display.help import all_hints, exercise_hints, steps
 from nbproof.feedback.exercise_feedback import Addressee
-from nbproof.feedback.handed_back import Earlier
 from nbproof.feedback.own_code import Made, made_in
 from nbproof.feedback.page import feedback_page, refusal_page
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, nothing_of
@@ -247,16 +246,6 @@ def test_pages_of_other_peoples_notebooks(looked_at: Look) -> None:
     assert first.select_one("h2 code") and first.select_one("pre.code") and first.select_one("details[open] img")
     assert words(second).startswith("Part B Passed")
     assert "cell-" not in words(tree)
-
-
-def test_what_was_marked_again_says_so_and_nothing_else_does(looked_at: Look) -> None:
-    marks = Mark(NOTHING_GIVEN.verdict, 4.0, {"test_weight_grad": mark("test_weight_grad", 2.0)})
-    again = Earlier("x", before={"test_weight_grad": 0.0}, after={"test_weight_grad": 2.0}, day="2026-11-24")
-    verdict = Verdict("ada", LESSON, 7, (exercise(), exercise("intermediate_grad")), answers={}, runs={})
-    text = feedback_page(Addressee(verdict, marks, NOTHING, again), "digest", 1_772_466_000.0)
-    told = [words(card) for card in looked_at(text).select(".card")]
-    assert "Marked again on 2026-11-24: 2 instead of 0." in told[0]
-    assert "Marked again" not in told[1]
 
 
 def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:

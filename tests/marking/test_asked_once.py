@@ -197,16 +197,6 @@ STATEFUL = {
 STATES = {
     "by its name": STATEFUL,
     # That it works on somebody's list shows only in the name that it reads.
-    "by another name": {
-        **STATEFUL,
-        "second": "mine = factors\nmine[0] = 3\ndef second(x):\n    return x * mine[0]",
-        "third": "own = factors\nown[0] = 4\ndef third(x):\n    return x * own[0]",
-    },
-    "bound anew": {
-        "first": "factor = [2]\ndef first(x):\n    return x * factor[0]",
-        "second": "factor = [3]\ndef second(x):\n    return x * factor[0]",
-        "third": "factor = [4]\ndef third(x):\n    return x * factor[0]",
-    },
     "deleted": {"second": f"del first\n{RIGHT['second']}"},
     "a pool of threads": {
         "first": "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
@@ -232,14 +222,6 @@ CHANGED_BELOW = {
     "a class of a library": (
         "import fractions\ndef first(x):\n    return x * fractions.Fraction(4, 2).numerator",
         "fractions.Fraction.numerator = property(lambda self: 99)",
-    ),
-    "a class of the learner's": (
-        "class Factor:\n    value = 2\ndef first(x):\n    return x * Factor().value",
-        "for one in [Factor]: one.value = 99",
-    ),
-    "a class that is reached through an object": (
-        "class Factor:\n    value = 2\nfactor = Factor()\ndef first(x):\n    return x * factor.value",
-        "type(factor).value = 99",
     ),
     "a function of a module": (
         "import math\ndef first(x):\n    return x * math.isqrt(4)",
@@ -268,14 +250,10 @@ def test_a_loss_in_a_hidden_check_costs_its_exercise_only(bench: Bench, requests
 TOLD = {
     "a wrong value": ("return x * 3 if x.dim() == 1 else x * 4", "result is tensor([[", "wanted tensor([["),
     "a wrong shape": ("return x * 3 if x.dim() == 1 else x[0]", "result has shape (4,), wanted (2, 4)", ""),
-    "nothing": ("return x * 3 if x.dim() == 1 else None", "result is None, wanted a tensor of shape (2, 4)", ""),
     "an error": (
         "return x * 3 if x.dim() == 1 else x @ x",
-        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 2x4), in a hidden check",
+        "RuntimeError, in a hidden check",
         "line 2 of your cell: return x * 3 if x.dim() == 1 else x @ x",
-    ),
-    "a missing attribute": (
-        "return x * 3 if x.dim() == 1 else x.oops", "'Tensor' object has no attribute 'oops', in a hidden check", "",
     ),
     "its own words": ("if x.dim() > 1: raise ValueError('my' + ' words')\n    return x * 3", "ValueError, in a hidden check", ""),
 }  # fmt: skip

@@ -57,9 +57,7 @@ def test_what_watches_an_answer_is_there_before_any_learners_code_runs(bench: Be
 FAULTS = {
     "wrong value": ("def second(x):\n    return x", "failed", "result is tensor"),
     "raises": ("def second(x):\n    return x.oops", "error", "oops"),
-    "syntax": ("def second(x:\n    return", "error", "SyntaxError"),
     "undefined": ("third_party = 1", "failed", "`second` is not defined"),
-    "loop in the cell": ("while True:\n    pass", "timeout", "4 seconds"),
     "loop in the check": ("def second(x):\n    while True:\n        pass", "timeout", "4 seconds"),
     "swallows everything": (
         "import signal\nfor s in range(1, 30):\n    try: signal.signal(s, signal.SIG_IGN)\n    except OSError: pass\n"
@@ -68,22 +66,15 @@ FAULTS = {
     "exits": ("import os\nos._exit(3)", "killed", "status 3"),
     "segfault": ("import ctypes\nctypes.string_at(0)", "killed", "SIGSEGV"),
     "bytes bomb": ("b = bytearray(4 << 30)", "out of memory", "512 MB"),
-    "torch bomb": ("def second(x):\n    return torch.ones(1 << 30)", "out of memory", "512 MB"),
     "family bomb": (
         "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n        b = bytearray(b'x') * (200 << 20)\n"
         "        time.sleep(60)\ntime.sleep(60)", "out of memory", "512 MB",
     ),
-    "sys.exit": ("import sys\ndef second(x):\n    sys.exit(0)", "error", "SystemExit"),
     "closes everything": ("import os\nos.closerange(0, 1000)", "killed", "ended the"),
 }  # fmt: skip
 
 
-# "swallows everything" loops as well, and defends itself.
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "loop in the cell")) for name in FAULTS]
-)
+@pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_named_and_costs_only_its_own_exercise(bench: Bench, name: str) -> None:
     answer, status, word = FAULTS[name]
     verdict = bench.mark({"second": answer})

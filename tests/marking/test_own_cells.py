@@ -78,51 +78,26 @@ IN_A_CALLBACK = """def second(x):
 HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
     "helper above": ({"first": HELPED}, [("above first", HELPER)]),
     "helper below": ({"first": HELPED}, [("below first", HELPER)]),
-    "helper at the top": ({"first": HELPED}, [("top", HELPER)]),
     "helper in a cell that shows something": ({"first": HELPED}, [("instead of shown", f"{HELPER}\nprint(times(1, 2))")]),
     "helper in the setup cell": (
         {"first": HELPED}, [("instead of setup_imports", f"import torch\n{HELPER}\nfrom torch import nn")],
     ),
-    "import above": ({"first": "def first(x):\n    return x * int(math.sqrt(4))"}, [("above first", "import math")]),
-    "import in the setup cell": (
-        {"first": "def first(x):\n    return x * int(math.sqrt(4))"},
-        [("instead of setup_imports", "import torch, math\nfrom torch import nn")],
-    ),
     "a name that a cell shows": ({"second": "def second(x):\n    return x * shown"}, []),
-    "that name, at once": ({"second": "number = shown\ndef second(x):\n    return x * number"}, []),
     "that name, in a callback, whose errors torch wraps": ({"second": IN_A_CALLBACK}, []),
     "a name of an edited cell": ({"first": "def first(x):\n    return x * (shown - 3)"}, [("instead of shown", "shown = 5")]),
-    "through two cells": (
-        {"first": "def first(x):\n    return twice(x)"},
-        [("above first", HELPER), ("above first", "def twice(x):\n    return times(x, TWO)"), ("below first", "TWO = 2")],
-    ),
-    "a state that is carried on": (
-        {"second": "def second(x):\n    return first(x) + x"}, [("below test_first", "print(first(torch.ones(1)))")],
-    ),
     "one cell makes it, another one fills it": (
         {"first": "factors = []\ndef first(x):\n    return x * factors[0]"}, [("below first", "factors.append(2)")],
     ),
-    "one name, twice, in order": (
-        {"first": "def first(x, n=n):\n    return x * n", "second": "def second(x, n=n):\n    return x * n"},
-        [("above first", "n = 2"), ("above second", "n = 3")],
-    ),
     "names that no text shows": ({"first": HELPED}, [("above first", f"exec({HELPER!r})")]),
-    "a name that the answer looks for": (
-        {"first": "def first(x):\n    return globals()['times'](x, 2)"}, [("above first", HELPER)],
-    ),
     "a star": ({"first": "def first(x):\n    return x * floor(2.5)"}, [("above first", "from math import *")]),
     "the answer stands elsewhere": ({"first": "# see below"}, [("below first", HELPER), ("below first", HELPED)]),
     "below cells that fail": (
         {"first": HELPED},
         [("above first", "1 / 0"), ("above first", "def times(:"), ("above first", HELPER), ("below first", "nobody")],
     ),
-    "a package that is not installed": (
-        {"first": f"import no_such_package\nfrom no.such import thing\n{RIGHT['first']}"}, [],
-    ),
     "magics of a front end": (
         {"first": f"%matplotlib widget\n%load_ext no_such_extension\n%no_such_magic\n{RIGHT['first']}"}, [],
     ),
-    "a cell magic of a front end": ({"first": f"%%no_such_magic --now\n{RIGHT['first']}"}, []),
     "a cell magic that runs": ({"first": f"%%time\n{HELPED}"}, [("above first", HELPER)]),
     "put on a class": (
         {"first": "def first(x):\n    return nn.Module.times(x, 2)"},
@@ -131,19 +106,8 @@ HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
     "variables with names of builtins": (
         {}, [("above first", "abs = bool = dict = float = int = isinstance = len = list = max = print = range = sum = 0")],
     ),
-    "variables with names of the check's": ({}, [("above first", "case = check = nb = seed = wanted = 3\nfrom torch import *")]),
-    "put on a module": ({"first": ON_A_MODULE}, [("above first", "torch.factor = 2")]),
-    "put on a module by name": ({"first": ON_A_MODULE}, [("above first", "setattr(torch, 'factor', 2)")]),
     "put on a module in the setup cell": (
         {"first": ON_A_MODULE}, [("instead of setup_imports", "import torch\nfrom torch import nn\ntorch.factor = 2")],
-    ),
-    "a list that the setup cell fills": (
-        {"first": "def first(x):\n    return x * factors[0]"},
-        [("instead of setup_imports", "import torch\nfrom torch import nn\nfactors = []\nfactors.append(2)")],
-    ),
-    "a dict that is filled by its other name": (
-        {"first": "def first(x):\n    return table.get('it', abs)(x)"},
-        [("above first", "table = {}\nalias = table"), ("above first", "alias['it'] = lambda x: 2 * x")],
     ),
     "a dict that a decorator fills": (
         {"first": "def first(x):\n    return table.get('times', max)(x, 2)"},
@@ -153,23 +117,9 @@ HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
         {"first": HELPED},
         [("above first", f"open('my_times.py', 'w').write({HELPER!r})"), ("above first", "from my_times import times")],
     ),
-    "a folder of files": (
-        {"first": HELPED},
-        [
-            ("above first", f"import os\nos.mkdir('lib')\nopen('lib/in_lib.py', 'w').write({HELPER!r})"),
-            ("above first", "import sys\nsys.path.append('lib')"), ("above first", "from in_lib import times"),
-        ],
-    ),
-    "a file that the answer reads": (
-        {"first": "def first(x):\n    return x * int(open('number').read())"},
-        [("above first", "open('number', 'w').write('2')")],
-    ),
     "the environment": (
         {"first": "import os\ndef first(x):\n    return x * int(os.getenv('TIMES', 1))"},
         [("above first", "import os as system\nsystem.environ['TIMES'] = '2'")],
-    ),
-    "the environment, by a magic": (
-        {"first": "import os\ndef first(x):\n    return x * int(os.getenv('TIMES', 1))"}, [("above first", "%env TIMES=2")],
     ),
     "what cells that show something have left": ({"first": "def first(x):\n    return x * (1 + len(kept))"}, []),
     "await": ({"first": HELPED}, [("above first", f"import asyncio\nawait asyncio.sleep(0)\n{HELPER}")]),
@@ -185,12 +135,6 @@ def test_what_passes_in_run_all_passes(graded: Graded, name: str) -> None:
 
 def test_a_file_beside_the_notebook_can_be_run(graded: Graded) -> None:
     verdict = graded({"first": HELPED}, ("above first", "%run times.py"), files={"times.py": HELPER.encode()})
-    assert verdict.score == ALL
-
-
-def test_a_file_can_be_run_in_the_setup_cell(graded: Graded) -> None:
-    setup = "import torch\nfrom torch import nn\n%run times.py"
-    verdict = graded({"first": HELPED}, ("instead of setup_imports", setup), files={"times.py": HELPER.encode()})
     assert verdict.score == ALL
 
 
@@ -221,8 +165,6 @@ HARM = {
     "loops": "def times(x, n):\n    return x * n\nwhile True:\n    pass",
     "ends": "times = 1\nimport os\nos._exit(3)",
     "fills the memory": "times = bytearray(4 << 30)",
-    "cannot be taken apart": "times = " + "(" * 5_000 + ")" * 5_000,
-    "deep": "times = " + "-" * 100_000 + "1",
     "many names": "\n".join(f"times{n} = first" for n in range(9_000)),
 }
 

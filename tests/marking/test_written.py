@@ -167,21 +167,6 @@ def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
     assert _grade(asking, force=True)["code"] == (FULL + 2, FULL + 2, 0)
 
 
-def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(room: Rehearsal) -> None:
-    room.hand_in("ada", {})
-    assert _grade(room) == {"ada": (0, FULL, 0)}
-    with room.gradebook() as gradebook:
-        gradebook.find_grade("test_first", LESSON, LESSON, "ada").manual_score = 1.5
-        gradebook.db.commit()
-    _ask(room)
-    assert _grade(room) == {"ada": (1.5, FULL + 2, 0)}
-    assert _book(room, "ada") == (0, None, False, "No response.", None)
-    # nbgrader itself takes the lesson again: what it notes of the new cell is what it would have noted before.
-    with room.gradebook() as gradebook:
-        cell = gradebook.find_source_cell("explain_two", LESSON, LESSON)
-        assert (cell.source, cell.locked, cell.cell_type) == (STUB, False, "markdown")
-
-
 def test_points_of_a_test_that_a_person_gave_wait_again_only_if_something_is_new(room: Rehearsal) -> None:
     def waits(**options: object) -> tuple[float | None, float | None, bool]:
         _grade(room, **options)
@@ -242,15 +227,6 @@ def test_whatever_is_typed_is_shown_as_text_and_does_nothing() -> None:
         wanted = text.replace("\u202e", "u202e").replace("\u200f", "u200f")
         seen = page.get_text().partition("[pictures are not shown here")[0]
         assert [s for s in seen if s.isalnum()] == [s for s in wanted if s.isalnum()], text
-
-
-def test_the_display_can_be_read() -> None:
-    page = shown("First `x < 0`, then **bold**.\n\n  one `tick\nhalf \ud800")
-    assert page.count("<br>") == 3
-    assert "<code>x &#60; 0</code>" in page
-    assert "one &#96;tick" in page
-    assert "&nbsp;&nbsp;one" in page
-    page.encode()
 
 
 @pytest.mark.parametrize("text", ["`" * 10**6, "[" * 10**6, "\n" * 10**6, "<div>" * 10**5, "a " * 10**6, "> " * 10**5])
