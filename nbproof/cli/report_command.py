@@ -99,7 +99,7 @@ def _print_report(results: ClassResults, needy: Sequence[Mapping[str, Any]], pag
 
 def _silent(results: ClassResults) -> Iterator[str]:
     """Of each lesson who handed in nothing."""
-    from nbproof.report.lateness import some
+    from nbproof.report.statistics import some
 
     for lesson in results.lessons:
         silent = [person.called for person in results.people if (person.id, lesson.slug) not in results.marks]
