@@ -23,7 +23,7 @@ from pathlib import Path
 from benchmarks.stock import plain_config
 from nbproof.authoring.secret_lines import leaks_in, read_secrets, text_of
 from nbproof.cli.main import main as course
-from nbproof.feedback.page_task import page_path
+from nbproof.feedback.page_writer import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.key import Key
 from nbproof.run.journal import journalled_verdict

@@ -13,8 +13,8 @@ from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.key import Key
 from nbproof.places import places
-from nbproof.report.lateness import some
 from nbproof.report.records import Known
+from nbproof.report.statistics import some
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.text import printable
 from nbproof_lms.members import Member

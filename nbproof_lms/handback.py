@@ -19,7 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from nbproof.errors import CourseError
-from nbproof.feedback.page_task import page_path
+from nbproof.feedback.page_writer import page_path
 from nbproof.files import replace_file, written_whole
 from nbproof.gradebook.marks import ClassResults, Person
 from nbproof.key import Key

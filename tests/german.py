@@ -1,4 +1,4 @@
-"""The panel, help and progress in German: one module, which a course names in its ``course.toml``."""
+"""The panel in German: one module, which a course names in its ``course.toml``."""
 
 from __future__ import annotations
 
@@ -72,48 +72,5 @@ WORDS = Language(
         "see above": "noch nicht, siehe oben",
         "the check of": "die Prüfung von {exercise}",
         "later": "{what}: wird bei der Bewertung nicht gezeigt",
-        "steps": ("eine Frage", "die Idee", "zum Nachlesen"),
-        "step": "{number} von 3, {name}",
-        "a way in": "Ein Anfang.",
-        "next step": "Führe diese Zelle noch einmal aus, dann kommt der nächste Schritt.",
-        "last step": "Mehr Hilfe gibt es nicht. Den Rest sagt die Prüfung.",
-        "no check": (
-            "Es ist noch keine Prüfung gelaufen.",
-            "Führe die Zelle unter einer Aufgabe aus, danach weiß `hint()`, was nicht stimmt. "
-            'Einen Anfang zeigt `hint("{exercise}")`.',
-        ),
-        "no hints": (
-            "Zu `{exercise}` gibt es keine Hilfe.",
-            "Lies, was die Prüfung sagt, und den Absatz über der Aufgabe.",
-        ),
-        "unknown": ("Keine Aufgabe heißt `{exercise}`.", "Ihr Name steht in dem Feld, das ihre Prüfung zeigt."),
-        "misspelled": ("Keine Aufgabe heißt `{exercise}`.", 'Meinst du `{call}("{near}")`?'),
-        "one has passed": (
-            "Diese Prüfung von `{exercise}` ist bestanden.",
-            "Die Aufgabe hat noch eine: führe sie auch aus.",
-        ),
-        "all have passed": (
-            "`{exercise}` hat alle Prüfungen bestanden.",
-            "Da gibt es nichts zu helfen. Weiter zur nächsten.",
-        ),
-        "your progress": "Dein Weg",
-        "on this computer": "steht nur auf diesem Rechner",
-        "state solved": "gelöst",
-        "state tried": "versucht",
-        "state untried": "offen",
-        "difficulty easy": "leicht",
-        "difficulty medium": "mittel",
-        "difficulty hard": "schwer",
-        "lesson": "Lektion {number}",
-        "row": "{title} ({id}): {state}{tries}, {minutes} Min.",
-        "tries": ", {count} mal geprüft",
-        "chip": "{title}: {state}, {difficulty}, {minutes} Minuten, {points:g} Punkte",
-        "go on": "Weiter mit {title} in {lesson} ({difficulty}, {minutes} Minuten).",
-        "go on, in text": "weiter mit: {lesson}, {title} ({minutes} Min.)",
-        "total": "{solved} von {of} Aufgaben gelöst{more}, {points:g} von {most:g} Punkten, {rest}",
-        "left": "noch etwa {time}",
-        "nothing left": "nichts mehr zu tun",
-        "minutes": "{count} Minuten",
-        "hours": "{count:.0f} Stunden",
     }
 )

@@ -13,10 +13,9 @@ import torch
 from course.pictures.canvas import Picture
 from course.pictures.cells import Grid, cell_text, draw_grids
 from course.pictures.orders import draw_orders
-from nbproof.values.compare import is_same, tolerance_of
+from nbproof.values.compare import Place, is_same, is_single, place_of, plainly, tolerance_of, worth_drawing
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, snapshot
-from nbproof.values.place import Place, is_single, place_of, plainly, worth_drawing
 
 __all__ = ["difference_html", "draw_difference", "draw_place"]
 

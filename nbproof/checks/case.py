@@ -6,7 +6,6 @@ see the same numbers, whatever each draws first: so the name, not the order, dec
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import random
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from nbproof.values.leaf import leaf_named, leaf_types, seeded
+from nbproof.values.leaf import leaf_named, seeded
 
 __all__ = ["Case"]
 
@@ -79,20 +78,5 @@ class Case:
 
     def build(self, name: str, factory: Callable[..., M], *args: object, **kwargs: object) -> M:
         """``factory(*args, **kwargs)`` with seeded initial weights: two calls give two equal, separate models."""
-        plain = all(isinstance(one, (str, int, float, type(None))) for one in (*args, *kwargs.values()))
-        key = (self.seed, name, factory, args, tuple(sorted(kwargs.items()))) if plain else ()
-        kept = _large.get(key)
-        if kept is not None:
-            return copy.deepcopy(kept)  # type: ignore[no-any-return]
         with self.seeded(name):
-            model = factory(*args, **kwargs)
-        if plain and sum(leaf.numbers_in(model) for leaf in leaf_types()) > _WORTH_KEEPING:
-            # Drawing eleven million weights takes ten times as long as copying them.
-            _large.clear()
-            _large[key] = copy.deepcopy(model)
-        return model
-
-
-_WORTH_KEEPING = 1_000_000
-_large: dict[tuple[object, ...], Any] = {}
-"""The large model that was built last, for the truth and the mistakes that want it again."""
+            return factory(*args, **kwargs)

@@ -35,7 +35,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from nbproof.checks.case import Case
-from nbproof.checks.check_cells import CHECK_LINE, names_given_back, on_their_own
+from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
 from nbproof.checks.visible import hidden_text, run_apart, visible_text
@@ -57,6 +57,7 @@ __all__ = [
     "judge",
     "judge_here",
     "listing",
+    "run_test_cell",
     "seeds_of",
 ]
 
@@ -203,12 +204,9 @@ def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part
     if SESSION.listed is not None:
         SESSION.listed.extend((exercise, task) for task in handed)
         return
-    if tasks:
-        handed = on_their_own(tasks)
     namespace = variables if SESSION.variables is None else SESSION.variables
-    base = SESSION.seed or int(os.environ.get("COURSE_SEED", "1"))
-    with names_given_back(namespace):
-        findings = [_run(task(), namespace, base) for task in handed]
+    base = SESSION.seed or 1
+    findings = [_run(task(), namespace, base) for task in handed]
     if SESSION.collected is not None:
         SESSION.collected.extend(findings)
         return
@@ -217,6 +215,15 @@ def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part
         hidden = _made_from(hidden_text(exercise, part), f"a hidden check of {key_of(exercise, part)}")
         findings += [_run(task(), namespace, base) for task in hidden]
     _tell(exercise, tuple(task.__name__ for task in handed), findings)
+
+
+def run_test_cell(source: str) -> None:
+    """Run a test cell of the notebook that is open in a namespace of its own: none of its names is the learner's."""
+    before, SESSION.variables = SESSION.variables, sys.modules["IPython"].get_ipython().user_ns
+    try:
+        run_apart(source, "the check")
+    finally:
+        SESSION.variables = before
 
 
 def _made_from(text: str, name: str) -> tuple[type[Check], ...]:

@@ -3,30 +3,25 @@
 The worker gets the checks without their truths, mistakes and messages, and of the cell's own
 helpers only those that a probe uses.
 
-A test cell runs among the learner's variables. If it defines a helper `walk`, and the learner's answer
-rests on a function `walk` of their own, the check would break what it checks; if the learner calls a variable `sum`,
-so would the answer break the check. So the checks are made once more, in a namespace of their own, and when the cell has
-run the learner gets back what it has taken.
+If a test cell ran among the learner's variables, a helper `walk` of it would break an answer that rests on a function
+`walk` of the learner's own; and an answer that calls a variable `sum` would break the check. So in a notebook the whole cell
+runs in a namespace of its own.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Any, TypeVar
 
 __all__ = [
     "CHECK_LINE",
     "ProbePart",
-    "names_bound",
-    "names_given_back",
     "needed_by",
-    "on_their_own",
     "probe_part",
     "watch_test_cells",
 ]
@@ -53,25 +48,12 @@ class ProbePart:
     def asks(self) -> frozenset[str]:
         """The names of a learner's that a probe may look at: whatever its text spells as one."""
         found = set()
-        for node in _nodes_in(self._tree):
+        for node in ast.walk(self._tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
                 found.add(node.value)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nb":
                 found.add(node.attr)
         return frozenset(found)
-
-
-def _nodes_in(node: ast.AST) -> list[ast.AST]:
-    """As :func:`ast.walk`, less what has no parts (such as ``Load()``), and several times as fast: a lesson has 100,000."""
-    found = [node]
-    for one in found:  # which grows meanwhile
-        for name in one._fields:
-            value = getattr(one, name, None)
-            if isinstance(value, list):
-                found += [part for part in value if isinstance(part, ast.AST)]
-            elif isinstance(value, ast.AST) and value._fields:
-                found.append(value)
-    return found
 
 
 def probe_part(source: str) -> ProbePart:
@@ -138,7 +120,7 @@ def _imported_by(node: ast.AST) -> set[str]:
 @lru_cache(maxsize=1_000)
 def _names_in(node: ast.AST) -> set[str]:
     # A statement is asked for its names again and again, and none is changed once it is parsed.
-    return {part.id for part in _nodes_in(node) if isinstance(part, ast.Name)}
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _reached(names: Iterable[str], statements: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -160,7 +142,7 @@ def _members(classes: Iterable[ast.ClassDef]) -> set[str]:
     """The members that a probe uses, by any attribute that it, or a member so reached, mentions."""
     mentioned: dict[str, set[str]] = {}
     for part in chain.from_iterable(node.body for node in classes):
-        attributes = {node.attr for node in _nodes_in(part) if isinstance(node, ast.Attribute)}
+        attributes = {node.attr for node in ast.walk(part) if isinstance(node, ast.Attribute)}
         for name in _defined_in(part):
             mentioned.setdefault(name, set()).update(attributes)
     kept = _ALWAYS | {name for name in mentioned if name.startswith("__")} - {"__doc__"}
@@ -188,77 +170,22 @@ def _only(node: ast.ClassDef, members: set[str]) -> ast.ClassDef:
     return ast.copy_location(copy, node)
 
 
-T = TypeVar("T")
-
 CHECK_LINE = "# Run this cell to check your answer."
 """The first line of every test cell."""
-
-_source = ""
-_before: dict[str, Any] = {}
-_remade: dict[str, type] = {}
+_CALL = re.compile(r"^check\(", re.MULTILINE)
 
 
 def watch_test_cells() -> None:
-    """From now on a test cell takes no name of a learner's for good; does nothing if no IPython runs."""
+    """From now on a test cell runs apart, so that it takes no name of a learner's; does nothing if no IPython runs."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     if shell is not None:
-        shell.events.register("pre_run_cell", lambda info: _note_cell(info.raw_cell, shell.user_ns))
-        shell.events.register("post_run_cell", lambda result: _give_back(shell.user_ns))
+        shell.input_transformers_post.append(_apart)
 
 
-def _note_cell(source: object, namespace: dict[str, Any]) -> None:
-    """Remember what is defined before a cell runs, if it is a test cell."""
-    global _source, _before, _remade
-    _source, _before, _remade = "", {}, {}
-    if isinstance(source, str) and source.lstrip().startswith(CHECK_LINE):
-        _source, _before = source, dict(namespace)
-
-
-def _give_back(namespace: dict[str, Any]) -> None:
-    namespace.update({name: _before[name] for name in names_bound(_source) & _before.keys()})
-
-
-@contextmanager
-def names_given_back(namespace: dict[str, Any]) -> Iterator[None]:
-    """Within this block whatever the test cell that runs has taken is the learner's, on whose names an answer may rest."""
-    taken = {name: namespace[name] for name in names_bound(_source) & namespace.keys()}
-    _give_back(namespace)
-    try:
-        yield
-    finally:
-        namespace.update(taken)
-
-
-def on_their_own(tasks: tuple[type[T], ...]) -> tuple[type[T], ...]:
-    """These checks of the test cell that runs, made anew in a namespace of their own: a learner may call a variable ``sum``."""
-    global _remade
-    if _source and not _remade:
-        _remade = _made_apart()
-    return tuple(_remade.get(task.__name__, task) for task in tasks)
-
-
-def _made_apart() -> dict[str, type]:
-    """The classes that the noted cell hands to ``check``; none if its text is more than plain Python."""
-    from nbproof.checks.check import listing
-
-    try:
-        with listing() as listed:
-            exec(compile(_source, "<the check>", "exec"), {"__name__": "__main__"})  # noqa: S102 (it runs just now)
-    except Exception:
-        return {}
-    return {task.__name__: task for _, task in listed}
-
-
-def names_bound(source: str) -> set[str]:
-    """The names that the top-level statements of a cell define; none if it is more than plain Python."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return set()
-    names = set[str]()
-    for node in tree.body:
-        names |= _defined_in(node) | _imported_by(node)
-        if isinstance(node, ast.AugAssign):
-            names |= _names_in(node.target)
-    return names
+def _apart(lines: list[str]) -> list[str]:
+    """The lines of a cell as IPython runs them; of a test cell the call that runs it apart."""
+    source = "".join(lines)
+    if not source.startswith(CHECK_LINE) or not _CALL.search(source):
+        return lines
+    return [lines[0], f"__import__('nbproof.checks.check').checks.check.run_test_cell({source!r})\n"]

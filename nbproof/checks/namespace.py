@@ -53,23 +53,20 @@ class Notebook:
 
     def list(self, name: str) -> list[Any]:
         """The variable ``name``, which must be a list."""
-        value = getattr(self, name)
-        if not isinstance(value, list):
-            raise Unanswered(name, type(value).__name__, "list")
-        return value
+        return self._asked_for(name, "list", lambda value: isinstance(value, list))  # type: ignore[no-any-return]
 
     def function(self, name: str) -> Callable[..., Any]:
         """The variable ``name``, which must be callable."""
-        value = getattr(self, name)
-        if not callable(value):
-            raise Unanswered(name, type(value).__name__, "function")
-        return value  # type: ignore[no-any-return]
+        return self._asked_for(name, "function", callable)  # type: ignore[no-any-return]
 
     def module(self, name: str) -> Any:
         """The variable ``name``, which must be a model of torch's."""
+        return self._asked_for(name, "module", lambda value: isinstance(value, leaf_named("torch").models))
+
+    def _asked_for(self, name: str, wanted: str, fits: Callable[[Any], bool]) -> Any:
         value = getattr(self, name)
-        if not isinstance(value, leaf_named("torch").models):
-            raise Unanswered(name, type(value).__name__, "module")
+        if not fits(value):
+            raise Unanswered(name, type(value).__name__, wanted)
         return value
 
 

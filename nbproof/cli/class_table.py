@@ -18,7 +18,7 @@ from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignme
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import STATUSES, UNCERTAIN
-from nbproof.report.lateness import late_lines
+from nbproof.report.statistics import late_lines
 from nbproof.terminal import say
 from nbproof.text import counted, duration, some_of
 from nbproof_lms.attendance import Attendance, lines_of

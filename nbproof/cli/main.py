@@ -122,10 +122,10 @@ def _lab_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _lab(arguments: argparse.Namespace) -> int:
-    from nbproof.display.lab import lesson_in, open_lab, released_lessons
+    from nbproof.display.lab import open_lab
 
-    lesson, others = lesson_in(arguments.rest, released_lessons(arguments.course))
-    return open_lab(arguments.course, lesson, others)
+    named = bool(arguments.rest) and not arguments.rest[0].startswith("-")
+    return open_lab(arguments.course, arguments.rest[0] if named else None, arguments.rest[named:])
 
 
 def _progress_arguments(command: argparse.ArgumentParser) -> None:

@@ -77,7 +77,7 @@ def _save(path: Path, data: bytes) -> None:
 def _print_report(results: ClassResults, needy: Sequence[Mapping[str, Any]], page: Path) -> None:
     """A plain summary on standard output."""
     from nbproof.gradebook.marks import by_assignment
-    from nbproof.report.lateness import late_lines
+    from nbproof.report.statistics import late_lines
     from nbproof.terminal import console_for_output, say
 
     console = console_for_output()
@@ -98,7 +98,7 @@ def _print_report(results: ClassResults, needy: Sequence[Mapping[str, Any]], pag
 
 def _silent(results: ClassResults) -> Iterator[str]:
     """Of each lesson who handed in nothing."""
-    from nbproof.report.lateness import some
+    from nbproof.report.statistics import some
 
     for lesson in results.lessons:
         silent = [person.called for person in results.people if (person.id, lesson.slug) not in results.marks]

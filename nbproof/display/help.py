@@ -17,9 +17,7 @@ and ``[way_in.<exercise>]`` for a learner who does not know how to begin: questi
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -43,7 +41,6 @@ __all__ = [
     "known_hint",
     "read_hints",
     "say",
-    "say_unknown",
     "show_next_step",
     "steps",
 ]
@@ -132,7 +129,7 @@ def show_next_step(exercise: str | None = None) -> None:
     """Show one step more than the last time. Says what to do if there is nothing to help with."""
     last = SESSION.last if exercise is None else None
     if exercise is not None and exercise not in exercise_hints() and exercise_named(exercise) is None:
-        return say_unknown(exercise, exercise_hints(), "hint")
+        return say(*words().pair("unknown", exercise=exercise))
     if exercise is None and last is None:
         return say(*words().pair("no check", exercise=_an_exercise()))
     if last is not None and last.passed:
@@ -175,12 +172,6 @@ def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bo
     plain = [f"{exercise}: {title}", *(f"  {name}: {text}" for name, text in told), after]
     if not show(page, "\n".join(plain)):
         print("\n".join(plain))
-
-
-def say_unknown(exercise: str, known: Iterable[str], call: str) -> None:
-    """Say that no exercise is called so, and which one may be meant; ``call``: the function that was called."""
-    near = difflib.get_close_matches(str(exercise), known, n=1)
-    say(*words().pair("misspelled" if near else "unknown", exercise=exercise, call=call, near="".join(near)))
 
 
 def say(fact: str, then: str) -> None:

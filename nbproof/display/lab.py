@@ -8,29 +8,15 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Collection
 from pathlib import Path
-
-from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
-from platformdirs import user_config_path
 
 from nbproof.command import course_command, this_python
 from nbproof.course_file import the_course
-from nbproof.display.progress import diary_path
 from nbproof.errors import UsageError
-
-_INSTEAD = Path(".course") / "home"
-"""In the course's folder: what a home folder holds that cannot be written."""
-
-_SOCKET_PATH = 103
-"""Bytes that the path of a socket may have on every system; with more, no kernel starts."""
-_SOCKET_NAME = len("/kernel-00000000-0000-0000-0000-000000000000-ipc-5")
 
 __all__ = [
     "OF_TEACHERS",
     "SETTINGS",
-    "folders_instead_of_home",
-    "lesson_in",
     "open_lab",
     "prepare_workspace",
     "released_lessons",
@@ -79,47 +65,21 @@ def prepare_workspace(root: Path) -> Path:
     return root / "learn"
 
 
-def folders_instead_of_home(root: Path) -> dict[str, str]:
-    """Environment variables for those of a user's folders that cannot be written: such lie in the course instead.
-
-    Empty if all is well. Raises UsageError if the course's folder cannot be written either.
-    """
-    wanted = {
-        "JUPYTER_CONFIG_DIR": Path(jupyter_config_dir()),
-        "JUPYTER_DATA_DIR": Path(jupyter_data_dir()),
-        "JUPYTER_RUNTIME_DIR": Path(jupyter_runtime_dir()),
-        "IPYTHONDIR": Path(os.environ.get("IPYTHONDIR") or Path("~/.ipython").expanduser()),
-        "MPLCONFIGDIR": Path(os.environ.get("MPLCONFIGDIR") or user_config_path("matplotlib")),
-        "COURSE_PROGRESS": diary_path().parent,
-    }
-    here = (root / _INSTEAD).resolve()
-    instead = {name: here / name.lower() for name, place in wanted.items() if not _can_be_written(place)}
-    for place in instead.values():
-        if not _can_be_written(place):
-            raise UsageError(
-                "neither your home folder nor the course's can be written",
-                str(here),
-                "let your user write there, or set HOME to a folder where you may write",
-            )
-    return {name: str(place / "progress.db" if name == "COURSE_PROGRESS" else place) for name, place in instead.items()}
-
-
-def _can_be_written(folder: Path) -> bool:
+def _home(root: Path) -> dict[str, str]:
+    """A home folder in the course's, for whoever has none that can be written, as in many a container; else nothing."""
+    if os.access(Path.home(), os.W_OK | os.X_OK):
+        return {}
+    home = (root / ".course" / "home").resolve()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True)
     except OSError:
-        return False
-    return os.access(folder, os.W_OK | os.X_OK)
-
-
-def lesson_in(words: list[str], lessons: Collection[str]) -> tuple[str | None, list[str]]:
-    """The lesson that a call names, and what is JupyterLab's: what follows an option is its value, if no lesson is called so."""
-    for at, word in enumerate(words):
-        before = words[at - 1] if at else ""
-        is_value = before.startswith("-") and "=" not in before
-        if not word.startswith("-") and (word in lessons or not is_value):
-            return word, [*words[:at], *words[at + 1 :]]
-    return None, words
+        raise UsageError(
+            "neither your home folder nor the course's can be written",
+            str(home),
+            "let your user write there, or set HOME to a folder where you may write",
+        ) from None
+    print(f"your home folder cannot be written: what Jupyter keeps there lies in {home} instead")
+    return {"HOME": str(home)}
 
 
 def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
@@ -165,19 +125,13 @@ def start_server(root: Path, page: str, extra: list[str], settings: Path | None 
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in extra:
         arguments.append("--allow-root")
-    instead = folders_instead_of_home(root)
-    if instead:
-        print(f"your home folder cannot be written: Jupyter's settings lie in {(root / _INSTEAD).resolve()} instead")
-    environment = os.environ | instead
+    environment = os.environ | _home(root)
     if settings is not None:
         paths = filter(None, (str(settings), environment.get("JUPYTER_CONFIG_PATH", "")))
         environment["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
-    runtime = environment.get("JUPYTER_RUNTIME_DIR") or jupyter_runtime_dir()
     # Notebooks find the course even if its folder was moved since it was installed.
     packages = dict.fromkeys((str(the_course().root), str(Path(__file__).resolve().parents[2])))
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (*packages, environment.get("PYTHONPATH", ""))))
-    if os.name == "posix" and len(os.fsencode(runtime)) + _SOCKET_NAME <= _SOCKET_PATH:
-        arguments.append("--KernelManager.transport=ipc")  # no port to race for, and no warning about TCP
     environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment.get("PATH", "")
     if os.name == "posix":
         os.chdir(root)

@@ -38,8 +38,6 @@ class OutlinedExercise:
 
     id: str
     title: str
-    difficulty: str
-    """'easy', 'medium' or 'hard'."""
     minutes: int
     points: float
     cells: tuple[tuple[str, ...], ...]
@@ -93,7 +91,7 @@ def _read(path: Path) -> tuple[OutlinedLesson, ...]:
 
 
 _HEADING = re.compile(
-    r"^### Exercise: (?P<title>.+)\n+(?P<difficulty>easy|medium|hard) · (?P<minutes>\d+) min · .*`(?P<id>\w+)`$",
+    r"^### Exercise: (?P<title>.+)\n+(?:easy|medium|hard) · (?P<minutes>\d+) min · .*`(?P<id>\w+)`$",
     re.MULTILINE,
 )
 """As a build writes it (nbproof/authoring/headings.py)."""
@@ -133,7 +131,7 @@ def _lesson_of(slug: str, cells: Sequence[Mapping[str, Any]], checks: Mapping[st
 def _exercise_of(
     name: str, heading: re.Match[str] | None, answer: str, tests: Sequence[Mapping[str, Any]], checks: Mapping[str, str]
 ) -> OutlinedExercise:
-    unannounced = {"title": name.replace("_", " "), "difficulty": "", "minutes": "0"}
+    unannounced = {"title": name.replace("_", " "), "minutes": "0"}
     told = heading.groupdict() if heading else unannounced
     shown, hidden = [], []
     for cell in tests:
@@ -144,7 +142,6 @@ def _exercise_of(
     return OutlinedExercise(
         name,
         told["title"].strip().replace("`", ""),
-        told["difficulty"],
         int(told["minutes"]),
         float(sum(grading_of(cell)["points"] for cell in tests)),
         tuple(shown),

@@ -5,20 +5,19 @@ After an exercise is solved: its reference answer, and other right ones, if the 
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 from collections.abc import Sequence
 from html import escape
 
 from nbproof.cells import solution_of
 from nbproof.course_file import the_course
-from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say, say_unknown
+from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say
 from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
 from nbproof.display.tables import tables_html
 from nbproof.display.words import words
 from nbproof.front_end import MONO, framed, prose, shell, show, show_markdown, sign
+from nbproof.handed_out import read_named_cells
 from nbproof.values.compare import Difference
 from nbproof.values.results import Finding, first_wrong
 
@@ -161,7 +160,6 @@ def _picture(wrong: Finding | None) -> str:
 
 _OTHERS = 2
 """Other right answers that are shown beside the reference."""
-_MARKER = re.compile(r"^# ?%% ?(?P<name>.*)$\n?", re.MULTILINE)
 
 
 def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
@@ -169,12 +167,9 @@ def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
     reference = solution_of(the_course().source_cell(slug, exercise))
     if not reference:
         return []
-    parts = []
-    with contextlib.suppress(OSError):
-        path = the_course().beside("lessons", slug, exercise, "right.py")
-        parts = _MARKER.split(path.read_text(encoding="utf-8"))
-    others = sorted(zip(parts[1::2], parts[2::2], strict=True), key=lambda one: len(one[1]))[:_OTHERS]
-    told = [(words().text("also right", name=name.replace("_", " ")), text.strip("\n")) for name, text in others]
+    accepted = read_named_cells(the_course().beside("lessons", slug, exercise, "right.py"))
+    others = sorted(accepted, key=lambda one: len(one.source))[:_OTHERS]
+    told = [(words().text("also right", name=one.name.replace("_", " ")), one.source.strip("\n")) for one in others]
     return [(words().text("reference"), reference), *told]
 
 
@@ -182,7 +177,7 @@ def show_solution(exercise: str) -> None:
     """Show the right answers to an exercise that is solved; says what to do if it is not, or if they are not here."""
     known = {one.id: lesson.slug for lesson in outline() for one in lesson.exercises}
     if exercise not in known:
-        return say_unknown(exercise, known, "solution")
+        return say(*words().pair("unknown", exercise=exercise))
     try:
         tried = entries().get(exercise)
     except DiaryError as error:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from pathlib import Path
 
 from nbproof.course_file import the_course
@@ -43,11 +44,10 @@ class DiaryError(Exception):
 
 @dataclass(frozen=True)
 class StoredTry:
-    """One exercise: how often it was checked, when first and last, and when it was solved (seconds since 1970)."""
+    """One exercise: how often it was checked, when last, and when it was solved (seconds since 1970)."""
 
     exercise: str
     tries: int
-    first: float
     last: float
     solved: float | None
 
@@ -111,7 +111,7 @@ def entries() -> dict[str, StoredTry]:
         if not diary_path().exists():
             return {}
     with _opened() as connection:
-        rows = connection.execute("SELECT id, tries, first, last, solved FROM exercise").fetchall()
+        rows = connection.execute("SELECT id, tries, last, solved FROM exercise").fetchall()
     return {row[0]: StoredTry(*row) for row in rows}
 
 
@@ -137,26 +137,19 @@ class Overview:
     lessons: tuple[OutlinedLesson, ...]
     states: Mapping[str, str]
     """Exercise id -> 'untried', 'tried' or 'solved'."""
-    tries: Mapping[str, int]
     next: tuple[OutlinedLesson, OutlinedExercise] | None
     trouble: str = ""
 
     @property
     def total(self) -> str:
         """Exercises and points so far, and the minutes that are left, in one sentence."""
-        count = solved = left = withheld = 0
-        points = most = 0.0
-        for lesson in self.lessons:
-            is_class = not the_course().source_of(lesson.slug).exists()
-            for one in lesson.exercises:
-                count, most = count + 1, most + one.points
-                if self.states[one.id] != "solved":
-                    left += one.minutes
-                    continue
-                solved, points = solved + 1, points + one.points
-                if is_class:
-                    withheld += sum(one.hidden)
-        return words().total(solved, count, withheld, points, most, left)
+        every = list(chain.from_iterable(lesson.exercises for lesson in self.lessons))
+        solved = [one for one in every if self.states[one.id] == "solved"]
+        at_hand = any(the_course().source_of(lesson.slug).exists() for lesson in self.lessons)
+        withheld = 0 if at_hand else sum(sum(one.hidden) for one in solved)
+        points, most = (sum(one.points for one in some) for some in (solved, every))
+        left = sum(one.minutes for one in every) - sum(one.minutes for one in solved)
+        return words().total(len(solved), len(every), withheld, points, most, left)
 
 
 def overview() -> Overview:
@@ -172,8 +165,7 @@ def overview() -> Overview:
         for lesson in lessons
         for one in lesson.exercises
     }
-    tries = {name: entry.tries for name, entry in known.items()}
-    return Overview(lessons, states, tries, _next(lessons, states, known), trouble)
+    return Overview(lessons, states, _next(lessons, states, known), trouble)
 
 
 def _next(
@@ -193,16 +185,13 @@ def text_of(seen: Overview) -> str:
         lines.append(f"{_number(lesson)} {lesson.title}".replace("`", ""))
         for one in lesson.exercises:
             state = seen.states[one.id]
-            tries = say.text("tries", count=seen.tries[one.id]) if seen.tries.get(one.id, 0) > 1 else ""
-            told = say.text(
-                "row", title=one.title, id=one.id, state=say.text(f"state {state}"), tries=tries, minutes=one.minutes
-            )
+            told = say.text("row", title=one.title, id=one.id, state=say.text(f"state {state}"), minutes=one.minutes)
             lines.append(f"  {_MARKS[state][0]} {told}")
     lines.append(seen.total)
     if seen.next is not None:
         lesson, one = seen.next
         number = say.text("lesson", number=_number(lesson))
-        lines.append(say.text("go on, in text", lesson=number, title=one.title, minutes=one.minutes))
+        lines.append(say.text("go on", title=one.title, lesson=number, minutes=one.minutes))
     if seen.trouble:
         lines.append(say.text("not kept", error=seen.trouble))
     return "\n".join(lines)
@@ -226,7 +215,6 @@ def html_of(seen: Overview) -> str:
             "go on",
             title=f"<b>{escape(one.title)}</b>",
             lesson=f"{link}{say.text('lesson', number=_number(lesson))}</a>",
-            difficulty=escape(say.texts.get(f"difficulty {one.difficulty}", one.difficulty)),
             minutes=one.minutes,
         )
         after += f"<div>{told}</div>"
@@ -251,18 +239,9 @@ def _row(seen: Overview, lesson: OutlinedLesson) -> str:
 
 
 def _chip(one: OutlinedExercise, seen: Overview) -> str:
-    state = seen.states[one.id]
-    mark, colour = _MARKS[state]
-    tip = words().text(
-        "chip",
-        title=one.title,
-        state=words().text(f"state {state}"),
-        difficulty=words().texts.get(f"difficulty {one.difficulty}", one.difficulty),
-        minutes=one.minutes,
-        points=one.points,
-    )
+    mark, colour = _MARKS[seen.states[one.id]]
     return (
-        f'<span title="{escape(tip)}" style="display:inline-block;border:1px solid {colour};border-radius:.6em;'
+        f'<span title="{escape(one.title)}" style="display:inline-block;border:1px solid {colour};border-radius:.6em;'
         f'padding:0 .5em;margin:.1em .3em .1em 0;{MONO}">{sign(mark, colour)} {escape(one.id)}</span>'
     )
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from nbproof.display.words import words
 from nbproof.front_end import MONO
+from nbproof.values.compare import place_of, plainly
 from nbproof.values.evidence import Parts, snapshot
-from nbproof.values.place import place_of, plainly
 
 __all__ = ["tables_html"]
 

@@ -8,10 +8,8 @@ of hidden tests and solutions that are not in their own answer are taken out, wh
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from nbproof.authoring.secret_lines import Secrets
@@ -19,9 +17,8 @@ from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
-from nbproof.feedback.made import Made, made_in
-from nbproof.feedback.own_code import harmless, own_line, shortened, visible
-from nbproof.gradebook.marks import CellMark, Mark
+from nbproof.feedback.own_code import Made, harmless, made_in, own_line, shortened, visible
+from nbproof.gradebook.marks import Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
 from nbproof.marking.titles import ITS_TESTS, is_made_up
 from nbproof.values.results import Cause, Finding, Outcome, Status
@@ -48,7 +45,7 @@ class Addressee:
     """Whose page it is: the verdict, what people gave, and what must not be shown unless they wrote it."""
 
     verdict: Verdict
-    marks: Mark | None
+    marks: Mark
     secrets: Secrets
 
     def clean(self, text: str, most: int = 2_000) -> str:
@@ -60,20 +57,6 @@ class Addressee:
     def made(self, run: CellRun) -> tuple[Made, ...]:
         """What their cell made, fit to be shown."""
         return made_in(run.outputs, lambda text: self.clean(text, 1_500))
-
-    def marks_of(self, names: Sequence[str]) -> tuple[CellMark | None, ...]:
-        """What the gradebook holds of these cells; None where it holds nothing."""
-        return tuple(self.marks.cells.get(name) if self.marks else None for name in names)
-
-    def comment(self, names: Sequence[str]) -> str:
-        """What people wrote about these cells."""
-        written = self.marks.comments if self.marks else {}
-        texts = dict.fromkeys(written[name] for name in names if name in written)
-        return harmless("\n\n".join(texts), 10_000)
-
-    def note(self, name: str) -> str:
-        """How an answer was found that was not in its place, or why there is none."""
-        return harmless(self.verdict.lost.get(name) or self.verdict.recovered.get(name, ""))
 
 
 def cards_of(learner: Addressee) -> list[Card]:
@@ -88,7 +71,7 @@ class Card:
     """One exercise, or one written answer: what the template asks for."""
 
     code = True
-    sentence = line = advice = remark = ""
+    sentence = line = advice = ""
     way_in: Hint | None = None
     checks: tuple[tuple[bool, str], ...] = ()
     faults: tuple[Finding, ...] = ()
@@ -96,11 +79,14 @@ class Card:
 
     def __init__(self, learner: Addressee, name: str, title: str, cells: Sequence[str], max_score: float) -> None:
         self.learner, self.id, self.max_score = learner, "" if is_made_up(name) else name, max_score
-        self.title = learner.verdict.titles.get(name) or title or name.replace("_", " ")
-        self.comment = learner.comment([name, *(cell for cell in cells if cell != name)])
-        self.note = learner.note(name)
-        self.answer = learner.verdict.answers.get(name, "")
-        self.marks = learner.marks_of(cells)
+        verdict, comments = learner.verdict, learner.marks.comments
+        self.title = verdict.titles.get(name) or title or name.replace("_", " ")
+        written = dict.fromkeys(comments[one] for one in (name, *cells) if one in comments)
+        self.comment = harmless("\n\n".join(written), 10_000)
+        # How an answer was found that was not in its place, or why there is none.
+        self.note = harmless(verdict.lost.get(name) or verdict.recovered.get(name, ""))
+        self.answer = verdict.answers.get(name, "")
+        self.marks = [learner.marks.cells.get(cell) for cell in cells]
         self.by_hand = any(mark is not None and mark.given is not None for mark in self.marks)
         self.score = 0.0
         self.waits = False
@@ -115,7 +101,7 @@ class Card:
     @property
     def shows(self) -> bool:
         """Whether its cell made something to be looked at."""
-        return any(one.picture or one.rows for one in self.made)
+        return any(one.picture for one in self.made)
 
     @property
     def lines(self) -> int:
@@ -132,7 +118,6 @@ class ExerciseCard(Card):
         self.outcome, status = outcome, outcome.status
         pairs = zip(outcome.points.values(), self.marks, strict=True)
         self.score = sum(points if mark is None else mark.score for points, mark in pairs)
-        self.remark = _remark(self.marks)
         run = learner.verdict.runs.get(outcome.id, CellRun())
         if status is not Status.PASSED:
             self.made = learner.made(run)
@@ -142,9 +127,9 @@ class ExerciseCard(Card):
             self.way_in = exercise_hints().get(outcome.id)
         elif status is Status.UNCERTAIN:
             self.note = ""  # its own sentence says why
-            self.waits = any(mark is None or mark.waits for mark in self.marks)
             # Whoever gave points has looked: nothing waits any more.
-            if not self.by_hand:
+            self.waits = not self.by_hand
+            if self.waits:
                 self._tell(run)
         elif status in FAULTS or self.is_broken:
             self._tell(run)
@@ -211,7 +196,7 @@ class WrittenCard(Card):
         (mark,) = self.marks
         self.answered, self.score = one.answered, mark.score if mark else 0.0
         self.code = one.code
-        self.waits = one.answered and not self.by_hand and (mark is None or mark.waits)
+        self.waits = one.answered and not self.by_hand
         read = "A person reads this answer. Its points come with their marks." if self.waits else ""
         run = learner.verdict.runs.get(one.id, CellRun())
         if not one.answered:
@@ -225,12 +210,10 @@ class WrittenCard(Card):
 
     @property
     def kind(self) -> str:
-        """open: not answered; person: waits for one, or nobody has given points; else as any other."""
+        """open: not answered; person: waits for one; else as any other."""
         if not self.answered and not self.score:
             return "open"
-        (mark,) = self.marks
-        unseen = self.answered and mark is not None and not self.by_hand
-        return "person" if self.waits or unseen else super().kind
+        return "person" if self.waits else super().kind
 
     @property
     def words(self) -> str:
@@ -254,18 +237,6 @@ def _checks(outcome: Outcome) -> tuple[tuple[bool, str], ...]:
     return tuple((right, asked) for asked, right in told.items())
 
 
-def _remark(marks: Sequence[CellMark | None]) -> str:
-    """What a person did to the marks."""
-    known = [mark for mark in marks if mark is not None]
-    parts = []
-    if any(mark.given is not None for mark in known):
-        parts.append("Your instructor gave the points of this exercise by hand.")
-    extra = sum(mark.extra for mark in known)
-    if extra:
-        parts.append(f"{extra:g} of them {'is' if extra == 1 else 'are'} extra.")
-    return " ".join(parts)
-
-
 @dataclass(frozen=True)
 class Drawn:
     """A PNG in base64, what it shows in words, and how wide and high it is to be shown, in CSS pixels."""
@@ -277,16 +248,13 @@ class Drawn:
 
 
 def drawn(picture: dict[str, Any] | None) -> Drawn | None:
-    """Yours beside wanted, equal ones drawn once; None if it carries nothing, or nothing that can be drawn."""
-    return _drawn(json.dumps(picture, sort_keys=True)) if picture else None
-
-
-@lru_cache(maxsize=512)
-def _drawn(packed: str) -> Drawn | None:
-    place, pictures = unpack(json.loads(packed)), the_course().pictures()
-    picture = None if place is None or pictures is None else pictures.draw_place(place)
-    if picture is None:
+    """Yours beside wanted; None if it carries nothing, or nothing that can be drawn."""
+    place = unpack(picture)
+    if place is None or not the_course().picture:
         return None
-    png = base64.b64encode(picture.png(colours=32, scale=1.5)).decode("ascii")
-    width, height = (round(float(inches) * _PIXELS) for inches in picture.get_size_inches())
-    return Drawn(png, harmless(picture.alt, 1_500), width, height)
+    made = the_course().pictures().draw_place(place)
+    if made is None:
+        return None
+    png = base64.b64encode(made.png(colours=32, scale=1.5)).decode("ascii")
+    width, height = (round(float(inches) * _PIXELS) for inches in made.get_size_inches())
+    return Drawn(png, harmless(made.alt, 1_500), width, height)

@@ -1,4 +1,4 @@
-"""A learner's code and text as a page may show them: coloured, bounded, nothing invisible, no path of the grading machine.
+"""A learner's code, text and what their cell made, as a page may show them: bounded, nothing invisible, no path of ours.
 
 HTML is the template's business: it escapes everything. What is left is text that is long, that turns the
 direction of reading, that stacks marks over its neighbours, or that tells where the grader lives.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from markupsafe import Markup, escape
 
 from nbproof.course_file import the_course
 
-__all__ = ["coloured", "harmless", "own_line", "shortened", "visible", "without_paths"]
+__all__ = ["Made", "coloured", "harmless", "made_in", "own_line", "shortened", "visible"]
 
 
 _LONGEST_LINE = 400
@@ -46,8 +47,11 @@ def visible(text: str) -> str:
     # A progress bar writes over itself: what was written last is what one saw.
     kept = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in kept.split("\n"))
     kept = _STACKED.sub(r"\1", _INVISIBLE.sub(lambda sign: f"‹U+{ord(sign[0]):04X}›", kept))
+    kept = _CELL_FILE.sub(_in_your_cell, kept)
+    for folder in _own_folders():
+        kept = kept.replace(folder, "…")
     # Half a surrogate pair, which no file takes, is written out.
-    return without_paths(_CELL_FILE.sub(_in_your_cell, kept)).encode("utf-8", "backslashreplace").decode()
+    return _LIBRARY.sub("…/", kept).encode("utf-8", "backslashreplace").decode()
 
 
 def shortened(text: str, most: int) -> str:
@@ -68,15 +72,9 @@ def shortened(text: str, most: int) -> str:
     return "\n".join(lines)
 
 
-def without_paths(text: str) -> str:
-    """The text without the folders in which the grader's Python, its packages and its course lie."""
-    for folder in _own_folders():
-        text = text.replace(folder, "…")
-    return _LIBRARY.sub("…/", text)
-
-
 @cache
 def _own_folders() -> tuple[str, ...]:
+    """Those in which the grader's Python, its packages and its course lie."""
     ours = {str(Path(__file__).resolve().parents[2]), str(the_course().root)}
     places = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.getcwd(), *ours, os.path.expanduser("~")}
     return tuple(sorted((place for place in places if len(place) > 5), key=len, reverse=True))
@@ -137,3 +135,47 @@ def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
         text = arrow[1].strip() if arrow else below.strip().partition("\n")[0].strip()
         found = f"line {number} of your cell: {text}" if text else f"line {number} of your cell"
     return found
+
+
+_MOST_PICTURES = 4
+_LARGEST = 400_000
+"""Characters of a picture in base64: a page goes by mail, and holds many."""
+_KINDS = ("image/png", "image/jpeg")
+_PACKED = re.compile(r"[A-Za-z0-9+/]+=*")
+
+
+@dataclass(frozen=True)
+class Made:
+    """One thing that a learner's cell made: a text, such as what a table looks like in print, or a picture."""
+
+    text: str = ""
+    picture: str = ""
+    """A picture's address, which holds all of it."""
+
+
+def made_in(outputs: Sequence[Mapping[str, Any]], clean: Callable[[str], str]) -> tuple[Made, ...]:
+    """All of it, in its order; texts that follow each other are one. ``clean``: makes a text fit to be shown.
+
+    A worker's outputs were made harmless when they came (nbproof/sandbox/outputs.py): a picture is a plain PNG or JPEG.
+    """
+    parts, pictures = [Made()], 0
+    for output in outputs:
+        data = output.get("data")
+        data = data if isinstance(data, Mapping) else {}
+        address = _address(data)
+        if address and pictures < _MOST_PICTURES:
+            pictures += 1
+            parts += [Made(picture=address), Made()]
+        elif output.get("output_type") == "stream":
+            parts[-1] = Made(f"{parts[-1].text}{output.get('text', '')}")
+        elif data:
+            told = "[a picture]" if any(kind in data for kind in _KINDS) else data.get("text/plain", "")
+            parts[-1] = Made(f"{parts[-1].text}{told}\n")
+    shown = [one if one.picture else Made(clean(one.text).strip("\n")) for one in parts]
+    return tuple(one for one in shown if one.picture or one.text)
+
+
+def _address(data: Mapping[str, Any]) -> str:
+    kind = next((kind for kind in _KINDS if kind in data), "")
+    packed = "".join(str(data[kind]).split()) if kind else ""
+    return f"data:{kind};base64,{packed}" if len(packed) <= _LARGEST and _PACKED.fullmatch(packed) else ""

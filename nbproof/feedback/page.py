@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from nbproof.run.journal import journal_of, journalled_verdict
 from nbproof.text import duration, in_utc
 
 if TYPE_CHECKING:
-    from nbproof.feedback.page_task import Task
+    from nbproof.feedback.page_writer import Task
 
 __all__ = [
     "digest_in",
@@ -49,18 +49,16 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"prose": _prose, "points": _points, "share": _share, "coloured": coloured, "typed": _typed}
+    found.filters |= {
+        "prose": _prose,
+        "points": "{:.4g}".format,
+        "share": _share,
+        "coloured": coloured,
+        "typed": partial(harmless, most=12_000),
+    }
     found.globals["css"] = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 ours
     found.globals["drawn"] = drawn
     return found
-
-
-def _points(number: float) -> str:
-    return f"{number:.4g}"
-
-
-def _typed(text: str) -> str:
-    return harmless(text, 12_000)
 
 
 def _prose(text: str) -> Markup:
@@ -106,7 +104,7 @@ def page_of(root: Path, task: Task) -> str:
             str(journal),
             course_command(f"grade {task.key.lesson}"),
         )
-    learner = Addressee(verdict, task.marks, _secrets(str(root), task.key.lesson))
+    learner = Addressee(verdict, task.marks or Mark(verdict), _secrets(str(root), task.key.lesson))
     return feedback_page(learner, task.digest, journal.stat().st_mtime)
 
 
@@ -122,7 +120,6 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
     verdict, marks, cards = learner.verdict, learner.marks, cards_of(learner)
     tested = [card for card in cards if isinstance(card, ExerciseCard)]
     right = [card for card in cards if card.score >= card.max_score]
-    penalty = marks.penalty if marks else 0.0
     return _render(
         verdict.lesson,
         verdict.learner,
@@ -130,7 +127,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         cards=cards,
         clean=learner.clean,
         say=words(),
-        score=max(0.0, sum(card.score for card in cards) - penalty),
+        score=max(0.0, sum(card.score for card in cards) - marks.penalty),
         most=sum(card.max_score for card in cards),
         waits=sum(card.max_score for card in cards if card.waits),
         solved=sum(card in right for card in tested),
@@ -138,7 +135,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         damage=harmless(verdict.damage, 500),
         when=_when(marks),
         seed=verdict.seed,
-        graded=_moment(graded),
+        graded=in_utc(datetime.fromtimestamp(graded, UTC)),
         helps=any(exercise_named(one.id) for one in verdict.exercises),
         goal="Everything is right." if cards and right == cards else "",
     )
@@ -162,31 +159,16 @@ def _render(lesson: str, learner: str, digest: str, *, problem: str = "", **valu
     )
 
 
-def _when(marks: Mark | None) -> str:
-    """When it was handed in, when it was due, how late that was, and what it costs; as far as that is known."""
-    if marks is None:
-        return ""
-    told = [f"handed in {in_utc(marks.late.handed_in)}"] if marks.late.handed_in else []
-    if marks.late.due:
-        told.append(f"due {in_utc(marks.late.due)}{', with your extension' if marks.late.extended else ''}")
-    dates = ", ".join(told)
-    dates = f"{dates[0].upper()}{dates[1:]}." if dates else ""
-    if marks.late.seconds <= 0 and not marks.penalty:
-        return dates
-    both = len(told) == 2
-    return f"{dates} {'That is' if both else 'Handed in'} {_lateness(marks)}".strip()
-
-
-def _lateness(marks: Mark) -> str:
-    """How late it was, and what that costs."""
-    # Who was late only by an LMS's word has a second of lateness, and no time of handing in.
-    by_word = marks.late.handed_in is None and marks.late.seconds <= 1
-    late = "late" if by_word else f"{duration(marks.late.seconds)} late"
-    if not marks.penalty:
-        return f"{late}; no points are taken off for that."
-    return f"{late}: {marks.penalty:.4g} point{'' if marks.penalty == 1 else 's'} taken off."
-
-
-def _moment(seconds: float) -> str:
-    when = datetime.fromtimestamp(seconds, UTC)
-    return f"{when.day} {when:%B %Y, %H:%M} UTC"
+def _when(marks: Mark) -> str:
+    """When it was handed in and when it was due, and what being late costs; as far as that is known."""
+    late, penalty = marks.late, marks.penalty
+    told = [f"Handed in {in_utc(late.handed_in)}."] if late.handed_in else []
+    if late.due:
+        told.append(f"Due {in_utc(late.due)}{', with your extension' if late.extended else ''}.")
+    if late.seconds > 0 or penalty:
+        # Who was late only by an LMS's word has a second of lateness, and no time of handing in.
+        by_word = late.handed_in is None and late.seconds <= 1
+        how = "Late" if by_word else f"Late by {duration(late.seconds)}"
+        cost = f"points taken off: {penalty:.4g}" if penalty else "no points are taken off"
+        told.append(f"{how}; {cost}.")
+    return " ".join(told)

@@ -7,12 +7,52 @@ whoever grades writes.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from multiprocessing.connection import Connection, wait
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
+from queue import SimpleQueue
 
-from nbproof.feedback.page_task import Task, write_page
+from nbproof.errors import CourseError
+from nbproof.files import replace_file
+from nbproof.gradebook.marks import Mark
+from nbproof.key import Key
+from nbproof.places import places
 
-__all__ = ["serve", "written"]
+__all__ = ["Task", "page_path", "serve", "written"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One page to be written."""
+
+    key: Key
+    digest: str
+    marks: Mark | None = None
+    problem: str = ""
+    """Why the submission could not be graded; empty if it was."""
+
+
+def page_path(root: Path, learner: str, lesson: str) -> Path:
+    """Where a submission's page lies."""
+    return places(root).notebook("feedback", learner, lesson).with_suffix(".html")
+
+
+def _write_page(root: Path, task: Task) -> str:
+    """Write a page; the reason if that went wrong, else nothing."""
+    from nbproof.feedback.page import page_of
+
+    try:
+        place = page_path(root, *task.key)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(place, page_of(root, task))
+    except CourseError as error:
+        return f"{error.fact}; next: {error.next_command}"
+    except OSError as error:
+        return str(error.strerror)
+    except Exception as error:  # a flaw that one submission has found costs no other learner their page
+        return f"please report this ({type(error).__name__}: {str(error)[:200]})"
+    return ""
 
 
 def serve(line: Connection) -> None:
@@ -20,7 +60,7 @@ def serve(line: Connection) -> None:
     while True:
         try:
             root, task = line.recv()
-            line.send(write_page(root, task))
+            line.send(_write_page(root, task))
         except (EOFError, OSError):
             return
 
@@ -28,29 +68,24 @@ def serve(line: Connection) -> None:
 def written(
     root: Path, tasks: Sequence[Task], writers: Sequence[Connection] = ()
 ) -> Generator[tuple[Task, str], None, None]:
-    """Each task as it is done, with the reason if it failed."""
-    waiting, busy = list(reversed(tasks)), dict[Connection, Task]()
-    for line in writers:
-        _give(line, root, waiting, busy)
-    while busy:
-        ready = wait(list(busy))
-        for line in [one for one in busy if one in ready]:
-            task = busy.pop(line)
-            try:
-                yield task, line.recv()
-            except (EOFError, OSError):
-                yield task, "the process that wrote it was ended from outside, perhaps for its memory"
-                continue
-            _give(line, root, waiting, busy)
-    for task in reversed(waiting):  # no writer is left for these
-        yield task, write_page(root, task)
+    """Each task as it is done, in their order, with the reason if it failed."""
+    free: SimpleQueue[Connection | None] = SimpleQueue()
+    for line in writers or (None,):
+        free.put(line)
+    with ThreadPoolExecutor(len(writers) or 1) as pool:
+        yield from pool.map(lambda task: (task, _handed_on(root, task, free)), tasks)
 
 
-def _give(line: Connection, root: Path, waiting: list[Task], busy: dict[Connection, Task]) -> None:
-    """Send a writer the next task, if there is one, and if the writer is there."""
-    if waiting:
-        try:
-            line.send((root, waiting[-1]))
-        except OSError:
-            return
-        busy[line] = waiting.pop()
+def _handed_on(root: Path, task: Task, free: SimpleQueue[Connection | None]) -> str:
+    """Have the next free writer write a page; in the place of one that has ended this process writes."""
+    line, reason = free.get(), ""
+    try:
+        if line is None:
+            reason = _write_page(root, task)
+        else:
+            line.send((root, task))
+            reason = line.recv()
+    except (EOFError, OSError):
+        line, reason = None, "the process that wrote it was ended from outside, perhaps for its memory"
+    free.put(line)
+    return reason

@@ -8,7 +8,6 @@ it is. One page that cannot be written never stops the others.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,14 +16,13 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.feedback.page_task import Task, page_path
-from nbproof.feedback.page_writer import written
+from nbproof.feedback.page_writer import Task, page_path, written
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import places
 from nbproof.run.journal import journal_of
-from nbproof.text import counted, some_of
+from nbproof.text import counted
 
 __all__ = [
     "Feedback",
@@ -84,11 +82,10 @@ def _made(root: Path, step: str, ending: str) -> set[Key]:
 def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]) -> None:
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, sorted(known), n=3)
             raise UsageError(
                 f"nothing was graded for the {what} {name!r}, only for {counted(len(known), f'other {what}')}",
                 str(places(root).base("autograded").resolve()),
-                f"did you mean {' or '.join(near)}?" if near else course_command("grade"),
+                course_command("grade"),
             )
 
 
@@ -161,20 +158,12 @@ def _hand_on_receipts(root: Path, keys: Iterable[Key]) -> dict[Key, str]:
 
 def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
     """What became of the pages, those that could not be written first."""
-    from nbproof.terminal import console_for_output
+    from nbproof.terminal import console_for_output, say
 
     console = console_for_output()
-    pages: dict[str, list[str]] = {}
     for learner, lesson, reason in feedback.failed:
-        pages.setdefault(reason, []).append(f"feedback/{learner}/{lesson}")
-    for reason, names in pages.items():
-        told = f"! not written: {some_of(names, 3)}: {reason}"
-        console.print(told, highlight=False, markup=False, soft_wrap=True)
+        say(console, f"! not written: feedback/{learner}/{lesson}: {reason}")
     if feedback.failed:
-        again = f"  next: mend that, then: {course_command('feedback')} (it writes what is missing only)"
-        console.print(again, highlight=False, markup=False, soft_wrap=True)
-    console.print(
-        f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s",
-        highlight=False,
-    )
-    console.print(f"feedback:  {folder.resolve()}", highlight=False, soft_wrap=True)
+        say(console, f"  next: mend that, then: {course_command('feedback')} (it writes what is missing only)")
+    say(console, f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s")
+    say(console, f"feedback:  {folder.resolve()}")

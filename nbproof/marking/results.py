@@ -14,8 +14,8 @@ from typing import Any
 
 from nbproof.recover.own_cells import OwnCell
 from nbproof.sandbox import evidence_wire, wire
+from nbproof.values.compare import Place, place_of, plainly, worth_drawing
 from nbproof.values.evidence import Evidence, snapshot
-from nbproof.values.place import Place, place_of, plainly, worth_drawing
 from nbproof.values.results import FAULTS, Outcome, Status
 
 __all__ = [

@@ -22,7 +22,7 @@ from nbproof.recover.answers import Answers
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
 from nbproof.values.compare import Differs
-from nbproof.values.leaf import leaf_words
+from nbproof.values.leaves.words import class_names
 from nbproof.values.results import UNANSWERED, UNTOLD, Cause, Finding, Outcome, ProbeError, Reason, Status, first_wrong
 
 __all__ = [
@@ -190,7 +190,7 @@ _ERRORS = frozenset(
 
 
 def _types() -> frozenset[str]:
-    return _TYPES.union(leaf_words().types)
+    return _TYPES.union(class_names())
 
 
 def known_lines(rebuilt: Answers) -> frozenset[str]:

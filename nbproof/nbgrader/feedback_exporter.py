@@ -32,7 +32,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
     ) -> tuple[str, dict[str, Any]]:
         """The page of the submission that ``resources`` names; beside it, what `nbgrader release_feedback` wants."""
         from nbproof.feedback.page import page_of
-        from nbproof.feedback.page_task import page_path
+        from nbproof.feedback.page_writer import page_path
         from nbproof.feedback.pages import task_of
         from nbproof.gradebook.graded_notebook import hand_on
         from nbproof.key import Key

@@ -1,6 +1,6 @@
 """Everything that a report says about a class, as tables: for the page, CSV for spreadsheets, JSON for programs.
 
-``report.json``, schema version 3, holds ``schema``, ``course``, ``generated`` (ISO time), ``anonymous``, and each of these
+``report.json``, schema version 4, holds ``schema``, ``course``, ``generated`` (ISO time), ``anonymous``, and each of these
 tables as a list of rows; the same rows stand in a CSV file each:
 
 - ``learners``: learner, score of each lesson ("not graded", or nothing), total, late_penalties, to_mark
@@ -9,7 +9,7 @@ tables as a list of rows; the same rows stand in a CSV file each:
 - ``lessons``, ``exercises``: as :mod:`nbproof.report.statistics` computes them
 - ``misconceptions``: id, name, question, idea, read, exercises, learners, of, share
 - ``faults``: learner, lesson, exercise, kind, sentence
-- ``needs_help``: learner, urgency, share, reasons, talk_about, first; most urgent first
+- ``needs_help``: learner, share, reasons, talk_about, first; fewest points first
 
 The last two are not told of an anonymous class. Scores are with manual marks and less the late penalty. A key may be added
 without a new version.
@@ -36,7 +36,7 @@ from nbproof.values.results import Outcome
 
 __all__ = ["SCHEMA", "csv_of", "safe_cell", "tables", "under_codes", "write_files"]
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 def under_codes(results: ClassResults, root: Path) -> ClassResults:

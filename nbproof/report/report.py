@@ -24,8 +24,7 @@ from nbproof.marking.results import STATUSES
 from nbproof.marking.titles import is_made_up
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.findings import tables, under_codes, write_files
-from nbproof.report.lateness import how_late
-from nbproof.report.statistics import titles_of
+from nbproof.report.statistics import how_late, titles_of
 
 __all__ = ["folder_of", "html_of", "make_report"]
 
@@ -75,9 +74,7 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
     surroundings = Environment(
         loader=FileSystemLoader(_PAGES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    surroundings.filters["harmless"] = harmless
-    surroundings.filters["short"] = _short
-    surroundings.filters["prose"] = lambda text: _markup(prose(text))
+    surroundings.filters |= {"harmless": harmless, "prose": lambda text: _markup(prose(text))}
     surroundings.globals["how_late"] = how_late
     surroundings.tests["made_up"] = is_made_up
     titles = {lesson.slug: titles_of(results, lesson.slug) for lesson in results.lessons}
@@ -104,9 +101,3 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
 
 def _markup(text: str) -> Markup:
     return Markup(text)  # noqa: S704  (our own style sheet and script)
-
-
-def _short(value: float, digits: int) -> str:
-    """At most so many decimals, and no zeros at the end."""
-    text = f"{value:.{digits}f}"
-    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"

@@ -1,21 +1,30 @@
-"""What a class's results say, as rows: of lessons, exercises, misconceptions, faults. Nothing is drawn or written here."""
+"""What a class's results say, as rows: of lessons, exercises, misconceptions, faults; and who was late, in words."""
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
-from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark
+from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
 from nbproof.marking.results import FAULTS, STATUSES, UNCERTAIN
+from nbproof.text import duration, printable, some_of
 from nbproof.values.results import Outcome, Status
 
-__all__ = ["exercise_rows", "fault_rows", "lesson_row", "misconception_rows", "titles_of"]
+__all__ = [
+    "exercise_rows",
+    "fault_rows",
+    "how_late",
+    "late_lines",
+    "lesson_row",
+    "misconception_rows",
+    "some",
+    "titles_of",
+]
 
 Row = dict[str, Any]
 
@@ -39,7 +48,6 @@ def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
         "median": statistics.median(scores) if scores else None,
         "mean": statistics.fmean(scores) if scores else None,
         "highest": max(scores, default=None),
-        "median_seconds": statistics.median([one.verdict.seconds for one in graded] or [0.0]),
     }
 
 
@@ -55,7 +63,6 @@ def exercise_rows(results: ClassResults, lesson: ClassLesson) -> list[Row]:
 
 def _exercise_row(lesson: str, title: str, outcomes: list[Outcome]) -> Row:
     statuses = Counter(one.status for one in outcomes)
-    seconds = [one.seconds for one in outcomes if one.status is not Status.NOT_ANSWERED] or [0.0]
     return {
         "lesson": lesson,
         "exercise": outcomes[0].id,
@@ -64,8 +71,7 @@ def _exercise_row(lesson: str, title: str, outcomes: list[Outcome]) -> Row:
         "learners": len(outcomes),
         "pass_rate": statuses[Status.PASSED] / len(outcomes),
         "mean_share": statistics.fmean(one.score / (one.max_score or 1.0) for one in outcomes),
-        "median_seconds": statistics.median(seconds),
-        "longest_seconds": max(seconds),
+        "longest_seconds": max(one.seconds for one in outcomes),
         **{status: statuses[status] for status in STATUSES},
     }
 
@@ -80,12 +86,8 @@ def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
     return found
 
 
-_VARIES = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"|[-+]?\d++(?:[.,]\d++)*+(?:e[-+]?\d++)?|\[[\[\]\d,.e\s+-]*+")
-"""What two messages that mean the same may differ in: quoted names, numbers, lists of them."""
-
-
 def misconception_rows(results: ClassResults) -> list[Row]:
-    """All that somebody fell for, most learners first; wrong answers that no check recognises by their first difference."""
+    """All that somebody fell for, most learners first; wrong answers that no check recognises by what is said of them."""
     fell: dict[str, list[tuple[Mark, str]]] = defaultdict(list)
     hints: dict[str, Hint] = {}
     for mark in results.marks.values():
@@ -106,7 +108,7 @@ def _hints_of(outcome: Outcome) -> Iterator[Hint]:
     if outcome.status in (Status.FAILED, Status.ERROR) and not outcome.hints:
         said = next(filter(None, map(words().finding, outcome.costly)), "") or words().outcome(outcome)
         told = said.partition("\n")[0][:300]
-        yield Hint(f"{outcome.id}: {_VARIES.sub('#', told)}", f"not recognised: {told or 'another answer'}", "", "", "")
+        yield Hint(f"{outcome.id}: {told}", f"not recognised: {told or 'another answer'}", "", "", "")
 
 
 def _misconception_row(results: ClassResults, hint: Hint, cases: list[tuple[Mark, str]]) -> Row:
@@ -122,17 +124,14 @@ def _misconception_row(results: ClassResults, hint: Hint, cases: list[tuple[Mark
     }
 
 
-_KINDS = ("the grader's own problem", "not graded", "out of date", UNCERTAIN, *FAULTS, "recovered")
-
-
 def fault_rows(results: ClassResults) -> list[Row]:
-    """Time-outs, memory, killed workers; recovered answers; what was not graded; what is out of date. By kind, then learner."""
+    """Time-outs, memory, killed workers; recovered answers; what was not graded; what is out of date."""
     found = []
     for mark in results.marks.values():
         for exercise, kind, sentence in _faults_of(mark):
             key = {"learner": mark.learner, "lesson": mark.lesson}
             found.append({**key, "exercise": exercise, "kind": kind, "sentence": sentence})
-    return sorted(found, key=lambda one: (_KINDS.index(one["kind"]), one["learner"], one["lesson"]))
+    return found
 
 
 def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
@@ -147,3 +146,27 @@ def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
             yield outcome.id, outcome.status, words().outcome(outcome)
     for name, how in mark.verdict.recovered.items():
         yield name, "recovered", how
+
+
+_SHOWN = 20
+
+
+def late_lines(marks: Iterable[Mark]) -> list[str]:
+    """Of each lesson who was late, the latest first, how late, and what that costs."""
+    late = [one for one in marks if one.is_late and not one.problem]
+    told = defaultdict[str, list[str]](list)
+    for one in sorted(late, key=lambda one: (one.lesson, -one.late.seconds, one.learner)):
+        cost = f" (-{one.penalty:g})" if one.penalty else ""
+        told[one.lesson].append(f"{one.learner} {how_late(one.late)}{cost}")
+    return [f"late: {lesson}: {some(learners)}" for lesson, learners in told.items()]
+
+
+def how_late(late: Lateness) -> str:
+    """In words."""
+    return "(the LMS says so, not when)" if late.said else duration(late.seconds)
+
+
+def some(names: Sequence[str]) -> str:
+    """Names for a terminal, of very many the first."""
+    told = some_of([printable(name) for name in names], _SHOWN)
+    return f"{told} (report and --json name all)" if len(names) > _SHOWN else told

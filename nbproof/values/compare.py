@@ -1,4 +1,4 @@
-"""What was got against what was wanted: the first difference, as data.
+"""What was got against what was wanted: the first difference, as data, and what a picture of both is drawn from.
 
 Pure functions on plain data (:mod:`nbproof.values.evidence`). The order is count, type, shape, dtype,
 finiteness, then values, because the first of these that is wrong explains the ones after it.
@@ -7,13 +7,14 @@ finiteness, then values, because the first of these that is wrong explains the o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any
 
-from nbproof.values.describe import in_words, sized, sort_and_value, sort_of, wordless
+from nbproof.values.describe import in_words, sort_and_value, sort_of
 from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable, key_text, snapshot
+from nbproof.values.leaf import Unlike
 
 __all__ = [
     "AnyOf",
@@ -22,11 +23,17 @@ __all__ = [
     "Difference",
     "Differs",
     "Matches",
+    "Parting",
+    "Place",
     "first_difference",
     "is_same",
+    "is_single",
     "leaves",
-    "nearest",
+    "parting",
+    "place_of",
+    "plainly",
     "tolerance_of",
+    "worth_drawing",
 ]
 
 _TOP = ""  # the place of the result as a whole
@@ -114,8 +121,6 @@ class AnyOf:
     options: tuple[object, ...]
 
     def __init__(self, *options: object) -> None:
-        if not options:
-            raise ValueError("AnyOf() of nothing: no answer could be right")
         object.__setattr__(self, "options", options)
 
 
@@ -138,30 +143,83 @@ class Matches:
 
 def leaves(wanted: object, where: str = "the result") -> Iterator[tuple[str, Evidence, float]]:
     """Every single value of a truth, with its place and the absolute tolerance that it is compared with."""
-    atol: float | None = None
     if isinstance(wanted, Close):
-        atol = wanted.atol
-        wanted = wanted.value
+        for place, leaf, _ in leaves(wanted.value, where):
+            yield place, leaf, wanted.atol
+        return
     if isinstance(wanted, Matches):
         return
-    if isinstance(wanted, (AnyOf, Mapping, list, tuple)):
-        parts = wanted.options if isinstance(wanted, AnyOf) else wanted
-        pairs = parts.items() if isinstance(parts, Mapping) else enumerate(parts)
-        for key, part in pairs:
-            inner = part if atol is None else Close(part, atol=atol)
-            yield from leaves(inner, where if isinstance(wanted, AnyOf) else f"{where}[{key!r}]")
+    steps: Iterable[tuple[str, object]]
+    if isinstance(wanted, AnyOf):
+        steps = (("", option) for option in wanted.options)
+    elif isinstance(wanted, Mapping) and not isinstance(wanted, Parts):
+        steps = ((f"[{key!r}]", part) for key, part in wanted.items())
+    elif isinstance(wanted, (list, tuple)):
+        steps = ((f"[{at}]", part) for at, part in enumerate(wanted))
     else:
         leaf = snapshot(wanted)
-        if isinstance(leaf, Parts):
-            yield from _leaves_of_parts(leaf, where, atol)
+        if not isinstance(leaf, Parts):
+            yield where, leaf, tolerance_of(leaf.dtype)[1] if isinstance(leaf, TensorRecord) else _ATOL
             return
-        usual = tolerance_of(leaf.dtype)[1] if isinstance(leaf, TensorRecord) else _ATOL
-        yield where, leaf, usual if atol is None else atol
+        steps = leaf.items()
+    for step, part in steps:
+        yield from leaves(part, where + step)
 
 
-def _leaves_of_parts(parts: Parts, where: str, atol: float | None) -> Iterator[tuple[str, Evidence, float]]:
-    for step, part in parts.items():
-        yield from leaves(part if atol is None else Close(part, atol=atol), where + step)
+@dataclass(frozen=True)
+class Place:
+    """Something that was brought, beside what was wanted there."""
+
+    where: str
+    got: Evidence
+    wanted: object
+    tolerance: tuple[float, float] | None = None
+    """(rtol, atol) of the Close around it; None outside of any."""
+
+    def at(self, step: str, got: Evidence, wanted: object) -> Place:
+        """A part of it."""
+        return Place(self.where + step, got, wanted, self.tolerance)
+
+
+@dataclass(frozen=True)
+class Parting:
+    """Where two values part first, before anybody says it: finding words for an array takes longer than comparing it."""
+
+    place: Place
+    kind: Differs
+    said: tuple[str, str] | None = None
+    """Both sides in words, where these are no values."""
+    key: str = ""
+    """The one of a dict that is missing, or one too many."""
+    unlike: Unlike | None = None
+    around: Place | None = None
+    """What is best seen as a whole, though one part of it differs."""
+
+    def told(self) -> Difference:
+        """The same in short words."""
+        place = self.place
+        if self.said is not None:
+            got, wanted = self.said
+        elif self.kind is Differs.TYPE:
+            got, wanted = sort_and_value(place.got), sort_of(snapshot(place.wanted))
+        else:
+            got, wanted = in_words(place.got), in_words(snapshot(place.wanted))
+        return Difference(place.where, self.kind, got, wanted, self._detail())
+
+    def _detail(self) -> Detail | None:
+        got, unlike = self.place.got, self.unlike
+        if self.kind is Differs.COUNT and got:
+            return Detail(got=in_words(got))
+        if self.key:
+            return Detail(got=self.key)
+        if unlike is None or not isinstance(got, TensorRecord):
+            return None
+        if not unlike.count:
+            return Detail(got=str(unlike.got), index=unlike.index) if unlike.index else None
+        elements = math.prod(got.shape)
+        if elements == 1 and not unlike.near:
+            return None  # what the library prints is enough to see this
+        return Detail(_digits(unlike.got), _digits(unlike.wanted), unlike.index, unlike.count, elements)
 
 
 def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Difference | None:
@@ -172,167 +230,208 @@ def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Differ
     Arrays compare by shape, dtype, finiteness, then ``torch.testing.assert_close``'s rule: exactly
     if they hold integers or bools. Raises TypeError for a wanted value that no answer can equal.
     """
-    return _compare(got, wanted, where, None)
+    found = parting(Place(where, got, wanted))
+    return None if found is None else found.told()
 
 
 def is_same(got: Evidence, wanted: object, where: str = _TOP) -> bool:
     """Whether :func:`first_difference` finds none; quicker, if nobody asks which."""
-    return _is_alike(got, wanted, where, None)
+    return parting(Place(where, got, wanted)) is None
 
 
-_Tolerance: TypeAlias = tuple[float, float] | None
-"""(rtol, atol) of the Close around a value; None outside of any."""
-
-
-def _is_alike(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -> bool:
-    with wordless():
-        return _compare(got, wanted, where, tolerance) is None
-
-
-def _compare(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -> Difference | None:
+def parting(place: Place) -> Parting | None:
+    """Where both sides part first, as data; None if they do not."""
+    wanted = place.wanted
     if isinstance(wanted, AnyOf):
-        if any(_is_alike(got, option, where, tolerance) for option in wanted.options):
-            return None
-        return _compare(got, nearest(got, wanted, where, tolerance), where, tolerance)
+        return _from_all_of(place, wanted)
     if isinstance(wanted, Matches):
-        return _asked(got, wanted, where)
+        return _asked(place, wanted)
     if isinstance(wanted, Close):
-        return _compare(got, wanted.value, where, (wanted.rtol, wanted.atol))
+        return parting(replace(place, wanted=wanted.value, tolerance=(wanted.rtol, wanted.atol)))
     if isinstance(wanted, Mapping) and not isinstance(wanted, Parts):
-        return _in_mapping(got, wanted, where, tolerance)
+        return _in_mapping(place, wanted)
     if isinstance(wanted, (list, tuple)):
-        return _in_sequence(got, wanted, where, tolerance)
-    return _leaf(got, snapshot(wanted), where, tolerance)
+        return _in_sequence(place, wanted)
+    return _leaf(place, snapshot(wanted))
 
 
-def nearest(got: Evidence, wanted: AnyOf, where: str = _TOP, tolerance: _Tolerance = None) -> object:
-    """The option that a difference is told against."""
+def _from_all_of(place: Place, wanted: AnyOf) -> Parting | None:
+    found = []
     for option in wanted.options:
-        with wordless():
-            found = _compare(got, option, where, tolerance)
-        if found is None or (found.kind, found.where) != (Differs.TYPE, where):
-            return option
-    return wanted.options[0]
+        one = parting(replace(place, wanted=option))
+        if one is None:
+            return None
+        found.append(one)
+    return min(found, key=lambda one: (one.kind, one.place.where) == (Differs.TYPE, place.where))
 
 
-def _asked(got: Evidence, wanted: Matches, where: str) -> Difference | None:
+def _asked(place: Place, wanted: Matches) -> Parting | None:
     try:
-        wrong = wanted.test(got)
+        wrong = wanted.test(place.got)
     except Exception as error:  # a test that expects a list may be handed None: that is a wrong answer, no accident
         if isinstance(error, MemoryError) or "allocate memory" in str(error):
-            raise MemoryError(where) from None  # for whoever judges to tell: nothing is known of the answer
-        wrong = sort_and_value(got)
-    return None if wrong is None else Difference(where, Differs.ASKED, wrong, wanted.says)
+            raise MemoryError(place.where) from None  # for whoever judges to tell: nothing is known of the answer
+        wrong = sort_and_value(place.got)
+    return None if wrong is None else Parting(place, Differs.ASKED, (wrong, wanted.says))
 
 
-def _in_mapping(got: Evidence, wanted: Mapping[object, object], where: str, tolerance: _Tolerance) -> Difference | None:
+def _in_mapping(place: Place, wanted: Mapping[object, object]) -> Parting | None:
+    got, values = place.got, {key_text(key): value for key, value in wanted.items()}
     if not isinstance(got, dict):
-        return Difference(where, Differs.TYPE, sort_and_value(got), sized(dict, len(wanted)))
-    values = {key_text(key): value for key, value in wanted.items()}
-    if where == _TOP:
-        return _in_fields(got, values, tolerance)
+        return Parting(place, Differs.TYPE)
+    if place.where == _TOP:
+        return _in_fields(place, got, values)
     missing, extra = [key for key in values if key not in got], [key for key in got if key not in values]
     if missing or extra:
         kind = Differs.KEY_MISSING if missing else Differs.KEY_EXTRA
-        key = repr((missing or extra)[0])
-        return Difference(where, kind, in_words(list(got)), in_words(list(values)), Detail(got=key))
-    for key, value in values.items():
-        found = _compare(got[key], value, f"{where}[{key!r}]", tolerance)
+        return Parting(place, kind, (in_words(list(got)), in_words(list(values))), repr((missing or extra)[0]))
+    for key, value in wanted.items():
+        text = key_text(key)
+        shown = key if isinstance(key, (str, int)) else text
+        found = parting(place.at(f"[{shown!r}]", got[text], value))
         if found is not None:
             return found
     return None
 
 
-def _in_parts(got: Evidence, wanted: Parts, where: str, tolerance: _Tolerance) -> Difference | None:
-    if not isinstance(got, Parts) or got.noun.split(" of ")[0] != wanted.noun.split(" of ")[0]:
-        return Difference(where, Differs.TYPE, sort_and_value(got), sort_of(wanted))
-    for step, part in wanted.items():
-        if step not in got:
-            return Difference(where + step, Differs.VALUE, in_words(None), in_words(snapshot(part)))
-        found = _compare(got[step], part, where + step, tolerance)
-        if found is not None:
-            return found
-    return None
-
-
-def _in_fields(got: dict[str, Evidence], wanted: dict[str, object], tolerance: _Tolerance) -> Difference | None:
+def _in_fields(place: Place, got: dict[str, Evidence], wanted: dict[str, object]) -> Parting | None:
     """The top of a probe's result: a dict of names that the learner knows, ``answer`` or ``x1.grad``."""
     for key, value in wanted.items():
         if key not in got:
-            return Difference(key, Differs.MISSING, "", "")
-        found = _compare(got[key], value, key, tolerance)
+            return Parting(place.at(key, None, value), Differs.MISSING, ("", ""), around=place)
+        found = parting(place.at(key, got[key], value))
         if found is not None:
             return found
-    for key in got:
-        if key not in wanted:
-            short = key if len(key) <= 80 else f"{key[:77]}..."
-            return Difference(short, Differs.EXTRA, "", in_words(list(wanted)))
-    return None
+    extra = next((key for key in got if key not in wanted), None)
+    if extra is None:
+        return None
+    short = extra if len(extra) <= 80 else f"{extra[:77]}..."
+    return Parting(place.at(short, got[extra], None), Differs.EXTRA, ("", in_words(list(wanted))), around=place)
 
 
-def _in_sequence(
-    got: Evidence, wanted: list[object] | tuple[object, ...], where: str, tolerance: _Tolerance
-) -> Difference | None:
+def _in_sequence(place: Place, wanted: list[object] | tuple[object, ...]) -> Parting | None:
+    got = place.got
     if not isinstance(got, list):
-        return Difference(where, Differs.TYPE, sort_and_value(got), sized(list, len(wanted)))
+        return Parting(place, Differs.TYPE)
     if len(got) != len(wanted):
-        detail = Detail(got=in_words(got)) if got else None
-        return Difference(where, Differs.COUNT, str(len(got)), str(len(wanted)), detail)
+        return Parting(place, Differs.COUNT, (str(len(got)), str(len(wanted))))
     for index, (one, other) in enumerate(zip(got, wanted, strict=True)):
-        found = _compare(one, other, f"{where}[{index}]", tolerance)
+        found = parting(place.at(f"[{index}]", one, other))
         if found is not None:
-            return found
+            return replace(found, around=place) if all(map(_is_wordy, (*got, *wanted))) else found
     return None
 
 
-def _leaf(got: Evidence, wanted: Evidence, where: str, tolerance: _Tolerance) -> Difference | None:
+def _is_wordy(item: object) -> bool:
+    """Whether a list's item is a word or a number, or a few of them: ('enter', 'fc'). Such lists are seen as wholes."""
+    if isinstance(item, (list, tuple)):
+        return len(item) <= 4 and all(map(is_single, item))
+    return is_single(item)
+
+
+def is_single(item: object) -> bool:
+    """Whether something is one word or one number."""
+    return item is None or isinstance(item, (str, bool, int, float))
+
+
+def _in_parts(place: Place, wanted: Parts) -> Parting | None:
+    got = place.got
+    if not isinstance(got, Parts) or got.noun.split(" of ")[0] != wanted.noun.split(" of ")[0]:
+        return Parting(place, Differs.TYPE)
+    for step, part in wanted.items():
+        if step not in got:
+            return Parting(place.at(step, None, part), Differs.VALUE, around=place)
+        found = parting(place.at(step, got[step], part))
+        if found is not None:
+            return replace(found, around=place)
+    return None
+
+
+def _leaf(place: Place, wanted: Evidence) -> Parting | None:
+    got, tolerance = place.got, place.tolerance
     if isinstance(wanted, Unreadable):
-        raise TypeError(f"{where} should be {sort_of(wanted)}, which no answer can equal: use plain data, or Matches")
+        said = f"{place.where} should be {sort_of(wanted)}, which no answer can equal: use plain data, or Matches"
+        raise TypeError(said)
     if isinstance(wanted, Parts):
-        return _in_parts(got, wanted, where, tolerance)
+        return _in_parts(place, wanted)
     if isinstance(wanted, TensorRecord):
-        if not isinstance(got, TensorRecord) or got.leaf is not wanted.leaf:
-            return Difference(where, Differs.TYPE, sort_and_value(got), sort_of(wanted))
-        return _between_arrays(got, wanted, where, tolerance)
+        return _between_arrays(place, wanted)
     if type(wanted) is int and tolerance is not None:
         wanted = float(wanted)
+        place = replace(place, wanted=wanted)
     # 2 is a fair way to write 2.0, but True is not a number and 2.5 is not a count.
     if type(got) is not type(wanted) and not (type(wanted) is float and type(got) is int):
-        return Difference(where, Differs.TYPE, sort_and_value(got), sort_of(wanted))
+        return Parting(place, Differs.TYPE)
     if isinstance(wanted, float) and isinstance(got, (int, float)):
-        return _between_numbers(got, wanted, where, tolerance or (_RTOL, _ATOL))
-    if got != wanted:
-        kind = Differs.TEXT if isinstance(wanted, str) else Differs.VALUE
-        return Difference(where, kind, in_words(got), in_words(wanted))
-    return None
+        return _between_numbers(place, got, wanted)
+    kind = Differs.TEXT if isinstance(wanted, str) else Differs.VALUE
+    return None if got == wanted else Parting(place, kind)
 
 
-def _between_numbers(got: float, wanted: float, where: str, tolerance: tuple[float, float]) -> Difference | None:
+def _between_numbers(place: Place, got: float, wanted: float) -> Parting | None:
+    rtol, atol = place.tolerance or (_RTOL, _ATOL)
     if math.isfinite(wanted) and not math.isfinite(got):
-        return Difference(where, Differs.NONFINITE, repr(got), repr(wanted))
-    if math.isclose(got, wanted, rel_tol=0, abs_tol=tolerance[1] + tolerance[0] * abs(wanted)):
-        return None
-    return Difference(where, Differs.VALUE, repr(got), repr(wanted))
+        return Parting(place, Differs.NONFINITE)
+    alike = math.isclose(got, wanted, rel_tol=0, abs_tol=atol + rtol * abs(wanted))
+    return None if alike else Parting(place, Differs.VALUE)
 
 
-def _between_arrays(got: TensorRecord, wanted: TensorRecord, where: str, tolerance: _Tolerance) -> Difference | None:
+def _between_arrays(place: Place, wanted: TensorRecord) -> Parting | None:
+    got = place.got
+    if not isinstance(got, TensorRecord) or got.leaf is not wanted.leaf:
+        return Parting(place, Differs.TYPE)
     if got.shape != wanted.shape:
-        return Difference(where, Differs.SHAPE, str(got.shape), str(wanted.shape))
+        return Parting(place, Differs.SHAPE, (str(got.shape), str(wanted.shape)))
     if got.dtype != wanted.dtype:
-        return Difference(where, Differs.DTYPE, got.dtype, wanted.dtype)
+        return Parting(place, Differs.DTYPE, (got.dtype, wanted.dtype))
     usual = tolerance_of(wanted.dtype) if wanted.dtype.startswith(_INEXACT) else None
-    unlike = wanted.leaf.first_unlike(got, wanted, tolerance or usual)
+    unlike = wanted.leaf.first_unlike(got, wanted, place.tolerance or usual)
     if unlike is None:
         return None
-    if not unlike.count:
-        detail = Detail(got=str(unlike.got), index=unlike.index) if unlike.index else None
-        return Difference(where, Differs.NONFINITE, in_words(got), in_words(wanted), detail)
-    elements = math.prod(got.shape)
-    detail = Detail(_digits(unlike.got), _digits(unlike.wanted), unlike.index, unlike.count, elements)
-    if elements == 1 and not unlike.near:
-        detail = None  # what the library prints is enough to see this
-    return Difference(where, Differs.VALUE, in_words(got), in_words(wanted), detail)
+    return Parting(place, Differs.VALUE if unlike.count else Differs.NONFINITE, unlike=unlike)
 
 
 def _digits(number: object) -> str:
     return f"{number:.9g}" if isinstance(number, (float, complex)) else repr(number)
+
+
+def place_of(got: object, wanted: object) -> Place | None:
+    """The first array, text, number or list of words that differs; None if nothing can be pointed at."""
+    whole = Place("", snapshot(got), wanted)
+    found = parting(whole)
+    if isinstance(wanted, Matches) or (found is not None and found.kind is Differs.ASKED):
+        return None
+    return whole if found is None else found.around or found.place
+
+
+def plainly(wanted: object) -> object:
+    """What was wanted, without what tells the comparison how to compare: the first of several, what a test asks for."""
+    if isinstance(wanted, AnyOf):
+        return plainly(wanted.options[0])
+    if isinstance(wanted, Close):
+        return plainly(wanted.value)
+    if isinstance(wanted, Matches):
+        return f"{wanted.says}"
+    if isinstance(wanted, Mapping):
+        return {key: plainly(value) for key, value in wanted.items()}
+    return [plainly(item) for item in wanted] if isinstance(wanted, (list, tuple)) else wanted
+
+
+def worth_drawing(place: Place) -> bool:
+    """Whether a picture tells more than a sentence: not for single numbers and words, nor for values of another type."""
+    plain = [snapshot(plainly(side)) for side in (place.got, place.wanted)]
+    return len({_family(side) for side in plain}) == 1 and any(_count(side) > 1 for side in plain)
+
+
+def _family(side: Evidence) -> str:
+    if isinstance(side, (bool, int, float)):
+        return "number"
+    return type(side).__name__
+
+
+def _count(side: Evidence) -> int:
+    if isinstance(side, TensorRecord):
+        return math.prod(side.shape)
+    if isinstance(side, str):
+        return 2 if len(side) > 40 or "\n" in side else 1
+    return len(side) if isinstance(side, (list, dict)) else 1

@@ -6,37 +6,18 @@ That has to be made where the value is at hand. Whatever needs a word of a langu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 from nbproof.course_file import the_course
 from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable
 
-__all__ = ["in_words", "sized", "sort_and_value", "sort_of", "wordless"]
-
-_wordless: ContextVar[bool] = ContextVar("wordless", default=False)
-"""Set while nobody will read what a difference says: finding words for an array takes longer than comparing it."""
-
+__all__ = ["in_words", "sort_and_value", "sort_of"]
 
 _SHOWN_WHOLE, _SHOWN_FIRST = 64, 6
 """Elements: up to how many an array is shown as its library prints it, and how many are shown of a larger one."""
 
 
-@contextmanager
-def wordless() -> Iterator[None]:
-    """Within this block :func:`in_words` says nothing."""
-    before = _wordless.set(True)
-    try:
-        yield
-    finally:
-        _wordless.reset(before)
-
-
 def in_words(value: Evidence, limit: int = 160) -> str:
     """A short, readable form of plain data: ``tensor([5., 6.])``."""
-    if _wordless.get():
-        return ""
     text = _words(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
@@ -65,20 +46,16 @@ def _words(value: Evidence) -> str:
 def sort_of(value: Evidence) -> str:
     """What sort of thing a value is."""
     words = the_course().words()
+    if isinstance(value, Parts):
+        return value.noun
+    if isinstance(value, (list, dict)):
+        return str(words.sort(type(value).__name__, words.counted("items", len(value))))
     if isinstance(value, TensorRecord):
         noun = words.sort(value.leaf.name, otherwise=value.leaf.noun)
         return str(words.text("of shape", what=noun, shape=value.shape))
     if isinstance(value, Unreadable):
         return str(words.sort(value.what, value.of))
-    if isinstance(value, Parts):
-        return value.noun
-    return sized(type(value), len(value)) if isinstance(value, (list, dict)) else str(words.sort(type(value).__name__))
-
-
-def sized(kind: type, count: int) -> str:
-    """A list or a dict of so many items."""
-    words = the_course().words()
-    return str(words.sort(kind.__name__, words.counted("items", count)))
+    return str(words.sort(type(value).__name__))
 
 
 def sort_and_value(value: Evidence) -> str:

@@ -133,7 +133,8 @@ class Snapshot:
         if kind is TensorRecord:
             return self.take_record(value)
         if kind is Parts:
-            return self.take_parts(value, depth)
+            found = self.take_pairs(value.items(), depth)
+            return Parts(str(value.noun)[:200], found) if isinstance(found, dict) else found
         if kind is Unreadable:
             return Unreadable(str(value.what)[:200], str(value.of)[:200])
         if issubclass(kind, dict):
@@ -167,10 +168,6 @@ class Snapshot:
         if self.items > MAX_ITEMS and (depth > 0 or len(taken) > 1000):
             return Unreadable(f"more than {MAX_ITEMS} values")
         return found if len(found) == len(taken) else Unreadable("a dict whose keys look alike")
-
-    def take_parts(self, value: Parts, depth: int) -> Evidence:
-        found = self.take_pairs(value.items(), depth)
-        return Parts(str(value.noun)[:200], found) if isinstance(found, dict) else found
 
     def take_record(self, value: TensorRecord) -> Evidence:
         if self.bytes + len(value.data) > MAX_BYTES:

@@ -12,7 +12,7 @@ import importlib.util
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,10 +27,8 @@ __all__ = [
     "ITEM_SIZES",
     "Leaf",
     "Unlike",
-    "Words",
     "leaf_named",
     "leaf_types",
-    "leaf_words",
     "not_a_number",
     "plugged",
     "refuse_missing_leaves",
@@ -70,18 +68,6 @@ class Unlike:
     """Of elements that differ; 0 if this one is nan or infinite, and should not be."""
     near: bool
     """Whether the two are so near that a library prints them alike."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """How a library is spoken of: ``WORDS`` in ``<name>_words.py`` beside its leaf type, which imports nothing of it."""
-
-    types: tuple[str, ...] = ()
-    """Names of its classes."""
-    aliases: tuple[str, ...] = ()
-    """What code calls it."""
-    called: tuple[str, ...] = ()
-    """What people call it: no learner's name."""
 
 
 class Leaf:
@@ -131,10 +117,6 @@ class Leaf:
         """What a poisoned variable holds."""
         raise NotImplementedError
 
-    def numbers_in(self, model: Any) -> int:
-        """How many numbers a model holds; 0 for anything else."""
-        return 0
-
     def seeded(self, seed: int) -> AbstractContextManager[None]:
         """Within this block the library's own generator starts from a seed; afterwards it goes on as before."""
         return contextlib.nullcontext()
@@ -162,41 +144,24 @@ def leaf_types() -> tuple[Leaf, ...]:
 @cache
 def plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
     """The leaf types of these libraries."""
-    found = []
     for library in names:
-        try:
-            found.append(importlib.import_module(f"nbproof.values.leaves.{library}").LEAF)
-        except ModuleNotFoundError as error:
-            raise _not_there(library, str(error.name)) from None
-    return tuple(found)
+        _refuse_missing(library)
+    return tuple(importlib.import_module(f"nbproof.values.leaves.{library}").LEAF for library in names)
 
 
 def refuse_missing_leaves() -> None:
     """Raise UsageError if a library of this course's leaf types is not installed. Imports none of them."""
     for library in the_course().leaves:
-        if importlib.util.find_spec(f"nbproof.values.leaves.{library}") and not importlib.util.find_spec(library):
-            raise _not_there(library, library)
+        _refuse_missing(library)
 
 
-def _not_there(library: str, missing: str) -> UsageError:
-    what, then = (
-        f"the leaf type {library} needs {missing}, which is not installed",
-        f"{this_python()} -m pip install {missing}",
-    )
-    if missing.startswith("nbproof"):
-        what, then = f"no leaf type is called {library!r}", "choose from: numpy, pandas, torch"
-    return UsageError(what, f"{the_course().folder / 'course.toml'}: leaves", then)
-
-
-def leaf_words() -> Words:
-    """The words of all leaf types of this course. None of their libraries is imported."""
-    return _spoken(the_course().leaves)
-
-
-@cache
-def _spoken(names: tuple[str, ...]) -> Words:
-    known: list[Words] = [importlib.import_module(f"nbproof.values.leaves.{name}_words").WORDS for name in names]
-    return Words(*(tuple(word for one in known for word in getattr(one, each.name)) for each in fields(Words)))
+def _refuse_missing(library: str) -> None:
+    place = f"{the_course().folder / 'course.toml'}: leaves"
+    if importlib.util.find_spec(f"nbproof.values.leaves.{library}") is None:
+        raise UsageError(f"no leaf type is called {library!r}", place, "choose from: numpy, pandas, torch")
+    if importlib.util.find_spec(library) is None:
+        fact = f"the leaf type {library} needs {library}, which is not installed"
+        raise UsageError(fact, place, f"{this_python()} -m pip install {library}")
 
 
 def leaf_named(name: str) -> Leaf:

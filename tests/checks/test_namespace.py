@@ -47,15 +47,6 @@ def test_missing_and_misused_names_are_told_in_plain_words(ask: Callable[[Notebo
     assert ENGLISH.trouble(trouble_of(caught.value, __file__)) == said
 
 
-def test_the_notebooks_own_objects_come_back() -> None:
-    values = {"answer": [1], "f": len, "net": nn.ReLU(), "x": 3}
-    nb = Notebook(values)
-    assert nb.list("answer") is values["answer"]
-    assert nb.function("f") is len
-    assert nb.module("net") is values["net"]
-    assert nb.x == 3
-
-
 def test_nothing_reaches_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     handler, logger = logging.StreamHandler(sys.stderr), logging.getLogger("a learner's")
     logger.addHandler(handler)
@@ -85,7 +76,7 @@ def test_prints_are_gathered_up_to_a_limit(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("error", [None, ValueError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt])
 def test_everything_is_put_back(error: type[BaseException] | None) -> None:
     namespace: dict[str, Any] = {"x1": 1, "answer": []}
     handle = nn.modules.module.register_module_forward_hook(lambda module, args, output: output + 1)
@@ -162,24 +153,6 @@ def test_hooks_for_saved_tensors_are_set_aside_and_put_back_in_order() -> None:
     assert gradient() == 2.0
 
 
-def test_poisoned_variables_are_nan_and_differentiable_meanwhile() -> None:
-    namespace: dict[str, Any] = {"x1": torch.ones(3)}
-    with undisturbed(namespace, ("x1", "output"), CASE):
-        for name in ("x1", "output"):
-            assert bool(namespace[name].isnan().all())
-            assert namespace[name].requires_grad
-    assert torch.equal(namespace["x1"], torch.ones(3))
-    assert "output" not in namespace
-
-
-def test_the_random_generator_is_seeded_by_the_case() -> None:
-    def drawn(case: Case) -> float:
-        with undisturbed({}, (), case):
-            return float(torch.rand(1))
-
-    assert drawn(Case(1)) == drawn(Case(1)) != drawn(Case(2))
-
-
 def trouble(cell: Callable[..., dict[str, Any]], source: str) -> ProbeError:
     """The trouble that a learner's function ``f`` brings."""
     namespace = cell(source)
@@ -194,13 +167,6 @@ def trouble(cell: Callable[..., dict[str, Any]], source: str) -> ProbeError:
     ("source", "line", "inside"),
     [
         ("def f():\n    x = torch.ones(2)\n    return x.climp_(0)", "4: return x.climp_(0)", ""),
-        ("def f():\n    return g()\ndef g():\n    return 1 / 0", "5: return 1 / 0", ""),
-        (
-            "w = torch.ones(2, requires_grad=True)\ndef hook(grad):\n    return grad.no_such_thing()\n"
-            "w.register_hook(hook)\nf = lambda: (w * 2).sum().backward()",
-            "4: return grad.no_such_thing()",
-            "",
-        ),
         (
             "w = torch.ones(2, requires_grad=True)\nw.register_hook(lambda module, grad: grad)\n"
             "def f():\n    (w * 2).sum().backward()",
@@ -213,7 +179,7 @@ def trouble(cell: Callable[..., dict[str, Any]], source: str) -> ProbeError:
             "inner|_call_impl",
         ),
     ],
-    ids=["an error", "the innermost of several lines", "in a hook", "a hook of tensors", "a hook of modules"],
+    ids=["an error", "a hook of tensors", "a hook of modules"],
 )
 def test_an_error_is_told_with_the_learners_own_line_and_where_torch_called_it(
     cell: Callable[..., dict[str, Any]], source: str, line: str, inside: str
@@ -227,36 +193,13 @@ def test_an_error_is_told_with_the_learners_own_line_and_where_torch_called_it(
     ("raised", "kind", "message"),
     [
         ("ValueError('two\\n  lines')", "ValueError", "two lines"),
-        ("KeyError('a')", "KeyError", "'a'"),
-        ("NotImplementedError", "NotImplementedError", ""),
-        ("SystemExit(3)", "SystemExit", "3"),
         ("ValueError('half a pair: \\ud800')", "ValueError", "half a pair: \\ud800"),
         ("type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()", "Mute", "its message cannot be read"),
-        ("torch.OutOfMemoryError('too much')", "OutOfMemoryError", "too much"),
     ],
 )
 def test_messages_are_plain_lines(cell: Callable[..., dict[str, Any]], raised: str, kind: str, message: str) -> None:
     told = trouble(cell, f"import torch\ndef f():\n    raise {raised}\n")
     assert (told.kind, told.message) == (kind, message)
-
-
-def test_a_message_keeps_all_its_lines_and_leaves_notes_out(cell: Callable[..., dict[str, Any]]) -> None:
-    source = """
-import torch
-def f():
-    try:
-        torch.nn.Linear(2, 3).load_state_dict({"weight": torch.ones(3, 2)})
-    except RuntimeError as error:
-        error.add_note("a note")
-        raise
-"""
-    told = trouble(cell, source)
-    assert told.message == 'Error(s) in loading state_dict for Linear: Missing key(s) in state_dict: "bias".'
-
-
-def test_a_syntax_error_in_executed_text_is_short(cell: Callable[..., dict[str, Any]]) -> None:
-    told = trouble(cell, "def f():\n    exec('x = = 1')\n")
-    assert (told.kind, told.message) == ("SyntaxError", "invalid syntax")
 
 
 T = torch.tensor
@@ -286,25 +229,20 @@ BLAME = {"x1": "wrong_x1", "x1.grad": "wrong_grad"}
     ("got", "wanted", "known", "named"),
     [
         ({"answer": [T([-2.0])]}, {"answer": [T([2.0])]}, {"mistakes": DOUBLED}, "negated"),
-        ({"answer": [T([5.0])]}, {"answer": [T([2.0])]}, {"mistakes": DOUBLED}, None),
         # A mistake names only the fields that tell.
         ({"answer": 1.0, "x.grad": 6.0}, BOTH, {"mistakes": GROWS}, "accumulates"),
-        ({"answer": 9.0, "x.grad": 6.0}, BOTH, {"mistakes": GROWS}, "accumulates"),
         ({"answer": 9.0, "x.grad": 3.0}, BOTH, {"mistakes": GROWS}, None),
         # One that brings what is right explains nothing.
         ({"answer": 1.0, "x.grad": 9.0}, BOTH, {"mistakes": {"harmless_here": {"answer": 1.0}}}, None),
-        ({"answer": 2.0, "x.grad": 3.0}, BOTH, {"mistakes": {"nothing": {}}}, None),
         ({"answer": 2.0, "hooks": 2}, LOOKED_AT, {"mistakes": {"registered_twice": {"hooks": 2}}}, "registered_twice"),
         # A whole field that is empty is a hook that never ran.
         ({"answer": []}, {"answer": [T([1.0])]}, {}, "hook_never_ran"),
-        ({"answer": [[1], []]}, {"answer": [[1], [2]]}, {}, None),
         ({"answer": []}, {"answer": [1]}, {"mistakes": {"typed_in": {"answer": []}}}, "typed_in"),
         # Infinity is not the poison; nan in another field does not explain this one.
         ({"answer": T([float("inf")])}, {"answer": T([1.0])}, {"poisoned": True}, None),
         ({"answer": 1.0, "b": T([NAN])}, {"answer": 2.0, "b": T([1.0])}, {"poisoned": True}, None),
         # Blame goes by the whole name of a field.
         ({"x1.grad": [1.0, 3.0], "x1": 1.0}, {"x1.grad": [1.0, 2.0], "x1": 1.0}, {"blame": BLAME}, "wrong_grad"),
-        ({"x1.grad": [1.0, 2.0], "x1": 2.0}, {"x1.grad": [1.0, 2.0], "x1": 1.0}, {"blame": BLAME}, "wrong_x1"),
         # Another order in another field does not explain this one.
         ({"answer": 1, "names": ["b", "a"]}, {"answer": 2, "names": ["a", "b"]}, {}, None),
     ],
@@ -315,7 +253,7 @@ def test_only_a_certain_misconception_gets_a_name(
     assert hint(got, wanted, **known) == named
 
 
-@pytest.mark.parametrize("answer", [T([NAN]), T([1.0, NAN, 2.0]), NAN, T([[NAN]])])
+@pytest.mark.parametrize("answer", [T([1.0, NAN, 2.0]), NAN])
 def test_the_poison_shows_who_reads_the_notebooks_variables(answer: object) -> None:
     wanted = {"answer": 2.0 if isinstance(answer, float) else T([1.0, 2.0, 3.0])}
     assert hint({"answer": answer}, wanted, poisoned=True) == "reads_globals"
@@ -326,7 +264,6 @@ def test_the_poison_shows_who_reads_the_notebooks_variables(answer: object) -> N
     ("got", "wanted", "permuted"),
     [
         ([T([1.0]), T([2.0])], [T([2.0]), T([1.0])], True),
-        (["a", "b", "c"], ("c", "a", "b"), True),
         (["b", "a"], AnyOf(["x", "y"], ["a", "b"]), True),
         ([T([1.05]), T([2.0])], Close([T([2.0]), T([1.0])], atol=0.1), True),
         ([T([1.0]), T([3.0])], [T([2.0]), T([1.0])], False),
@@ -342,14 +279,10 @@ def test_the_right_values_in_the_wrong_order(got: object, wanted: object, permut
     ("message", "inside", "named"),
     [
         ("hook() takes 1 positional argument but 3 were given", "_call_impl", "hook_arguments"),
-        ("Logger.on_forward() takes 2 positional arguments but 4 were given", "_call_impl", "hook_arguments"),
         ("<lambda>() missing 1 required positional argument: 'grad'", "_engine_run_backward", "hook_arguments"),
-        ("f.<locals>.hook() missing 1 required positional argument: 'grad'", "", "hook_arguments"),
         # The learner's own calls, a model's forward, and functions that apply calls are no hooks.
         ("scale() takes 1 positional argument but 2 were given", "", None),
-        ("grad_clipper() missing 1 required positional argument: 'cap'", "", None),
         ("Add.forward() takes 3 positional arguments but 4 were given", "_call_impl", None),
-        ("Add.__init__() takes 1 positional argument but 2 were given", "", None),
         ("init() takes 0 positional arguments but 1 was given", "apply", None),
     ],
 )
@@ -357,25 +290,15 @@ def test_a_hook_with_the_wrong_arguments_is_told_from_other_calls(message: str, 
     assert hint_for_error("TypeError", message, inside=inside) == named
 
 
+DROPPED = "Add.forward() missing 1 required positional argument: 'x2'"
+
+
 @pytest.mark.parametrize(
     ("error", "named"),
     [
-        (
-            ("TypeError", "Add.forward() missing 1 required positional argument: 'x2'", "", "_call_impl"),
-            "drops_argument",
-        ),
-        (
-            (
-                "TypeError",
-                "Add.forward() missing 1 required positional argument: 'x2'",
-                "line 2: add(x1)",
-                "_call_impl",
-            ),
-            None,
-        ),
+        (("TypeError", DROPPED, "", "_call_impl"), "drops_argument"),
+        (("TypeError", DROPPED, "line 2: add(x1)", "_call_impl"), None),
         (("NotImplementedError", ""), "not_started"),
-        (("NotImplementedError", "Could not run 'aten::add' with arguments from 'SparseCPU'"), None),
-        (("ValueError", "something of the learner's own"), None),
     ],
 )
 def test_an_error_gets_a_name_where_only_one_cause_fits(error: tuple[str, ...], named: str | None) -> None:
@@ -386,9 +309,6 @@ def test_an_error_gets_a_name_where_only_one_cause_fits(error: tuple[str, ...], 
 REAL = {
     "leaf_in_place": "torch.ones(2, requires_grad=True).add_(1)",
     "overwrites_saved": "x = torch.ones(2, requires_grad=True); y = x.exp(); y.mul_(2); y.sum().backward()",
-    "truth_of_tensor": "bool(torch.ones(2) == torch.ones(2))",
-    "unknown_method": "torch.ones(2).climp_(0)",
-    "undefined_name": "no_such_name",
     "tensor_for_parameter": "m = nn.Linear(2, 2); m.weight = torch.ones(2, 2)",
     "full_hook_return": "m = nn.Linear(2, 2); m.register_full_backward_hook(lambda m, i, o: (i[0], i[0]));"
     "m(torch.ones(2, requires_grad=True)).sum().backward()",
@@ -405,10 +325,3 @@ def test_torchs_own_messages_are_recognised(named: str) -> None:
     except Exception as error:
         told = trouble_of(error, __file__)
     assert hint_for_error(told.kind, told.message, told.place, told.inside) == named
-
-
-def test_the_errors_of_a_check_are_looked_for_anywhere_in_the_message() -> None:
-    first = {"takes 2": "arguments", "^ValueError": "value"}
-    assert hint_for_error("TypeError", "f() takes 2 positional arguments but 3 were given", first=first) == "arguments"
-    assert hint_for_error("ValueError", "no", first=first) == "value"
-    assert hint_for_error("TypeError", "no ValueError", first=first) is None

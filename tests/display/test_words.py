@@ -1,4 +1,4 @@
-"""Every sentence of the panel, help and progress in another language: one module, and nothing else in the tool changes."""
+"""Every sentence of the panel in another language: one module, and nothing else in the tool changes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,7 @@ import course
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, judge_here
 from nbproof.course_file import use_course
-from nbproof.display.help import show_next_step
-from nbproof.display.outline import OutlinedExercise, OutlinedLesson
 from nbproof.display.panel import html_of, show_findings, text_of
-from nbproof.display.progress import overview
-from nbproof.display.progress import text_of as text_of_progress
-from nbproof.display.session import SESSION
 from nbproof.display.words import TEXTS
 from nbproof.values.results import Finding
 from tests.german import WORDS as GERMAN
@@ -112,37 +107,6 @@ def test_the_drawn_panel_says_nothing_in_english(german: None) -> None:
     assert "Hilfe gibt es mit <code" in page and "noch nicht" in page
     page = html_of("double", [found(double=lambda x: [torch.ones(40)] * 3)], ask=True)
     assert "answer ist eine Liste mit 3 Einträgen, gesucht war ein Tensor der Form (2,)" in page
-
-
-def test_help_in_german(german: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SESSION, "last", None)
-    monkeypatch.setattr("nbproof.display.help.outline", lambda: ())
-    show_next_step()
-    assert capsys.readouterr().out == (
-        "Es ist noch keine Prüfung gelaufen. Führe die Zelle unter einer Aufgabe aus, danach weiß `hint()`, was nicht stimmt. "
-        'Einen Anfang zeigt `hint("exercise")`.\n'
-    )
-    SESSION.remember("double", found())
-    show_next_step()
-    assert capsys.readouterr().out == (
-        "double: Sieht aus wie eine TODO-Zelle, die nicht zu Ende lief.\n"
-        "  1 von 3, eine Frage: Hast du sie ausgeführt?\n"
-        "Führe diese Zelle noch einmal aus, dann kommt der nächste Schritt.\n"
-    )
-    SESSION.remember("double", found(double=3))
-    show_next_step()
-    assert capsys.readouterr().out == (
-        "Zu `double` gibt es keine Hilfe. Lies, was die Prüfung sagt, und den Absatz über der Aufgabe.\n"
-    )
-
-
-def test_progress_in_german(german: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = OutlinedExercise("double", "Das Doppelte", "easy", 5, 2.0, (("Doubled",),), (0,), "")
-    monkeypatch.setattr("nbproof.display.progress.outline", lambda: (OutlinedLesson("01_eins", "Eins", (one,)),))
-    assert text_of_progress(overview()) == (
-        "01 Eins\n  ○ Das Doppelte (double): offen, 5 Min.\n"
-        "0 von 1 Aufgaben gelöst, 0 von 2 Punkten, noch etwa 5 Minuten\nweiter mit: Lektion 01, Das Doppelte (5 Min.)"
-    )
 
 
 def _fields(text: str | tuple[str, ...]) -> set[str | None]:

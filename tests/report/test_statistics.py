@@ -39,7 +39,7 @@ def test_an_exercise_is_passed_by_so_many_of_all_who_handed_in() -> None:
     (told,) = exercise_rows(made, made.lessons[0])
     assert (told["learners"], told["pass_rate"], told["mean_share"], told["points"]) == (4, 0.5, 0.5, 2.0)
     assert (told["passed"], told["failed"], told["not answered"], told["timeout"]) == (2, 1, 1, 0)
-    assert (told["median_seconds"], told["longest_seconds"]) == (0.5, 0.5)
+    assert told["longest_seconds"] == 0.5
 
 
 def test_misconceptions_are_ranked_by_learners() -> None:
@@ -54,63 +54,42 @@ def test_misconceptions_are_ranked_by_learners() -> None:
     assert other["name"].startswith("not recognised: ") and other["learners"] == ["xu"]
 
 
-def test_wrong_answers_nobody_recognises_are_grouped_by_first_difference() -> None:
-    told = {"ada": "result[1] is 3.5, wanted 7", "bo": "result[0] is 1e-3, wanted 2", "cy": "KeyError: 'ada_key'"}
-    works = [work(name, [outcome("first", "failed", told=text)]) for name, text in told.items()]
-    two, one = misconception_rows(records(works))
-    assert two["learners"] == ["ada", "bo"] and one["learners"] == ["cy"]
-    assert one["name"] == "not recognised: KeyError: 'ada_key'"
-
-
 def test_who_needs_help_and_why() -> None:
+    ends = {"ann": "passed", "cid": "not answered", "dee": "passed", "eve": "timeout", "fay": "passed"}
     works = []
     for lesson in ("01_a", "02_b", "03_c"):
-        for name in ("ann", "cid", "dee", "eve", "fay"):
-            ends = "not answered" if name == "cid" else "passed"
-            works.append(work(name, [outcome("first", ends), outcome("second", ends)], lesson=lesson))
-    works = [one for one in works if (one.learner, one.lesson) != ("dee", "03_c")]
-    works += [work("gil", [outcome("first", "failed")], lesson=lesson) for lesson in ("02_b", "03_c")]
-    found = {one["learner"]: one["reasons"] for one in needs_help(records(works))}
-    assert next(iter(found)) == "cid" and "6 of 6 exercises not answered" in " ".join(found["cid"])
-    assert any("nothing handed in for 03_c" in reason for reason in found["dee"])
-    assert any("0% of the points, without 01_a" in reason for reason in found["gil"])
-    assert "ann" not in found
+        works += [work(name, [outcome("first", end)], lesson=lesson) for name, end in ends.items()]
+    works = [one for one in works if (one.learner, one.lesson) not in {("dee", "02_b"), ("dee", "03_c")}]
+    works.append(refused("dee", "03_c", "the file is empty"))
+    found = {one["learner"]: one["reasons"] for one in needs_help(records(works, [Person("zoe")]))}
+    assert found == {
+        "cid": ["0% of the points", "3 of 3 exercises not answered"],
+        "eve": ["0% of the points", "3 exercises never ended"],
+        "zoe": ["0% of the points", "nothing handed in for 01_a, 02_b, 03_c"],
+        "dee": ["33% of the points", "nothing handed in for 02_b", "could not be graded: 03_c"],
+    }
 
 
 def test_nothing_is_missing_while_an_extension_runs() -> None:
-    works = [
-        work(name, [outcome("first")], lesson=lesson) for name in ("ann", "bob", "cid") for lesson in ("01_a", "02_b")
-    ]
-    made = records([one for one in works if (one.learner, one.lesson) != ("bob", "02_b")], [Person("dee")])
-    assert {one["learner"]: one["share"] for one in needs_help(made)} == {"bob": 0.5, "dee": 0.0}
-    more = replace(made, more_time=frozenset({("bob", "02_b"), ("dee", "01_a"), ("dee", "02_b")}))
-    assert needs_help(more) == []
-
-
-def test_a_lesson_that_few_handed_in_counts_for_those_who_did() -> None:
-    works = [work(name, [outcome("first", "failed")], lesson="01_a") for name in ("ann", "bob", "cid")]
-    works += [work("ann", [outcome("first")], lesson="02_b"), refused("bob", "02_b", "the file is empty")]
-    works += [work("dee", [outcome("first")], lesson="01_a"), work("eve", [outcome("first")], lesson="01_a")]
-    assert {one["learner"]: one["share"] for one in needs_help(records(works))} == {"bob": 0.0, "cid": 0.0}
+    works = [work(name, [outcome("first")], lesson="01_a") for name in ("ann", "bob", "cid")]
+    made = records([*works, work("ann", [outcome("first", "failed")], lesson="02_few")], [Person("dee")])
+    assert {one["learner"]: one["share"] for one in needs_help(made)} == {"dee": 0.0}, "few handed in 02_few"
+    assert needs_help(replace(made, more_time=frozenset({("dee", "01_a")}))) == []
 
 
 def test_who_comes_first_is_a_list_for_one_evening_and_the_rest_is_counted() -> None:
-    """120 learners, of whom 52 show a sign: a list of them all tells a teacher nothing."""
-    ends = [["failed"] * 8] * 10 + [["passed"] * 3 + ["failed"] * 5] * 20 + [["passed"] * 4 + ["timeout"] * 4] * 22
-    ends += [["passed"] * 8] * 68
+    """120 learners, of whom 40 have less than half of the points: a list of them all tells a teacher nothing."""
+    ends = [["failed"] * 4] * 10 + [["passed"] + ["failed"] * 3] * 30 + [["passed"] * 4] * 80
     works = [
         work(f"s{number:03}", [outcome(f"e{at}", end) for at, end in enumerate(mine)])
         for number, mine in enumerate(ends)
     ]
     made = records(works)
     found = needs_help(made)
-    first, others = found[:12], found[12:]
-    assert [one["first"] for one in found] == [True] * 12 + [False] * 40
-    assert [one["learner"] for one in first[:10]] == [f"s{number:03}" for number in range(10)], "those who have nothing"
-    assert min(one["urgency"] for one in first) >= max(one["urgency"] for one in others)
+    assert [one["learner"] for one in found] == [f"s{number:03}" for number in range(40)]
+    assert [one["first"] for one in found] == [True] * 12 + [False] * 28
     page = BeautifulSoup(html_of(made, tables(made), "course", "today"), "html.parser").find(id="help")
-    assert page is not None and [len(table.select("tbody tr")) for table in page.select("table")] == [12, 40]
-    assert "40 more show a sign" in page.get_text()
+    assert page is not None and [len(table.select("tbody tr")) for table in page.select("table")] == [12, 28]
     assert sum(one["first"] for one in needs_help(records(works[:9]))) == 5, "of a small class five"
 
 
@@ -163,10 +142,9 @@ NOBODY = ("student", "points possible", "test_student", "99", "id")
     ("names", "column", "unmatched", "unclear"),
     [
         (("al1", "al2"), ["", "20", "", ""], (), ("al1", "al2")),
-        (("ada", "al2"), ["2", "20", "", ""], ("al2",), ()),
         (NOBODY, ["", "20", "", ""], tuple(sorted(NOBODY)), ()),
     ],
-    ids=["two for one row", "an id, and a namesake", "rows that are nobody's"],
+    ids=["two for one row", "rows that are nobody's"],
 )
 def test_whose_a_row_is(
     tmp_path: Path, names: tuple[str, ...], column: list[str], unmatched: tuple[str, ...], unclear: tuple[str, ...]
@@ -198,18 +176,11 @@ def test_moodle_worksheet_gets_the_grade(tmp_path: Path) -> None:
         grade_file(systems()["Moodle"], tmp_path / "sheet.csv", grades, [], titles)
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        "Identifiant,Nom complet,Numéro d’identification,Statut,Note,Note maximale,Si,Remis,Le,Commentaires de feedback",
-        "Identificador,Nombre completo,Número de ID,E,Calificación,Calificación máxima,S,E,El,Comentarios de retroalimentación",
-    ],
-)
-@pytest.mark.parametrize("name", ["export.csv", "02_tensor_hooks.csv"])
-def test_a_worksheet_in_any_language_is_filled_in_its_own_scale_and_numbers(
-    head: str, name: str, tmp_path: Path
-) -> None:
-    sheet = tmp_path / name
+def test_a_worksheet_in_any_language_is_filled_in_its_own_scale_and_numbers(tmp_path: Path) -> None:
+    head = (
+        "Identifiant,Nom complet,Numéro d’identification,Statut,Note,Note maximale,Si,Remis,Le,Commentaires de feedback"
+    )
+    sheet = tmp_path / "export.csv"
     rows = 'Participant 1,Ada Lovelace,ada,Remis,,"20,00",Oui,"lundi, 18:14",-,\n'
     sheet.write_text(f"{head}\n{rows}", encoding="utf-8")
     grades = {("ada", "02_tensor_hooks"): Grade(20.0, 32.0), ("ada", "01_x"): Grade(1, 2)}
@@ -265,11 +236,11 @@ def test_moodle_gradebook_in_semicolons(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "fact"),
     [
-        (b"", "no learner"), (b"PK\x03\x04", "spreadsheet"), (b"a,b\n1,2\n", "takes grades in"),
-        (b"\x00\x01\n\x00", "no text"),
+        (b"", "no learner"),
+        (b"PK\x03\x04", "spreadsheet"),
         (b"Student,ID,Quiz (1)\nAda,1,2\n", "no column of the export"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_export_says_what_to_do(tmp_path: Path, text: bytes, fact: str) -> None:
     export = tmp_path / "wrong.csv"
     export.write_bytes(text)
@@ -279,25 +250,9 @@ def test_a_wrong_export_says_what_to_do(tmp_path: Path, text: bytes, fact: str) 
 
 
 def test_no_cell_is_a_formula() -> None:
-    for hostile in (
-        "=cmd|' /C calc'!A0",
-        "+1",
-        "-1",
-        "@sum",
-        "\t=1",
-        "  =1",
-        "＝1",
-        "\r=1",
-        "\ufeff=1",
-        "\x1b=1",
-        "\x9b=1",
-    ):
+    for hostile in ("=cmd|' /C calc'!A0", "+1", "-1", "@sum", "\t=1", "  =1", "＝1", "\ufeff=1", "\x1b=1"):
         assert str(safe_cell(hostile)).startswith("'")
     assert safe_cell(-1.5) == -1.5 and safe_cell("plain") == "plain" and safe_cell("") == ""
-
-
-def test_a_terminal_that_shows_a_table_obeys_nothing_in_it() -> None:
-    assert safe_cell("not recognised: \x1b]0;mine\x07\x9b31mRed\ta\nb") == "not recognised: ]0;mine31mRed\ta\nb"
 
 
 def test_files_hold_what_was_found(tmp_path: Path) -> None:
@@ -309,7 +264,7 @@ def test_files_hold_what_was_found(tmp_path: Path) -> None:
     assert rows[1][:4] == ["'=evil", LESSON, "first", "failed"]
     assert (tmp_path / "scores.csv").read_bytes().startswith(b"\xef\xbb\xbf")
     data = json.loads((tmp_path / "report.json").read_text())
-    assert (data["schema"], data["course"], data["anonymous"]) == (3, "made", False)
+    assert (data["schema"], data["course"], data["anonymous"]) == (4, "made", False)
     assert [(one["learner"], one["score"], one["problem"]) for one in data["hand_ins"]] == [
         ("=evil", 0.0, None),
         ("bo", 2.0, None),

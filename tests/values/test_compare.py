@@ -28,28 +28,16 @@ def sentence(got: object, wanted: object) -> str:
 @pytest.mark.parametrize(
     ("got", "wanted"),
     [
-        (None, None),
         (2, 2.0),
         (1.0000001, 1.0),
-        (INF, INF),
-        (-0.0, 0.0),
-        ("a", "a"),
         ((1, 2), [1, 2]),
-        ([], ()),
         (T([1.0]), torch.nn.Parameter(T([1.0]))),
-        (T([1.0 + 1e-7]), T([1.0])),
         (T([INF, 1.0]), T([INF, 1.0])),
         (torch.empty(0, 3), torch.empty(0, 3)),
-        (T(1 + 1j), T(1 + 1j)),
         (torch.ones(2, 3).T, torch.ones(3, 2)),
-        ({"b": 1, "a": T([1])}, {"a": T([1]), "b": 1}),
-        ({1: "x"}, {1: "x"}),
         (2, AnyOf(1, 2)),
-        ([1, T([2.0])], AnyOf([1], [1, T([2.0])])),
         (1.05, Close(1.0, atol=0.1)),
-        (3.0, Close(2, atol=1.5)),
         ([T([1.05]), {"a": 2.05}], Close([T([1.0]), {"a": 2.0}], atol=0.1)),
-        ([1.05, 7], [Close(1.0, atol=0.1), 7]),
         (T([10]), Close(T([11]), atol=1)),
         ("abc", Matches(lambda got: None if got == "abc" else "wrong", "abc")),
         ([9, 2, 4], NEARLY),
@@ -66,38 +54,24 @@ def test_what_is_right_passes(got: object, wanted: object) -> None:
         (T([1]), T([1.0]), "answer has dtype int64, wanted float32"),
         ([1], [1, 2], "answer has 1 item, wanted 2 (got [1])"),
         (None, T([1.0]), "answer is None, wanted a tensor of shape (1,)"),
-        (1.0, T(1.0), "answer is a float, 1.0, wanted a tensor of shape ()"),
         (T(1.0), 1.0, "answer is a tensor of shape (), wanted a float"),
-        (True, 1, "answer is a bool, True, wanted an int"),
         (1, True, "answer is an int, 1, wanted a bool"),
-        (2.0, 2, "answer is a float, 2.0, wanted an int"),
-        ("1", 1, "answer is text, '1', wanted an int"),
         (5, [5], "answer is an int, 5, wanted a list of 1 item"),
-        ([5], {"a": 5}, "answer is a list of 1 item, wanted a dict of 1 item"),
         (len, [5], "answer is a function (len), wanted a list of 1 item"),
         ("duck", "goose", "answer is 'duck', wanted 'goose'"),
-        (3, 4, "answer is 3, wanted 4"),
         (NAN, NAN, "answer is nan, wanted nan"),
-        (1.0, INF, "answer is 1.0, wanted inf"),
         ({"a": 1, "x": 2}, {"a": 1, "b": 2}, "answer has the keys ['a', 'x'], wanted ['a', 'b'] ('b' is missing)"),
-        ({"a": 1, "b": 2}, {"a": 1}, "answer has the keys ['a', 'b'], wanted ['a'] ('b' is one too many)"),
         ({1: 0}, {"1": 0}, "answer has the keys ['1 (int)'], wanted ['1'] ('1' is missing)"),
         ({"a": [1, 2]}, {"a": [1, 3]}, "answer['a'][1] is 2, wanted 3"),
-        (T([2.0]), T([3.0]), "answer is tensor([2.]), wanted tensor([3.])"),
         (T([1.0, NAN]), T([1.0, 2.0]), "answer is tensor([1., nan]), wanted tensor([1., 2.]) (nan at index 1)"),
-        (T([INF]), T([2.0]), "answer is tensor([inf]), wanted tensor([2.]) (inf at index 0)"),
-        (T([NAN]), T([NAN]), "answer is tensor([nan]), wanted tensor([nan])"),
         (
             T([[1.0, 2.0], [3.0, 4.0]]),
             T([[1.0, 2.0], [3.5, 5.0]]),
             "answer is tensor([[1., 2.], [3., 4.]]), wanted tensor([[1.0000, 2.0000], [3.5000, 5.0000]]) "
             "(2 of 4 elements differ, first at index (1, 0): 3 instead of 3.5)",
         ),
-        (5, AnyOf(1, 2), "answer is 5, wanted 1"),
         (T([3.0]), AnyOf(2.0, T([2.0])), "answer is tensor([3.]), wanted tensor([2.])"),
-        (3.0, AnyOf(T([2.0]), None, 2.0), "answer is 3.0, wanted 2.0"),
         ([3.0], AnyOf(T([2.0]), None, [2.0]), "answer[0] is 3.0, wanted 2.0"),
-        (1.2, Close(1.0, atol=0.1), "answer is 1.2, wanted 1.0"),
         (4, Matches(lambda got: None if got < 4 else "too many", "at most 3"), "answer is too many, wanted at most 3"),
         (None, Matches(lambda got: None if len(got) == 2 else "x", "two items"), "answer is None, wanted two items"),
         (T([1.0]), T([1.00005]), "answer is tensor([1.]), wanted tensor([1.0000]) (1 instead of 1.00004995)"),
@@ -115,19 +89,13 @@ def test_what_is_wrong_is_said_in_one_sentence(got: object, wanted: object, said
     [
         # Within float32's tolerance, but whole numbers are exact.
         (T([1_000_001]), T([1_000_000])),
-        (T([1_000_001], dtype=torch.int32), T([1_000_000], dtype=torch.int32)),
-        (10**9 + 1, 10**9),
-        (T([True, False]), T([True, True])),
-        (T([3], dtype=torch.uint16), T([4], dtype=torch.uint16)),
         # Near enough in single precision, not in double.
         (T([1 + 3e-7], dtype=torch.float64), T([1], dtype=torch.float64)),
         (T([1.01], dtype=torch.float16), T([1.0], dtype=torch.float16)),
-        (T([1 + 1j]), T([1 + 1.001j])),
         (T([complex(NAN, 0)]), T([complex(NAN, 0)])),
         # A small element is held to its own size, whatever stands beside it.
         (T([1000.0, 0.2507]), T([1000.0, 0.25])),
         (torch.ones(3), torch.ones(1, 3)),
-        (torch.ones(0, 3), torch.ones(0, 2)),
         (Close(1.0), 1.0),
         ([1, 2], Close([1, 2.5], atol=0.1)),
     ],
@@ -143,26 +111,16 @@ class EqualsAll:
     __hash__ = None  # type: ignore[assignment]
 
 
-@pytest.mark.parametrize("wanted", [None, 1, "a", T([1.0]), [1], {"a": 1}, AnyOf(1, None)])
+@pytest.mark.parametrize("wanted", [1, T([1.0]), [1], {"a": 1}, AnyOf(1, None)])
 def test_an_object_that_equals_everything_passes_for_nothing(wanted: object) -> None:
     assert difference(EqualsAll(), wanted) is not None
 
 
-@pytest.mark.parametrize("wanted", [{1, 2}, torch.float32, len, 3 + 4j, 10**30, torch.nn.ReLU()])
+@pytest.mark.parametrize("wanted", [{1, 2}, len, 10**30])
 def test_a_truth_that_no_answer_can_equal_is_the_authors_error(wanted: object) -> None:
     # Were it an ordinary value, any set would pass for {1, 2}.
     with pytest.raises(TypeError, match="no answer can equal"):
         difference(wanted, wanted)
-
-
-def test_a_record_is_as_good_as_its_tensor_in_a_truth() -> None:
-    assert difference(T([1.0]), snapshot(T([1.0]))) is None
-    assert difference(T([2.0]), snapshot(T([1.0]))) is not None
-
-
-def test_any_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="AnyOf"):
-        AnyOf()
 
 
 def test_the_fields_of_a_result_are_named_as_the_learner_knows_them() -> None:
@@ -179,18 +137,12 @@ def test_the_fields_of_a_result_are_named_as_the_learner_knows_them() -> None:
 # One pair of got and wanted a kind of difference; what must not show is the 7s and 'secret'.
 SECRETS = [
     ("value", 5, 77),
-    ("value", 5.0, 7.75),
     ("value", T([1.0, 2.0]), T([7.0, 77.0])),
-    ("value", T([1, 2]), T([7, 77])),
     ("text", "open", "secret"),
     ("nonfinite", T([NAN, 1.0]), T([7.0, 77.0])),
-    ("nonfinite", NAN, 7.75),
-    ("type", None, 77),
-    ("type", None, 7.75),
     ("type", 5, "secret"),
     ("type", 5, T([7.0])),
     ("key missing", {"open": 1}, {"secret": 1}),
-    ("key missing", {"open": 1, "more": 2}, {"open": 1, "more": 2, "secret": 7}),
     ("count", [1], [7, 77]),
     ("shape", T([1.0]), T([7.0, 77.0])),
     ("dtype", T([1.0]), T([7])),

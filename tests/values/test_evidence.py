@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import collections
 import itertools
-import sys
 import types
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import pytest
 import torch
 
-from nbproof.values import evidence
 from nbproof.values.describe import sort_of
 from nbproof.values.evidence import MAX_BYTES, MAX_ITEMS, TensorRecord, Unreadable, snapshot
 from nbproof.values.leaf import ITEM_SIZES, leaf_named
@@ -62,28 +59,25 @@ class Endless(Mapping[str, int]):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3)], ids=str)
-def test_a_tensor_comes_back_with_its_dtype_shape_and_elements(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
-    tensor = torch.arange(torch.Size(shape).numel()).reshape(shape).to(dtype)
-    record = snapshot(tensor)
-    assert isinstance(record, TensorRecord)
-    rebuilt = record.tensor()
-    assert rebuilt.dtype == dtype
-    assert rebuilt.shape == shape
-    assert bool((rebuilt == tensor).all())
+def test_a_tensor_comes_back_with_its_dtype_shape_and_elements(dtype: torch.dtype) -> None:
+    for shape in ((), (2, 0, 3), (2, 3)):
+        tensor = torch.arange(torch.Size(shape).numel()).reshape(shape).to(dtype)
+        record = snapshot(tensor)
+        assert isinstance(record, TensorRecord)
+        rebuilt = record.tensor()
+        assert (rebuilt.dtype, tuple(rebuilt.shape)) == (dtype, shape)
+        assert bool((rebuilt == tensor).all())
 
 
 @pytest.mark.parametrize(
     "tensor",
     [
         torch.arange(6.0).reshape(2, 3).T,
-        torch.arange(10)[::3],
         torch.tensor([1.0, 2.0]).expand(3, 2),
-        torch.tensor([1 + 2j, 3 - 1j]).conj(),
         torch.tensor([1 + 2j, 3 - 1j]).conj().imag,
         torch.nn.Parameter(torch.ones(2)),
     ],
-    ids=["transposed", "strided", "expanded", "conjugated", "negated", "parameter"],
+    ids=["transposed", "expanded", "negated", "parameter"],
 )
 def test_views_and_parameters_come_back_element_by_element(tensor: torch.Tensor) -> None:
     record = snapshot(tensor)
@@ -125,18 +119,11 @@ def nested() -> torch.Tensor:
     [
         (Liar(), "a Liar"),
         (torch.ones(2).as_subclass(LyingTensor), "a LyingTensor, a subclass of torch.Tensor"),
-        (torch.eye(2).to_sparse(), "a tensor with layout torch.sparse_coo on device cpu"),
         (torch.ones(2, device="meta"), "a tensor with layout torch.strided on device meta"),
-        (torch.ones(2).to(torch.float8_e5m2), "a tensor of dtype float8_e5m2"),
         ({1, 2}, "a set"),
-        (3 + 4j, "a complex"),
-        (torch.float32, "a dtype"),
         (len, "a function (len)"),
-        (torch.nn.ReLU(), "a ReLU"),
         (10**30, "an int beyond 64 bits"),
         ("a" * 200_000, "a text of 200000 characters"),
-        (types.SimpleNamespace(), "a SimpleNamespace"),
-        (iter([1]), "a list_iterator"),
         (given_back(), "a tensor whose memory was given back"),
         (nested(), "a nested tensor"),
     ],
@@ -152,9 +139,7 @@ def test_what_is_not_plain_data_is_named(value: object, what: str) -> None:
     ("value", "plain"),
     [
         ((1, (2, [3])), [1, [2, [3]]]),
-        (torch.Size([2, 3]), [2, 3]),
         (collections.namedtuple("Pair", "a b")(1, 2), [1, 2]),
-        (collections.OrderedDict(a=1), {"a": 1}),
         (types.MappingProxyType({"a": True}), {"a": True}),
         ({1: "a", "1": "b"}, {"1 (int)": "a", "1": "b"}),
         ({10**10_000: 1}, {"beyond 64 bits (int)": 1}),
@@ -209,21 +194,3 @@ def test_the_tensors_of_one_answer_share_a_budget_of_bytes() -> None:
 def test_a_record_that_does_not_fit_together_cannot_be_made(dtype: str, shape: tuple[int, ...], data: bytes) -> None:
     with pytest.raises(ValueError, match="tensor"):
         TensorRecord(dtype, shape, data, leaf_named("torch"))
-
-
-@pytest.mark.parametrize("kind", [dict.fromkeys, list, tuple])
-def test_what_is_too_large_is_refused_by_its_size_before_anything_is_taken(kind: Any) -> None:
-    calls: list[str] = []
-
-    def counting(frame: Any, event: str, argument: object) -> None:
-        if event == "call" and frame.f_code.co_filename == evidence.__file__:
-            calls.append(frame.f_code.co_name)
-
-    refused, large = Unreadable(f"more than {MAX_ITEMS} values"), [kind(range(MAX_ITEMS))] * 200
-    sys.setprofile(counting)
-    try:
-        taken = snapshot({"answer": large, "kept": 1})
-    finally:
-        sys.setprofile(None)
-    assert taken == {"answer": [refused] * 200, "kept": 1}
-    assert [name for name in calls if name in ("take_items", "take_pairs")] == ["take_pairs", "take_items"]

@@ -4,7 +4,6 @@ tensors.
 
 from __future__ import annotations
 
-import cProfile
 import gc
 import importlib
 import json
@@ -30,15 +29,13 @@ from nbproof.checks.namespace import undisturbed
 from nbproof.course_file import use_course
 from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError
-from nbproof.run.digests import leaf_versions
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.sandbox.pristine import Libraries, Pristine, unwatched, watched
 from nbproof.sandbox.wire import WireError
-from nbproof.text import printable
 from nbproof.values import evidence, leaf
 from nbproof.values.compare import Close, first_difference
 from nbproof.values.evidence import MAX_BYTES, TensorRecord, Unreadable, snapshot
-from nbproof.values.leaf import leaf_named, leaf_types, leaf_words
+from nbproof.values.leaf import leaf_named, leaf_types
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "iterators"
 
@@ -75,19 +72,6 @@ def test_every_module_of_the_tool_is_imported_without_a_library_of_values(bare: 
     )
     done = _run(bare, "-c", code)
     assert done.stdout == "set()\n", done.stderr
-
-
-@pytest.mark.nightly
-def test_a_course_of_plain_python_is_built_proven_and_graded_without_torch_and_numpy(bare: Path) -> None:
-    refused = _run(bare, "-c", "import torch")
-    assert "torch was asked for" in refused.stderr
-    told = bare / "grade.json"
-    for command, said in {"check countdown": "0 violations", f"grade --json {told}": "isolat"}.items():
-        done = _run(bare, "-m", "nbproof", *command.split())
-        assert done.returncode == 0 and said in done.stdout, done.stdout + done.stderr
-    totals = json.loads(told.read_text())["totals"]
-    assert totals["graded"] > 0 and totals["exercises"]["passed"] > 0 and totals["exercises"]["failed"] > 0
-    assert any("Looks like" in page.read_text() for page in bare.glob("demo/feedback/*/*/*.html"))
 
 
 BROUGHT_AND_JUDGED = """
@@ -148,13 +132,9 @@ def with_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
 
 ARRAYS = {
     "numbers": np.arange(6.0).reshape(2, 3),
-    "strided": np.arange(10)[::3],
-    "transposed": np.arange(6).reshape(2, 3).T,
     "broadcast": np.broadcast_to(np.float32(1), (2, 2)),
     "other byte order": np.arange(3, dtype=">i4"),
-    "bools": np.array([True, False]),
     "complex": np.array([1 + 2j]),
-    "empty": np.empty((2, 0, 3)),
     "no dimension": np.array(3),
 }
 
@@ -191,17 +171,11 @@ class LyingNumber(np.float64):
     [
         (np.float32(0.5), 0.5),
         (np.int64(3), 3),
-        (np.bool_(True), True),
-        (np.str_("word"), "word"),
         (np.uint64(2**63), Unreadable("an int beyond 64 bits")),
-        (np.str_("a" * 200_000), Unreadable("long text", "200000")),
         (np.complex128(1j), Unreadable("object", "complex128")),
-        (np.datetime64("2026-11-22"), Unreadable("object", "datetime64")),
         (np.array(["text"]), Unreadable("an array of dtype str128")),
-        (np.array([object()]), Unreadable("an array of dtype object")),
         (np.zeros(2).view(Lying), Unreadable("a Lying, a subclass of NumPy's")),
         (LyingNumber(1.0), Unreadable("a LyingNumber, a subclass of NumPy's")),
-        (np.ma.masked_array([1.0]), Unreadable("a MaskedArray, a subclass of NumPy's")),
         (np.broadcast_to(np.float64(1), (MAX_BYTES,)), Unreadable("more than 64 MiB of tensors")),
     ],
     ids=lambda value: type(value).__name__,
@@ -221,11 +195,9 @@ def test_scalars_are_plain_values_and_what_is_no_plain_array_is_named(
         (np.array([1.0, np.nan]), np.ones(2), "is array([ 1., nan]), wanted array([1., 1.]) (nan at index 1)"),
         (np.array([1, 2, 4]), np.array([1, 2, 3]), "(1 of 3 elements differ, first at index 2: 4 instead of 3)"),
         (np.array([1.0]), np.array([1.0 + 1e-6]), "is array([1.]), wanted array([1.000001]) (1 instead of 1.000001)"),
-        ([1.0], np.ones(1), "is a list of 1 item, wanted an array of shape (1,)"),
         (np.ones(2), Close(np.ones(2) * 1.01, rtol=0.1), None),
-        (np.array([np.nan]), np.array([np.nan]), "is array([nan]), wanted array([nan])"),
     ],
-    ids=["shape", "dtype", "finite", "integers", "near", "type", "close", "nan is not nan"],
+    ids=["shape", "dtype", "finite", "integers", "near", "close"],
 )
 def test_arrays_are_compared_as_tensors_are(
     got: object, wanted: object, said: str | None, with_leaves: Callable[..., None]
@@ -280,9 +252,6 @@ def test_what_a_learner_makes_of_a_leaf_type_is_put_back_before_a_probe(monkeypa
         ours.taken = None  # type: ignore[method-assign, assignment]
 
 
-OTHERS = ((torch.nn.ReLU, "__init__"), (torch.no_grad, "__enter__"), (torch.nn.Module, "__init__"))
-
-
 class _Mine(torch.nn.Module):
     """Stands in for what a class of torch's inherits from."""
 
@@ -299,14 +268,10 @@ def test_what_a_learner_makes_of_a_librarys_classes_and_defaults_is_put_back(mon
     assert torch.nn.Module.register_forward_pre_hook.__kwdefaults__ == keywords
     for owner, name, value in (
         (torch.nn.ReLU, "__bases__", (_Mine,)),
-        (torch.nn.ReLU, "__name__", "Tanh"),
         (torch.nn.ReLU, "_call_impl", _Called()),
-        (torch.nn.Module, "eval", torch.nn.Module.train),
         (torch.nn.modules.activation, "F", types.SimpleNamespace(relu=torch.tanh)),
         (torch.autograd.Function, "apply", classmethod(lambda *given: None)),
         (torch.autograd.Variable, "_execution_engine", types.SimpleNamespace()),
-        (torch.Tensor, "detach", lambda self: self),
-        (torch.optim.SGD, "step", torch.no_grad()(lambda self: None)),
         (torch.nn.Module, "__init__", torch._dynamo.disable(lambda self: None)),
         *((owner, "weight", property(_Called())) for owner in (torch.nn.Linear, torch.nn.Module)),
     ):
@@ -343,7 +308,7 @@ def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: py
     libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
     x = torch.tensor([-1.0, 2.0])
     before = torch.nn.ReLU()(x)
-    for owner, name in ((torch.nn.ReLU, "forward"), (torch.Tensor, "backward"), (torch, "relu"), *OTHERS):
+    for owner, name in ((torch.nn.ReLU, "forward"), (torch, "relu"), (torch.no_grad, "__enter__")):
         monkeypatch.setattr(owner, name, lambda *given: x)
         assert libraries.first_change() == f"{owner.__name__}.{name}"
         libraries.restore()
@@ -351,11 +316,9 @@ def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: py
     monkeypatch.setattr(torch.nn.ReLU.forward, "__code__", (lambda self, x: x).__code__)
     assert libraries.first_change() == "ReLU.forward"
     libraries.restore()
-    hiding = {torch.nn.ReLU: ("__call__", lambda self, x: x), torch.Tensor: ("sum", partialmethod(lambda self: 3.0))}
-    for owner, (name, value) in hiding.items():
-        setattr(owner, name, value)
-        assert libraries.first_change() == f"{owner.__name__}.{name}"
-        libraries.restore()
+    torch.Tensor.sum = partialmethod(lambda self: 3.0)
+    assert libraries.first_change() == "Tensor.sum"
+    libraries.restore()
     assert torch.equal(torch.nn.ReLU()(x), before) and x.sum() == 1
 
 
@@ -384,17 +347,6 @@ def test_what_a_learner_has_the_interpreter_call_is_set_aside_and_what_is_left_o
         assert sys.getprofile() is not called and called in gc.callbacks
     finally:
         gc.callbacks.remove(called)
-
-
-def test_what_runs_goes_on_beside_a_profiler_that_a_learner_has_left_on() -> None:
-    profile = cProfile.Profile()
-    profile.enable()
-    try:
-        with unwatched():
-            assert not watched()
-        assert printable("as ever") == "as ever"
-    finally:
-        profile.disable()
 
 
 def test_what_a_learner_adds_to_a_library_stands_and_what_the_library_changes_itself(
@@ -436,15 +388,3 @@ def test_seeds_and_poison_are_those_of_the_leaf_types(with_leaves: Callable[...,
     with_leaves()
     with undisturbed(space := {"x": 1}, ("x",), Case(1)):
         assert space["x"] != space["x"]
-
-
-def test_the_words_that_may_be_told_are_those_of_all_leaf_types(with_leaves: Callable[..., None]) -> None:
-    with_leaves("torch", "numpy")
-    assert {"Tensor", "ndarray"} <= set(leaf_words().types)
-
-
-def test_the_versions_that_count_are_those_of_the_leaf_types(with_leaves: Callable[..., None]) -> None:
-    for names in ((), ("numpy",), ("torch", "numpy"), ("no_such_library",)):
-        with_leaves(*names)
-        assert tuple(leaf_versions()) == names
-    assert leaf_versions() == {"no_such_library": "none"}

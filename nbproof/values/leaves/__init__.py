@@ -1,1 +1,1 @@
-"""One module a library: what :mod:`nbproof.values.leaf` asks of it. Nobody imports them by name."""
+"""One module a library: what :mod:`nbproof.values.leaf` asks of it, imported only where a course names it; and their words."""

@@ -13,7 +13,7 @@ import numpy as np
 from nbproof.values.evidence import TOO_LARGE, Evidence, TensorRecord, Unreadable
 from nbproof.values.leaf import ITEM_SIZES, Leaf, Unlike
 
-__all__ = ["LEAF"]
+__all__ = ["LEAF", "first_unlike"]
 
 
 class NumpyLeaf(Leaf):
@@ -50,20 +50,10 @@ class NumpyLeaf(Leaf):
     ) -> Unlike | None:
         """Compared with a tolerance in double precision."""
         one, other = self.rebuilt(got), self.rebuilt(wanted)
-        bad, lost = one != other, False
         if tolerance is not None:
             wide = np.complex128 if other.dtype.kind == "c" else np.float64
             one, other = one.astype(wide), other.astype(wide)
-            bad = ~np.isfinite(one) & np.isfinite(other)
-            lost = bool(bad.any())
-            if not lost:
-                with np.errstate(all="ignore"):
-                    bad = ~np.isclose(one, other, *tolerance)
-        if not bad.any():
-            return None
-        index = tuple(int(at) for at in np.argwhere(bad)[0])
-        first, second = one[index].item(), other[index].item()
-        return Unlike(index, first, second, 0 if lost else int(bad.sum()), bool(np.isclose(first, second, rtol=1e-6)))
+        return first_unlike(one, other, tolerance, near=1e-6)
 
     def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> np.ndarray[Any, Any]:
         """float64, if nothing else is asked for."""
@@ -95,6 +85,22 @@ class NumpyLeaf(Leaf):
         """What becomes of overflow and division by zero."""
         with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
             yield
+
+
+def first_unlike(one: Any, other: Any, tolerance: tuple[float, float] | None, near: float) -> Unlike | None:
+    """Of arrays of one shape and dtype; ``near``: up to which relative difference their library prints two numbers alike."""
+    bad, lost = one != other, False
+    if tolerance is not None:
+        bad = ~np.isfinite(one) & np.isfinite(other)
+        lost = bool(bad.any())
+    if tolerance is not None and not lost:
+        with np.errstate(all="ignore"):
+            bad = ~np.isclose(one, other, *tolerance)
+    if not bad.any():
+        return None
+    index = tuple(int(at) for at in np.argwhere(bad)[0])
+    first, second = one[index].item(), other[index].item()
+    return Unlike(index, first, second, 0 if lost else int(bad.sum()), bool(np.isclose(first, second, rtol=near)))
 
 
 LEAF = NumpyLeaf()

@@ -14,6 +14,7 @@ from torch.utils import _python_dispatch
 
 from nbproof.values.evidence import TOO_LARGE, TensorRecord, Unreadable
 from nbproof.values.leaf import ITEM_SIZES, Leaf, Unlike
+from nbproof.values.leaves.numpy import first_unlike
 
 __all__ = ["LEAF"]
 
@@ -80,23 +81,10 @@ class TorchLeaf(Leaf):
     ) -> Unlike | None:
         """Compared with a tolerance in double precision, which holds every value of every dtype but the largest integers."""
         one, other = self.rebuilt(got), self.rebuilt(wanted)
-        lost = False
-        if tolerance is None:
-            bad = one != other
-        else:
+        if tolerance is not None:
             wide = torch.complex128 if other.is_complex() else torch.float64
             one, other = one.to(wide), other.to(wide)
-            bad = one.isfinite().logical_not() & other.isfinite()
-            lost = bool(bad.any())
-            if not lost:
-                bad = torch.isclose(one, other, *tolerance, equal_nan=False).logical_not()
-        if not bool(bad.any()):
-            return None
-        index = tuple(bad.nonzero()[0].tolist())
-        one, other = one[index], other[index]
-        return Unlike(
-            index, one.item(), other.item(), 0 if lost else int(bad.sum()), bool(torch.isclose(one, other, rtol=1e-2))
-        )
+        return first_unlike(one.numpy(), other.numpy(), tolerance, near=1e-2)
 
     def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> torch.Tensor:
         """float32, if nothing else is asked for."""
@@ -113,10 +101,6 @@ class TorchLeaf(Leaf):
     def not_a_number(self) -> torch.Tensor:
         """One element, so that it broadcasts, and asks for a gradient, as what it stands for may have."""
         return torch.full((1,), float("nan"), requires_grad=True)
-
-    def numbers_in(self, model: Any) -> int:
-        """Those of its parameters."""
-        return sum(one.numel() for one in model.parameters()) if isinstance(model, torch.nn.Module) else 0
 
     @contextmanager
     def seeded(self, seed: int) -> Iterator[None]:
