@@ -1,6 +1,6 @@
 """What a learner's cell made, for their page: texts, pictures and tables, in their order.
 
-A worker's outputs were made harmless when they came (nbproof/sandbox/outputs.py): a picture is a plain PNG or JPEG. Of a table
+A worker's outputs were made harmless when they came (nbproof/sandbox/outputs.py): a picture is a plain PNG. Of a table
 only its words are taken.
 """
 
