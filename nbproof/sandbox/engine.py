@@ -12,8 +12,7 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Iterator
 
 from nbproof.command import this_python, with_extra
 from nbproof.limits import GradingLimits
@@ -31,8 +30,6 @@ _START_SECONDS, _END_SECONDS = 120.0, 5.0
 _ROOM_SECONDS, _AGAIN_SECONDS = 60.0, 0.3
 _MOST_RESTARTS = 3
 """Of the fork server, without a worker in between."""
-
-_W = TypeVar("_W", bound=Worker)
 
 
 class Engine:
@@ -55,11 +52,13 @@ class Engine:
         self._ended: dict[int, Ended] = {}
         self._next = 0
         self._failure = ""
-        self._launched = launched
+        self._given = launched
+        """A fork server that is on its way already."""
+        self._launched: Launched
 
     def __enter__(self) -> Engine:
         """Start the fork server, if nobody has. It imports while the caller goes on; the first worker waits for it."""
-        self._launched = self._launched or launch(self.isolation)
+        self._launched = self._given or launch(self.isolation)
         self._control = self._launched.control
         self._ready = False
         self.judge = JudgeProcess(self)
@@ -68,7 +67,6 @@ class Engine:
     def wait_until_ready(self) -> None:
         """Return when workers can be forked: starting takes seconds, which are nobody's submission's."""
         self._start_again()
-        assert self._launched is not None
         with self._lock:
             if self._ready:
                 return
@@ -79,21 +77,14 @@ class Engine:
                 said = {}
             if not said.get("ready"):
                 refuse_missing_leaves()
-                reason = (
-                    (said.get("failed") or f"it ended with status {self._launched.process.poll()}")
-                    .strip()
-                    .splitlines()[-1]
-                )
+                reason = said.get("failed") or f"it ended with status {self._launched.process.poll()}"
                 raise EngineFailed(
-                    f"the grading engine cannot start: {reason}",
+                    f"the grading engine cannot start: {reason.strip().splitlines()[-1]}",
                     f"{this_python()} -m nbproof.sandbox.fork_server",
                     f"{with_extra('grading')}; then grade again",
                 )
             self._control.settimeout(None)
-            listen = threading.Thread(
-                target=self._listen, args=(self._control,), name="fork server listener", daemon=True
-            )
-            listen.start()
+            threading.Thread(target=self._listen, args=(self._control,), daemon=True).start()
             self._ready = True
 
     def _start_again(self) -> None:
@@ -103,16 +94,14 @@ class Engine:
                 return
             if self._restarts >= _MOST_RESTARTS:
                 raise EngineFailed(self._failure, "", "grade again: the run goes on where it stopped")
-            assert self._launched is not None
-            self._restarts += 1
+                self._restarts += 1
             self._launched.end()
             self._launched = launch(self.isolation)
             self._control, self._ready, self._failure = self._launched.control, False, ""
 
     def __exit__(self, *_: object) -> None:
-        if self._launched is not None:
-            self.judge.end()
-            self._launched.end()
+        self.judge.end()
+        self._launched.end()
 
     def _listen(self, control: socket.socket) -> None:
         while True:
@@ -128,34 +117,27 @@ class Engine:
                     one.event.set()
                 return
             said = json.loads(message)
-            if said["ended"] in self._ended:
-                one = self._ended.pop(said["ended"])
-                one.code, one.refused = said["code"], said.get("refused", "")
-                one.crowded = bool(said.get("crowded"))
-                one.event.set()
+            worker = self._ended.pop(said["ended"], None)
+            if worker is not None:
+                worker.code, worker.refused, worker.crowded = said["code"], said["refused"], said["crowded"]
+                worker.event.set()
 
     @contextlib.contextmanager
-    def worker(self, files: dict[str, bytes], limits: GradingLimits | None = None) -> Iterator[Worker]:
+    def worker(
+        self, files: dict[str, bytes], limits: GradingLimits | None = None, role: str = "worker"
+    ) -> Iterator[Worker]:
         """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends.
 
-        ``limits``: those of its lesson; none: those of all.
+        ``limits``: those of its lesson; none: those of all. ``role``: what it serves as, ``worker`` or ``judge``.
 
         Waits if the machine has no room for another process just now. Raises EngineFailed if it never has, and
         if the fork server ends meanwhile; the next call starts another one.
         """
-        with self.forked("worker", Worker, files, limits) as worker:
-            yield worker
-
-    @contextlib.contextmanager
-    def forked(
-        self, role: str, kind: type[_W], files: dict[str, bytes], limits: GradingLimits | None = None, **other: int
-    ) -> Iterator[_W]:
-        """A sealed fork of any role: ``worker``, in which learner code runs, or ``judge``. ``other``: limits of its own."""
         deadline = time.monotonic() + _ROOM_SECONDS
         while True:
             with contextlib.ExitStack() as stack:
                 try:
-                    worker = stack.enter_context(self._forked_once(role, kind, files, limits or self.limits, other))
+                    worker = stack.enter_context(self._forked(role, files, limits or self.limits))
                 except NoRoom as full:
                     if time.monotonic() > deadline:
                         raise EngineFailed(
@@ -169,41 +151,30 @@ class Engine:
             time.sleep(_AGAIN_SECONDS)
 
     @contextlib.contextmanager
-    def _forked_once(
-        self, role: str, kind: type[_W], files: dict[str, bytes], limits: GradingLimits, other: Mapping[str, int]
-    ) -> Iterator[_W]:
+    def _forked(self, role: str, files: dict[str, bytes], limits: GradingLimits) -> Iterator[Worker]:
         self.wait_until_ready()
         try:
             ours, theirs = socket.socketpair()
         except OSError as error:
             raise NoRoom(error.strerror) from None
-        ended = Ended()
-        with self._lock:
-            self._next += 1
-            number = self._next
-            self._ended[number] = ended
-        assert self._launched is not None
-        scratch = None
+        ended, scratch = Ended(), ""
         if self.isolation is not Isolation.FULL:
             scratch = tempfile.mkdtemp(prefix="scratch-", dir=self._launched.folder)
-        request = {
-            "id": number,
-            "scratch": scratch,
-            "role": role,
-            "limits": {
-                "memory": limits.memory_mb << 20,
-                "processes": min(self._processes, limits.processes),
-                "files": limits.open_files,
-                "disk": limits.disk_mb << 20,
-                "seconds": int(limits.submission_seconds) + 10,
-                **other,
-            },
+        bounds = {
+            "memory": limits.memory_mb << 20,
+            "processes": min(self._processes, limits.processes),
+            "files": limits.open_files,
+            "disk": limits.disk_mb << 20,
+            "seconds": int(limits.submission_seconds) + 10,
         }
         with self._lock, contextlib.suppress(OSError):
+            self._next += 1
+            self._ended[self._next] = ended
+            request = {"id": self._next, "scratch": scratch, "role": role, "limits": bounds}
             # Where nobody takes it, the fork server has ended: the listener says so.
             socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
         theirs.close()
-        worker = kind(ours, ended, limits, scratch if self.isolation is Isolation.REDUCED else None)
+        worker = Worker(ours, ended, limits, scratch if self.isolation is Isolation.REDUCED else None)
         try:
             worker.greet(files)
             self._restarts = 0

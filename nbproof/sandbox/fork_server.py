@@ -20,16 +20,16 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Mapping
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from nbproof.course_file import the_course, use_course
 from nbproof.sandbox.isolation import Isolation
-from nbproof.sandbox.kernel import call
+from nbproof.sandbox.syscalls import call
 
 if TYPE_CHECKING:
-    from nbproof.sandbox.overseer import Census, Overseer
+    from nbproof.sandbox.overseer import Overseer
 
 __all__ = ["ROLES", "ForkServer", "main"]
 
@@ -40,6 +40,8 @@ _WRITER = "nbproof.feedback.page_writer"
 """What a fork is that is not sealed, because no learner's code comes near it: it has ``serve(line)`` as well."""
 
 _NEWPID = 0x20000000
+_TICK_MS = 5
+"""How often it looks who has ended, and at the reduced level who has started too much, while there are workers."""
 _FULL = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.ENFILE)
 """What the kernel says if there is no room: it may have some later."""
 
@@ -129,50 +131,45 @@ def _keep(control: socket.socket, isolation: Isolation) -> None:
     os._exit(min(255, abs(os.waitstatus_to_exitcode(status))))
 
 
+@dataclass
+class _Child:
+    """A worker, by the engine's number for it."""
+
+    number: int
+    crowded: bool = False
+    """Whether it was ended for more processes and threads than it may have."""
+
+
 class ForkServer:
     """The process that forks workers."""
 
     def __init__(self, control: socket.socket, isolation: Isolation) -> None:
+        from nbproof.sandbox.overseer import Census
+
         self.control, self.isolation = control, isolation
         self.own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if isolation is Isolation.FULL else -1
-        self.names: dict[int, int] = {}
+        self.children: dict[int, _Child] = {}
         self.overseers: dict[int, Overseer] = {}
         """By the descriptor that they are asked through."""
-        self.ending: dict[int, int] = {}
-        """Process group of a worker that ended -> its exit code, until nothing of the group is left."""
-        self.wake_reader, wake_writer = os.pipe()
-        os.set_blocking(wake_writer, False)
-        os.set_blocking(self.wake_reader, False)
-        signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda number, frame: None)
-        self.poll = select.poll()
-        self.poll.register(self.control, select.POLLIN)
-        self.poll.register(self.wake_reader, select.POLLIN)
         self.awaited: dict[int, tuple[socket.socket, int]] = {}
         """Where a fork hands its overseer's descriptor over: the line, its process."""
-        self.most, self.crowded = 0, set[int]()
-        """Processes and threads that a submission may have; workers that had more."""
+        self.poll = select.poll()
+        self.poll.register(control, select.POLLIN)
+        self.census, self.most = Census(), 0
+        """Who counts processes and threads, and how many a submission may have."""
 
     def loop(self) -> None:
         """Serve until the engine closes its end."""
-        from nbproof.sandbox.overseer import Census
-
-        census = Census()
         while True:
-            counts = self.isolation is Isolation.REDUCED and bool(self.names)
-            ready = dict(self.poll.poll(20 if self.ending or counts else None))
-            if counts:
-                self.disperse(census)
+            ready = dict(self.poll.poll(_TICK_MS if self.children else None))
+            if self.isolation is Isolation.REDUCED and self.children:
+                self.disperse()
             for descriptor in ready:
                 if descriptor in self.overseers:
                     self.decide(descriptor, ready[descriptor])
                 elif descriptor in self.awaited:
                     self.take_over(descriptor)
-            if self.wake_reader in ready:
-                with contextlib.suppress(BlockingIOError):
-                    os.read(self.wake_reader, 4096)
-            if self.wake_reader in ready or self.ending:
-                self.reap()
+            self.reap()
             if self.control.fileno() in ready:
                 message, descriptors = self.asked()
                 if not message:
@@ -187,13 +184,11 @@ class ForkServer:
             return b"", []
         return message, descriptors
 
-    def disperse(self, census: Census) -> None:
+    def disperse(self) -> None:
         """End each worker that has started more than it may, all of it at once."""
-        for leader in census.crowded(self.names.keys() - self.ending.keys(), self.most):
-            self.crowded.add(leader)
-            # Its number is nobody else's: it has not been waited for.
-            with contextlib.suppress(OSError):
-                os.killpg(leader, signal.SIGKILL)
+        for leader in self.census.crowded(self.children, self.most):
+            self.children[leader].crowded = True
+            _end_group(leader)
 
     def decide(self, descriptor: int, event: int) -> None:
         """Answer one question of a submission's, or note that nobody is left to ask."""
@@ -204,7 +199,7 @@ class ForkServer:
         self.overseers.pop(descriptor).close()
 
     def take_over(self, descriptor: int) -> None:
-        """Take the descriptor that a sealed fork hands over."""
+        """Take the descriptor that a sealed fork hands over, if it does."""
         from nbproof.sandbox.overseer import Overseer
 
         line, leader = self.awaited.pop(descriptor)
@@ -216,53 +211,46 @@ class ForkServer:
                 self.poll.register(listener, select.POLLIN)
 
     def fork(self, request: dict[str, Any], channel: int) -> None:
-        line, theirs = socket.socketpair() if self.isolation is Isolation.REDUCED else (None, None)
+        """Fork a worker for a request; tell if the machine is full."""
+        line, theirs = socket.socketpair()
+        child, refused = -1, ""
         try:
             if self.isolation is Isolation.FULL:
                 call("unshare", _NEWPID)
             child = os.fork()
         except OSError as error:
-            # The machine is full, and this process has to be there when it no longer is.
-            if self.isolation is Isolation.FULL:
-                call("setns", self.own_pids, _NEWPID)
-            for one in (line, theirs):
-                if one is not None:
-                    one.close()
-            os.close(channel)
-            self.tell({"ended": request["id"], "code": None, "refused": error.strerror})
-            return
+            # This process has to be there when the machine is no longer full.
+            refused = str(error.strerror)
         if child == 0:
             self.become_worker(request, channel, theirs)
         if self.isolation is Isolation.FULL:
             call("setns", self.own_pids, _NEWPID)
         os.close(channel)
-        if line is not None and theirs is not None:
-            theirs.close()
-            self.awaited[line.fileno()] = (line, child)
-            self.most = request["limits"]["processes"]
-            self.poll.register(line, select.POLLIN)
-        self.names[child] = request["id"]
+        theirs.close()
+        if refused:
+            line.close()
+            self.tell(request["id"], None, refused)
+            return
+        self.awaited[line.fileno()] = (line, child)
+        self.poll.register(line, select.POLLIN)
+        self.most = request["limits"]["processes"]
+        self.children[child] = _Child(request["id"])
 
-    def become_worker(self, request: dict[str, Any], channel: int, line: socket.socket | None) -> None:
+    def become_worker(self, request: dict[str, Any], channel: int, line: socket.socket) -> None:
         """In the fork: never returns."""
         try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             from nbproof.sandbox import namespaces, reduced
 
             # Nothing that was open here is open there, but the worker's own channel.
-            _close_all_but({0, 1, 2, channel, *([line.fileno()] if line is not None else [])})
+            _close_all_but({0, 1, 2, channel, line.fileno()})
             self.control.detach()
-            if self.isolation is Isolation.FULL:
-                namespaces.seal(**request["limits"])
-            elif line is not None:
-                user = reduced.spare_user(request["scratch"])
-                with line:
-                    reduced.seal_reduced(
-                        request["scratch"], user, lambda one: _hand_over(line, one), **request["limits"]
-                    )
-            else:
-                os.chdir(request["scratch"])
+            with line:
+                if self.isolation is Isolation.FULL:
+                    namespaces.seal(**request["limits"])
+                elif self.isolation is Isolation.REDUCED:
+                    reduced.seal_reduced(request["scratch"], lambda one: _hand_over(line, one), **request["limits"])
+                else:
+                    os.chdir(request["scratch"])
             role = importlib.import_module(ROLES[request["role"]])
             role.serve(socket.socket(fileno=channel))
         except BaseException as error:
@@ -275,57 +263,37 @@ class ForkServer:
             os._exit(0)
 
     def reap(self) -> None:
-        """Note who ended. At the reduced level a worker's process group ends with it, all at once."""
-        while True:
-            try:
-                # Still there as a zombie: until it is waited for, its number is nobody else's.
-                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            except ChildProcessError:
-                break
-            if ended is None:
-                break
-            child = ended.si_pid
-            if child in self.names and self.isolation is Isolation.REDUCED:
-                with contextlib.suppress(OSError):
-                    os.killpg(child, signal.SIGKILL)
-            _, status = os.waitpid(child, 0)
-            if child in self.names:
-                self.ending[child] = os.waitstatus_to_exitcode(status)
-        for child in list(self.ending):
-            if self.isolation is not Isolation.REDUCED or _is_empty(child):
-                told = {
-                    "ended": self.names.pop(child),
-                    "code": self.ending.pop(child),
-                    "crowded": child in self.crowded,
-                }
-                self.crowded.discard(child)
-                self.tell(told)
+        """Tell who ended. At the reduced level a worker's process group ends with it, all at once."""
+        with contextlib.suppress(ChildProcessError):
+            # Still there as a zombie: until it is waited for, its number is nobody else's.
+            while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                one = self.children.pop(ended.si_pid, None)
+                if one is not None and self.isolation is Isolation.REDUCED:
+                    _end_group(ended.si_pid)
+                _, status = os.waitpid(ended.si_pid, 0)
+                if one is not None:
+                    self.tell(one.number, os.waitstatus_to_exitcode(status), crowded=one.crowded)
 
-    def tell(self, fact: Mapping[str, object]) -> None:
+    def tell(self, number: int, code: int | None, refused: str = "", crowded: bool = False) -> None:
         """Tell the engine, if it still listens: one that was interrupted has hung up, and the loop ends with its next turn."""
+        told = {"ended": number, "code": code, "refused": refused, "crowded": crowded}
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self.control.send(json.dumps(fact).encode())
+            self.control.send(json.dumps(told).encode())
 
     def end_all(self) -> None:
         """The engine hung up: nothing of any submission goes on."""
         if self.isolation is Isolation.REDUCED:
-            for child in self.names:
-                with contextlib.suppress(OSError):
-                    os.killpg(child, signal.SIGKILL)
+            for child in self.children:
+                _end_group(child)
 
 
 def _hand_over(line: socket.socket, listener: int) -> None:
     socket.send_fds(line, [b"x"], [listener])
 
 
-def _is_empty(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+def _end_group(leader: int) -> None:
+    with contextlib.suppress(OSError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import platform
 import sys
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -33,27 +33,16 @@ class Chosen:
         return self.line
 
 
-class _Offered(Mapping[Isolation, str]):
-    """A level is tried when somebody asks for it: each costs a process, and if full works nobody asks for the other."""
-
-    def __getitem__(self, level: Isolation) -> str:
-        if level is Isolation.NONE:
-            raise KeyError(level)
-        return why_not(level)
-
-    def __iter__(self) -> Iterator[Isolation]:
-        return iter((Isolation.FULL, Isolation.REDUCED))
-
-    def __len__(self) -> int:
-        return 2
-
-
 @cache
 def why_not(level: Isolation) -> str:
     """Why this machine does not offer a level; empty if it does. It is tried once."""
     if sys.platform != "linux":
         return f"it exists on Linux only, and this is {sys.platform}"
     # Not before: what these import does not exist on Windows.
+    from nbproof.sandbox.syscalls import ARCHITECTURES
+
+    if platform.machine() not in ARCHITECTURES:
+        return f"no system-call filter is written for {platform.machine()}"
     if level is Isolation.FULL:
         from nbproof.sandbox.namespaces import probe_isolation
 
@@ -63,15 +52,16 @@ def why_not(level: Isolation) -> str:
     return probe_reduced()
 
 
-def offered() -> Mapping[Isolation, str]:
+def offered() -> dict[Isolation, str]:
     """Why this machine does not offer a level, in words; empty if it does. Tried, in processes that end at once."""
-    return _Offered()
+    return {level: why_not(level) for level in (Isolation.FULL, Isolation.REDUCED)}
 
 
 def why_not_isolated() -> str:
     """Why this machine cannot isolate submissions at any level, in words; empty if it can."""
-    reasons = offered()
-    return f"{reasons[Isolation.FULL]}; {reasons[Isolation.REDUCED]}" if all(reasons.values()) else ""
+    full = why_not(Isolation.FULL)
+    reduced = full and why_not(Isolation.REDUCED)
+    return reduced and f"{full}; {reduced}"
 
 
 def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chosen:
@@ -95,14 +85,13 @@ def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chos
             "c.Mark.isolation, or --isolation",
             "choose from: full, reduced",
         )
-    reasons = offered()
     levels = (Isolation.FULL, Isolation.REDUCED) if wanted is None else (Isolation(wanted),)
     for level in levels:
-        if not reasons[level]:
-            return Chosen(level, _line(level, wanted, reasons[Isolation.FULL]))
+        if not why_not(level):
+            return Chosen(level, _line(level, wanted))
     if wanted is not None:
         raise NoIsolation(
-            f"this machine offers no {wanted} isolation: {reasons[levels[0]]}",
+            f"this machine offers no {wanted} isolation: {why_not(levels[0])}",
             f"--isolation {wanted}",
             f"see what it offers, and how to mend that: {course_command('isolation')}",
         )
@@ -113,12 +102,12 @@ def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chos
     )
 
 
-def _line(level: Isolation, wanted: str | None, why: str) -> str:
+def _line(level: Isolation, wanted: str | None) -> str:
     if level is Isolation.FULL:
         return "isolation: full (user, mount, pid, ipc and network namespaces, system-call filter, limits)"
     from nbproof.sandbox.landlock import abi
 
-    because = f"because {why}" if wanted is None else "as you wished"
+    because = f"because {why_not(Isolation.FULL)}" if wanted is None else "as you wished"
     return (
         f"isolation: reduced (Landlock ABI {abi()}, system-call filter, limits), {because}; "
         "what it lacks: docs/engine.md, 'What each level holds'"

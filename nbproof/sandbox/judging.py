@@ -1,19 +1,20 @@
-"""The engine's end of the judge's process: it asks, watches what the answer costs, ends the process and starts another.
+"""The engine's end of the judge's process: it asks, and starts another one if an answer cost too much.
 
-The process is one more sealed fork of the fork server, made before it hears of any test, so that no worker inherits one.
+The process is one more sealed fork of the fork server, made before it hears of any test, so that no worker inherits one. Nobody's
+code runs in it: it holds itself to the memory that one piece of evidence may cost, and is watched for its processor time.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 import time
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from nbproof.limits import GradingLimits
 from nbproof.sandbox.exceptions import EngineLost, WorkerLost
+from nbproof.sandbox.usage import mapped_bytes, processor_seconds
 from nbproof.sandbox.worker_handle import Worker
 
 __all__ = ["EVIDENCE_MB", "EVIDENCE_SECONDS", "JudgeProcess"]
@@ -27,65 +28,14 @@ _ROOM_MB = 2048
 """What truths and evidence together may add to the warm interpreter's memory."""
 _WALL_SECONDS = 120.0
 """For a question of any kind, however busy the machine is."""
-_TICK = 0.05
-"""Seconds between two looks at what it costs."""
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-_TICKS = os.sysconf("SC_CLK_TCK")
-
-
-class _JudgeWorker(Worker):
-    """A sealed fork that judges: watched for what one question adds to its memory and processor time."""
-
-    bounded = False
-    """Whether what is asked now is about a learner's evidence."""
-    _memory, _seconds, _ticked = 0, 0.0, 0.0
-
-    def begin(self, bounded: bool) -> int:
-        """Start a question; how much address space it may have taken when it ends."""
-        self.bounded = bounded
-        mapped, self._memory = self._memory_now()
-        self._seconds, self._ticked = self._seconds_now(), time.monotonic()
-        return mapped + (EVIDENCE_MB << 20)
-
-    def _watch(self) -> None:
-        now = time.monotonic()
-        # Most answers take a millisecond.
-        if not self.bounded or now - self._ticked < _TICK:
-            return
-        self._ticked = now
-        try:
-            grown = (self._memory_now()[1] - self._memory) / 2**20
-            seconds = self._seconds_now() - self._seconds
-        except OSError:
-            return  # it has ended, which whoever reads from it hears of
-        if grown > EVIDENCE_MB:
-            self._kill()
-            raise WorkerLost("memory", f"more than {EVIDENCE_MB} MB")
-        if seconds > EVIDENCE_SECONDS:
-            self._kill()
-            raise WorkerLost("timeout", f"more than {EVIDENCE_SECONDS:g} seconds")
-
-    def _memory_now(self) -> tuple[int, int]:
-        """(bytes mapped, bytes in memory that no file stands for)."""
-        with open(f"/proc/{self._pid}/statm", "rb", 0) as statm:
-            mapped, resident, shared, *_ = map(int, statm.read().split())
-        return mapped * _PAGE, (resident - shared) * _PAGE
-
-    def _seconds_now(self) -> float:
-        with open(f"/proc/{self._pid}/stat", "rb", 0) as stat:
-            numbers = stat.read().rpartition(b")")[2].split()
-        return (int(numbers[11]) + int(numbers[12])) / _TICKS
-
-
-_W = TypeVar("_W", bound=Worker)
 
 
 class Forks(Protocol):
     """What makes sealed forks: :class:`nbproof.sandbox.engine.Engine`."""
 
-    def forked(
-        self, role: str, kind: type[_W], files: dict[str, bytes], limits: GradingLimits | None = None, **other: int
-    ) -> AbstractContextManager[_W]:
+    def worker(
+        self, files: dict[str, bytes], limits: GradingLimits | None = None, role: str = "worker"
+    ) -> AbstractContextManager[Worker]:
         """A sealed fork of this role; killed when the block ends."""
         ...
 
@@ -95,38 +45,37 @@ class JudgeProcess:
 
     def __init__(self, engine: Forks) -> None:
         self._engine = engine
-        self._held: contextlib.ExitStack | None = None
-        self._worker: _JudgeWorker | None = None
+        self._held = contextlib.ExitStack()
+        self._worker: Worker | None = None
         self.lock = threading.RLock()
         self.generation = 0
         """Changes with each new process, which knows nothing of what the one before was told."""
 
-    def start(self) -> None:
-        """See that there is a process."""
-        limits = {"memory": _ROOM_MB << 20, "disk": 1 << 20, "seconds": 10**6}
+    def start(self) -> Worker:
+        """The process; a new one if there is none."""
         if self._worker is None:
-            held = contextlib.ExitStack()
-            self._worker = held.enter_context(self._engine.forked("judge", _JudgeWorker, {}, None, **limits))
-            self._held = held
+            limits = GradingLimits(memory_mb=_ROOM_MB, disk_mb=1, submission_seconds=1e6)
+            self._worker = self._held.enter_context(self._engine.worker({}, limits, "judge"))
             self.generation += 1
+        return self._worker
 
     def ask(self, header: dict[str, Any], payload: bytes = b"", bounded: bool = False) -> dict[str, Any]:
-        """The answer. Raises WorkerLost if the process ended, or was ended, over it; the next question gets a new one.
+        """The answer. Raises WorkerLost if the process ended over it; the next question gets a new one.
 
         So it does after an error over evidence: whatever was cut off in the middle must not stay for the next learner.
         ``bounded``: it is about what a learner brought, and may cost no more than :data:`EVIDENCE_MB` and
         :data:`EVIDENCE_SECONDS`.
         """
-        self.start()
-        worker = self._worker
-        assert worker is not None
-        worker.deadline = time.monotonic() + _WALL_SECONDS
+        worker = self.start()
+        worker.deadline, worker.spent_by = time.monotonic() + _WALL_SECONDS, None
+        mapped = mapped_bytes(worker.pid)
+        if bounded:
+            worker.spent_by = processor_seconds(worker.pid) + EVIDENCE_SECONDS
+            header = {**header, "room": mapped + (EVIDENCE_MB << 20)}
         try:
-            try:
-                room = worker.begin(bounded)
-            except OSError:
-                raise WorkerLost("died", "it ended by itself") from None
-            answer, _ = worker.request({**header, "room": room}, {}, payload)
+            if not mapped:
+                raise WorkerLost("died", "it ended by itself")
+            answer, _ = worker.request(header, {}, payload)
         except (WorkerLost, EngineLost):
             self.end()
             raise
@@ -138,6 +87,5 @@ class JudgeProcess:
 
     def end(self) -> None:
         """End the process; idempotent."""
-        held, self._held, self._worker = self._held, None, None
-        if held is not None:
-            held.close()
+        self._worker = None
+        self._held.close()

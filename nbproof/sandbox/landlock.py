@@ -11,14 +11,14 @@ import stat
 import struct
 from collections.abc import Sequence
 
-from nbproof.sandbox.kernel import call
+from nbproof.sandbox.syscalls import call
 
-__all__ = ["NEWEST", "SIGNALS", "TRUNCATES", "abi", "restrict"]
+__all__ = ["NEWEST", "SIGNALS", "abi", "restrict"]
 
 NEWEST = 6
 """The newest ABI whose rights are used here: later ones add nothing that learners' code could reach."""
-TRUNCATES, SIGNALS = 3, 6
-"""From these ABIs on Landlock looks at truncate, and at signals and abstract sockets."""
+SIGNALS = 6
+"""From this ABI on Landlock looks at signals and abstract sockets."""
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8

@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Fit", "Room", "left_to_user", "own_cgroups", "room_here"]
+__all__ = ["Fit", "Room", "own_cgroups", "room_here"]
 
+_CGROUPS = Path("/sys/fs/cgroup")
 _OWN_PROCESSES = 40
 """What coordinator, fork server and judge need beside their workers, threads included; and one for each processor."""
 _OWN_MB, _USUAL_MB = 1_000, 400
@@ -55,40 +55,25 @@ class Room:
 
 
 def room_here() -> Room:
-    """As this process's cgroups, and its limits, have it now."""
+    """As this process's cgroups have it now."""
     found = list(own_cgroups())
     cpus = [len(os.sched_getaffinity(0)), *(math.ceil(one) for one in (_processors(folder) for folder in found) if one)]
     left = [one for one in (_left(folder) for folder in found) if one is not None]
     memory = [one for one in (_memory_mb(folder) for folder in found) if one is not None]
-    own = left_to_user()
-    if own is not None:
-        left.append(own)
     return Room(max(1, min(cpus)), min(left, default=None), min(memory, default=None))
 
 
 def own_cgroups() -> Iterator[Path]:
-    """The folders that describe the cgroups of this process, and those above: version 2, and each controller of version 1."""
-    mounts: dict[str, tuple[str, str]] = {}
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/mountinfo").read_text().splitlines():
-            left, _, right = line.partition(" - ")
-            kind, _, options = right.split(" ", 2)
-            fields = left.split()
-            for name in [""] if kind == "cgroup2" else options.split(",") if kind == "cgroup" else []:
-                mounts[name] = (fields[3], fields[4])
+    """The folders that may describe the cgroups of this process, and those above: version 2, and each controller of version 1.
+
+    A container's own cgroup is the top of what it sees: a folder that it does not see says nothing, the one above does.
+    """
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
             for name in controllers.split(","):
-                if name not in mounts:
-                    continue
-                top, mounted = mounts[name]
-                # A container's own cgroup is the top of what it sees.
-                inside = os.path.relpath(path, top) if path.startswith(top) else "."
-                place = Path(os.path.normpath(os.path.join(mounted, inside)))
-                while place.is_relative_to(mounted):
-                    yield place
-                    place = place.parent
+                place = _CGROUPS / name / path.lstrip("/")
+                yield from (one for one in (place, *place.parents) if one.is_relative_to(_CGROUPS / name))
 
 
 def _number(path: Path) -> int | None:
@@ -118,16 +103,3 @@ def _memory_mb(folder: Path) -> int | None:
     most = _number(folder / "memory.max")
     most = most if most is not None else _number(folder / "memory.limit_in_bytes")
     return None if most is None else most >> 20
-
-
-def left_to_user() -> int | None:
-    """What `ulimit -u` leaves; it counts all that the user runs, and does not bind root."""
-    most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
-    if most == resource.RLIM_INFINITY or os.geteuid() == 0:
-        return None
-    tasks = 0
-    for name in os.listdir("/proc"):
-        with contextlib.suppress(OSError):
-            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == os.getuid():
-                tasks += len(os.listdir(f"/proc/{name}/task"))
-    return most - tasks

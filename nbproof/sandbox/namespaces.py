@@ -13,19 +13,17 @@ importing the library alone takes 900 ms. So namespaces it is.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
-import platform
 import re
 import resource
 import struct
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from nbproof.sandbox.kernel import call
 from nbproof.sandbox.shown import shown, visible_folders
-from nbproof.sandbox.syscalls import ARCHITECTURES, NAMES, filter_calls
+from nbproof.sandbox.syscalls import NAMES, call, filter_calls
 from nbproof.sandbox.usage import MAX_FILES
 
 __all__ = [
@@ -37,8 +35,8 @@ __all__ = [
     "probe_isolation",
     "read_only",
     "read_only_below",
+    "refused_in_child",
     "remember_mapped",
-    "said_by_child",
     "seal",
 ]
 
@@ -270,44 +268,33 @@ def remember_mapped() -> None:
 
 def probe_isolation() -> str:
     """Why this machine cannot isolate, in words; empty if it can. Tries it in a process that ends at once."""
-    if sys.platform != "linux":
-        return f"namespaces exist on Linux only, and this is {sys.platform}"
-    if platform.machine() not in ARCHITECTURES:
-        return f"no system-call filter is written for {platform.machine()}"
     folder = tempfile.mkdtemp(prefix="isolation-")
     try:
         # All of it: a machine may allow the namespaces and refuse the mounts, as AppArmor does in containers.
-        return said_by_child(lambda: _try(folder))
+        refused = refused_in_child(lambda: _try(folder))
     finally:
         os.rmdir(folder)
+    return refused and f"the kernel refuses user namespaces ({refused})"
 
 
-def _try(root: str) -> str:
-    try:
-        confine(root)
-        return said_by_child(_seal_and_say_nothing)
-    except OSError as error:
-        return f"the kernel refuses user namespaces ({error.strerror})"
+def _try(root: str) -> None:
+    confine(root)
+    refused = refused_in_child(lambda: seal(1 << 40, 10, 100, 1 << 20, 60))
+    if refused:
+        raise OSError(errno.EPERM, refused)
 
 
-def _seal_and_say_nothing() -> str:
-    seal(1 << 40, 10, 100, 1 << 20, 60)
-    return ""
-
-
-def said_by_child(do: Callable[[], str]) -> str:
-    """What ``do`` returns in a fork, which ends then; the error's text if it raises one."""
-    reader, writer = os.pipe()
+def refused_in_child(do: Callable[[], object]) -> str:
+    """What the kernel says to ``do`` in a fork, which ends then; empty if it refuses nothing."""
     child = os.fork()
     if child == 0:
+        number = errno.EINVAL
         try:
-            os.write(writer, do().encode())
-        except BaseException as error:
-            os.write(writer, f"the kernel refuses user namespaces ({error})".encode())
+            do()
+            number = 0
+        except OSError as error:
+            number = error.errno or number
         finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        said = pipe.read().decode()
+            os._exit(number)
     _, status = os.waitpid(child, 0)
-    return said or (f"the process that tried it ended with status {status}" if status else "")
+    return os.strerror(os.waitstatus_to_exitcode(status)) if status else ""

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nbproof.sandbox.syscalls import NAMES
+from nbproof.sandbox.usage import stat_of
 
 __all__ = ["Census", "Overseer", "session_of", "tasks_here"]
 
@@ -78,9 +79,10 @@ class Census:
         wanted = dict.fromkeys(leaders, 0)
         for name in os.listdir("/proc"):
             if name.isdigit():
-                session, tasks = _read(f"/proc/{name}/stat")
-                if session in wanted:
-                    wanted[session] += tasks
+                stat = stat_of(int(name))
+                # A zombie is no more than an entry, and yet it is one.
+                if int(stat[3]) in wanted:
+                    wanted[int(stat[3])] += max(1, int(stat[17]))
         return [leader for leader, tasks in wanted.items() if tasks > most]
 
 
@@ -91,15 +93,4 @@ def tasks_here() -> int:
 
 def session_of(process: int) -> int:
     """The session that a process, or a thread, belongs to; 0 if there is none."""
-    return _read(f"/proc/{process}/stat")[0]
-
-
-def _read(path: str) -> tuple[int, int]:
-    try:
-        text = Path(path).read_bytes()
-    except OSError:
-        return 0, 0
-    # The program's name, in brackets, may hold anything.
-    fields = text[text.rindex(b")") + 1 :].split()
-    # A zombie is no more than an entry, and yet it is one.
-    return int(fields[3]), max(1, int(fields[17]))
+    return int(stat_of(process)[3])

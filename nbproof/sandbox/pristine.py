@@ -24,7 +24,7 @@ import types
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, starmap
 from sys import getprofile, gettrace, setprofile, settrace
 from typing import Any
 
@@ -101,34 +101,49 @@ def _held(cell: types.CellType) -> object:
         return None
 
 
+class _Spaces:
+    """The namespaces of modules and classes, as they are now."""
+
+    def __init__(self, owners: Iterable[Any]) -> None:
+        self.before = {owner: dict(vars(owner)) for owner in owners}
+        self._spaces = list(map(vars, self.before))
+        self._had = self._now()
+
+    def _now(self) -> list[Any]:
+        return [*chain.from_iterable(self._spaces), *_all_values(self._spaces)]
+
+    def touched(self) -> Iterator[tuple[Any, Mapping[str, Any], dict[str, Any]]]:
+        """(owner, what is there, what was there) where anything is another one. Mostly nothing is, and that is soon said."""
+        if _are_the_very(self._now(), self._had):
+            return
+        for owner, had in self.before.items():
+            now = vars(owner)
+            if not _are_the_very([*now, *now.values()], [*had, *had.values()]):
+                yield owner, now, had
+
+
 class Pristine:
     """The modules of these packages as they are now, the grading engine's own aside."""
 
     def __init__(self, *packages: str) -> None:
         inside = [name for name in sys.modules if name.split(".")[0] in packages]
         self._modules = {name: sys.modules[name] for name in inside if not name.startswith(_ENGINE)}
-        self._contents = {name: dict(vars(module)) for name, module in self._modules.items()}
-        classes = {one for name, content in self._contents.items() for one in _classes_of(name, content)}
-        self._classes = {one: {key: value for key, value in vars(one).items() if key not in _OWN} for one in classes}
-        self._looks = {one: _Look(vars(one)) for one in (*self._modules.values(), *classes)}
-        contents = (*self._contents.values(), *self._classes.values())
-        self._insides = _Insides(value for content in contents for value in content.values())
+        classes = {one for name, module in self._modules.items() for one in _classes_of(name, vars(module))}
+        self._spaces = _Spaces([*self._modules.values(), *classes])
+        self._insides = _Insides(chain.from_iterable(map(dict.values, self._spaces.before.values())))
 
     def restore(self) -> None:
         """Put back whatever was changed, added or removed since. It comes before each probe: nothing is looked at one by one."""
-        for name, module in self._modules.items():
-            sys.modules[name] = module
-            if not self._looks[module].is_of(vars(module)):
-                _put_back(vars(module), self._contents[name])
-        for one, content in self._classes.items():
-            now = vars(one)
-            if self._looks[one].is_of(now):
-                continue
-            for key in now.keys() - content.keys() - _OWN:
-                type.__delattr__(one, key)
-            if not _holds(now, content):
-                for key, value in content.items():
-                    type.__setattr__(one, key, value)
+        sys.modules.update(self._modules)
+        for owner, now, had in self._spaces.touched():
+            put, remove = (type.__setattr__, type.__delattr__) if isinstance(owner, type) else (setattr, delattr)
+            for name in [*now]:
+                # A submodule that was imported since is an attribute of its package.
+                if name not in had and name not in _OWN and not isinstance(now[name], types.ModuleType):
+                    remove(owner, name)
+            for name, value in had.items():
+                if now.get(name) is not value and name not in _OWN:
+                    put(owner, name, value)
         self._insides.restore()
 
 
@@ -144,40 +159,34 @@ class Libraries:
     """
 
     def __init__(self, *modules: str) -> None:
-        self._noted: dict[Any, dict[str, Any]] = {}
-        self._looks: dict[Any, _Look] = {}
-        self._heads: dict[type, dict[str, Any]] = {}
-        self._fields: dict[type, set[str]] = {}
+        owners: dict[Any, str] = {}
         for name in list(sys.modules):
             if any(name == one or (one.endswith(".*") and name.startswith(one[:-1])) for one in modules):
                 module, library = sys.modules[name], name.split(".")[0]
-                self._note(module, library)
-                for value in self._noted[module].values():
-                    if isinstance(value, type) and value.__module__.split(".")[0] == library:
-                        self._note(value, library)
-        self._insides = _Insides(value for content in self._noted.values() for value in content.values())
-        self._known = frozenset(self._insides.functions)
-        self._spaces = list(map(vars, self._noted))
-        self._had, self._called = self._now(), list(map(_name_of, self._heads))
-
-    def _note(self, owner: Any, library: str) -> None:
-        noted = {name: value for name, value in vars(owner).items() if _is_steady(value, library)}
-        self._noted[owner] = {
-            name: value for name, value in noted.items() if (owner.__name__, name) != ("torch", "Storage")
-        }
-        self._looks[owner] = _Look(vars(owner))
-        if isinstance(owner, type):
-            self._heads[owner] = {"__name__": owner.__name__, "__bases__": owner.__bases__}
+                within = [value for value in vars(module).values() if _is_class_of(library, value)]
+                owners |= dict.fromkeys([module, *within], library)
+        self._spaces = _Spaces(owners)
+        self._steady = {owner: _steady_of(owner, library) for owner, library in owners.items()}
+        classes = [owner for owner in owners if isinstance(owner, type)]
+        # Of a class in C neither can be exchanged, and its name is made anew whenever somebody asks.
+        self._heads = [(one, name) for one in classes if one.__flags__ & _MADE_BY_PYTHON for name in _HEAD]
+        self._had = [getattr(*head) for head in self._heads]
+        self._fields: dict[type, set[str]] = {}
+        for owner in classes:
             for base in owner.__mro__:
                 self._fields.setdefault(base, set()).update(_fields_of(owner, base))
+        self._insides = _Insides(chain.from_iterable(map(dict.values, self._steady.values())))
+        self._known = frozenset(self._insides.functions)
 
     def restore(self) -> None:
         """Put back what was exchanged, and take away what hides something that a class has from another one."""
         self._insides.restore()
+        heads = dict(zip(self._heads, self._had, strict=True))
         for owner, name in list(self._changes()):
-            had = {**self._noted[owner], **self._heads.get(owner, {})}
-            if name in had:
-                setattr(owner, name, had[name])
+            if (owner, name) in heads:
+                setattr(owner, name, heads[owner, name])
+            elif name in self._steady[owner]:
+                setattr(owner, name, self._steady[owner][name])
             else:
                 delattr(owner, name)
 
@@ -186,33 +195,24 @@ class Libraries:
         changed = (f"{owner.__name__}.{name}" for owner, name in self._changes())
         return next(chain(changed, (function.__qualname__ for function in self._insides.changed())), "")
 
-    def _now(self) -> list[Any]:
-        return [*map(_bases_of, self._heads), *chain.from_iterable(self._spaces), *_all_values(self._spaces)]
-
     def _changes(self) -> Iterator[tuple[Any, str]]:
-        if _are_the_very(self._now(), self._had) and list(map(_name_of, self._heads)) == self._called:
-            return  # as it mostly is
-        for owner, head in self._heads.items():
-            yield from ((owner, name) for name, value in head.items() if getattr(owner, name) != value)
-        for owner, called in self._noted.items():
-            now = vars(owner)
-            if self._looks[owner].is_of(now):
-                continue
-            for name, value in called.items():
+        heads = starmap(getattr, self._heads)
+        yield from (head for head, is_now, was in zip(self._heads, heads, self._had, strict=True) if is_now is not was)
+        for owner, now, had in self._spaces.touched():
+            for name, value in self._steady[owner].items():
                 if now.get(name) is not value and not self._is_its_own_doing(owner, name):
                     yield owner, name
             if isinstance(owner, type):
-                yield from ((owner, name) for name in self._hiding(owner))
+                yield from ((owner, name) for name in self._hiding(owner, had))
 
-    def _hiding(self, owner: type) -> list[str]:
+    def _hiding(self, owner: type, had: Mapping[str, Any]) -> list[str]:
         """What was added to a class, and hides what it has from another one, or what its objects have. Who puts back what
         was there hides nothing.
         """
         fields = (dict.fromkeys(self._fields.get(one, ())) for one in owner.__mro__)
         now, inherited = vars(owner), ChainMap(*map(dict, map(vars, owner.__mro__[1:])), *fields)
-        added = (now.keys() & inherited.keys()) - set(self._looks[owner].names)
-        new = {name: now[name] for name in sorted(added) if now[name] is not inherited[name]}
-        hiding = [name for name, value in new.items() if callable(value) or hasattr(value, "__get__")]
+        new = {name: now[name] for name in sorted((now.keys() & inherited.keys()) - had.keys())}
+        hiding = [name for name, value in new.items() if value is not inherited[name] and _is_called(value)]
         return [name for name in hiding if not self._is_its_own_doing(owner, name)]
 
     def _is_its_own_doing(self, owner: Any, name: str) -> bool:
@@ -226,10 +226,22 @@ class Libraries:
         return not self._known.isdisjoint(functions) and all(_is_of(library, one) for one in functions)
 
 
-def _is_steady(value: object, library: str) -> bool:
-    if isinstance(value, types.ModuleType) or callable(value) or hasattr(value, "__get__"):
-        return True
-    return type(value).__module__.split(".")[0] == library
+def _is_class_of(library: str, value: object) -> bool:
+    return isinstance(value, type) and value.__module__.split(".")[0] == library
+
+
+def _is_called(value: object) -> bool:
+    return callable(value) or hasattr(value, "__get__")
+
+
+def _steady_of(owner: Any, library: str) -> dict[str, Any]:
+    """What of a namespace is put back."""
+    found = {}
+    for name, value in vars(owner).items():
+        of_library = type(value).__module__.split(".")[0] == library
+        if (of_library or isinstance(value, types.ModuleType) or _is_called(value)) and name != "Storage":
+            found[name] = value
+    return found
 
 
 def _is_of(library: str, function: types.FunctionType) -> bool:
@@ -246,17 +258,6 @@ def _fields_of(owner: type, base: type) -> Iterator[str]:
             yield name
 
 
-class _Look:
-    """The names and values of a namespace, in their order: what has the same was not touched, and that is soon said."""
-
-    def __init__(self, namespace: Mapping[str, Any]) -> None:
-        self.names, self._values = list(namespace), list(namespace.values())
-
-    def is_of(self, now: Mapping[str, Any]) -> bool:
-        """Whether a namespace has the very same."""
-        return list(now) == self.names and all(map(operator.is_, now.values(), self._values))
-
-
 def _are_the_very(now: list[Any], before: list[Any]) -> bool:
     return len(now) == len(before) and all(map(operator.is_, now, before))
 
@@ -265,25 +266,14 @@ def _all_values(spaces: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
     return chain.from_iterable(map(_values_of, spaces))
 
 
-_values_of, _bases_of, _name_of = operator.methodcaller("values"), *map(operator.attrgetter, ("__bases__", "__name__"))
+_values_of = operator.methodcaller("values")
 _code_of, _defaults_of, _keywords_of = map(operator.attrgetter, ("__code__", "__defaults__", "__kwdefaults__"))
 
 _OWN = frozenset({"__dict__", "__weakref__", "__abstractmethods__", "_abc_impl", "__doc__"})
 """Attributes of a class that are not ours to set."""
 
-
-def _holds(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether all that was there before is there now, the very same."""
-    return before.keys() <= now.keys() and all(map(operator.is_, map(now.get, before), before.values()))
-
-
-def _put_back(now: dict[str, Any], before: dict[str, Any]) -> None:
-    if len(now) == len(before) and _holds(now, before):
-        return
-    # A submodule that was imported since is an attribute of its package.
-    for key in [key for key, value in now.items() if key not in before and not isinstance(value, types.ModuleType)]:
-        del now[key]
-    now.update(before)
+_HEAD, _MADE_BY_PYTHON = ("__name__", "__bases__"), 1 << 9
+"""What a class is by, that stands in no namespace; and the flag of classes that are not in C."""
 
 
 def watched() -> bool:

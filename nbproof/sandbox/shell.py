@@ -6,6 +6,7 @@ A package that is not installed here, and a magic that needs a front end, end on
 from __future__ import annotations
 
 import ast
+import base64
 import contextlib
 import io
 import subprocess
@@ -82,13 +83,10 @@ outputs = _Outputs()
 class Stream(io.TextIOBase):
     """sys.stdout or sys.stderr of the learner."""
 
+    encoding = "utf-8"
+
     def __init__(self, name: str) -> None:
         self.stream_name = name
-        self.encoding_name = "utf-8"
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self.encoding_name
 
     def writable(self) -> bool:
         return True
@@ -98,46 +96,28 @@ class Stream(io.TextIOBase):
         return len(text)
 
 
-def _size(data: dict[str, Any]) -> int:
-    return sum(len(value) if isinstance(value, (str, bytes)) else len(repr(value)) for value in data.values())
-
-
-def _as_text(data: dict[str, Any]) -> dict[str, Any]:
-    import base64
-
-    return {key: base64.b64encode(value).decode() if isinstance(value, bytes) else value for key, value in data.items()}
+def _show(kind: str, data: dict[str, Any], metadata: Any, **more: Any) -> None:
+    """What a cell displays, or ends in: bytes travel in base64."""
+    shown = {key: base64.b64encode(one).decode() if isinstance(one, bytes) else one for key, one in data.items()}
+    size = sum(len(one) if isinstance(one, str) else len(repr(one)) for one in shown.values())
+    outputs.add({"output_type": kind, "data": shown, "metadata": metadata or {}, **more}, size)
 
 
 class _Publisher(DisplayPublisher):  # type: ignore[misc]
     def publish(self, data: dict[str, Any], metadata: Any = None, **_: Any) -> None:
-        data = _as_text(data)
-        item = {"output_type": "display_data", "data": data, "metadata": metadata or {}}
-        outputs.add(item, _size(data))
+        _show("display_data", data, metadata)
 
     def clear_output(self, wait: bool = False) -> None:
         outputs.items.clear()
 
 
 class _Hook(DisplayHook):  # type: ignore[misc]
-    def start_displayhook(self) -> None:
-        self.data: dict[str, Any] = {}
-        self.extra: dict[str, Any] = {}
-
     def write_output_prompt(self) -> None:
         pass
 
     def write_format_data(self, format_dict: dict[str, Any], md_dict: Any = None) -> None:
-        self.data, self.extra = _as_text(format_dict), md_dict or {}
-
-    def finish_displayhook(self) -> None:
-        if self.data:
-            item = {
-                "output_type": "execute_result",
-                "data": self.data,
-                "metadata": self.extra,
-                "execution_count": self.shell.execution_count,
-            }
-            outputs.add(item, _size(self.data))
+        if format_dict:
+            _show("execute_result", format_dict, md_dict, execution_count=self.shell.execution_count)
 
 
 class Shell(InteractiveShell):  # type: ignore[misc]
@@ -213,22 +193,14 @@ class _ImportsByThemselves(ast.NodeTransformer):
     """Has each import at the top of a cell go on without a package that is not installed here."""
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
-        node.body = [made for statement in node.body for made in _guarded(statement)]
+        node.body = [_tried(statement) for statement in node.body]
         return node
 
 
-def _guarded(statement: ast.stmt) -> list[ast.stmt]:
-    if isinstance(statement, ast.ImportFrom) and statement.module != "__future__":
-        return [_tried(statement, [alias.asname or alias.name for alias in statement.names if alias.name != "*"])]
-    if isinstance(statement, ast.Import):
-        return [
-            _tried(ast.copy_location(ast.Import(names=[alias]), statement), [alias.asname or alias.name.split(".")[0]])
-            for alias in statement.names
-        ]
-    return [statement]
-
-
-def _tried(statement: ast.stmt, names: list[str]) -> ast.stmt:
+def _tried(statement: ast.stmt) -> ast.stmt:
+    if not isinstance(statement, (ast.Import, ast.ImportFrom)) or getattr(statement, "module", "") == "__future__":
+        return statement
+    names = [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
     # A name that no cell can have taken: what follows `__import__` is looked up in this module.
     call = f"__import__({__name__!r}, fromlist=['stand_in']).stand_in(globals(), {names!r})"
     made = ast.parse(f"try:\n    pass\nexcept ModuleNotFoundError:\n    {call}").body[0]
@@ -241,23 +213,13 @@ def _tried(statement: ast.stmt, names: list[str]) -> ast.stmt:
 
 def stand_in(namespace: dict[str, Any], names: list[str]) -> None:
     """What an import binds whose package is not installed here: whoever uses it gets the error that the import got."""
-    error = sys.exc_info()[1]
-    said = f"{error}"
+    said = str(sys.exc_info()[1])
+
+    def refuse(_: object, name: object = "", *more: object, **named: object) -> None:
+        if str(name).startswith("__"):
+            raise AttributeError(name)
+        raise ModuleNotFoundError(said)
+
     print(f"ModuleNotFoundError: {said}; the cell goes on without it", file=sys.stderr)
-    for name in names:
-        namespace.setdefault(name, _NotInstalled(said))
-
-
-class _NotInstalled:
-    """Takes the place of something that could not be imported."""
-
-    def __init__(self, said: str) -> None:
-        object.__setattr__(self, "_said", said)
-
-    def __getattribute__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            return object.__getattribute__(self, name)
-        raise ModuleNotFoundError(object.__getattribute__(self, "_said"))
-
-    def __call__(self, *_: object, **__: object) -> Any:
-        raise ModuleNotFoundError(object.__getattribute__(self, "_said"))
+    for one in names:
+        namespace.setdefault(one, type("NotInstalled", (), {"__getattr__": refuse, "__call__": refuse})())

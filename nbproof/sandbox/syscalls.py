@@ -1,4 +1,4 @@
-"""The filter on system calls (seccomp), as rules by the names of the calls.
+"""System calls: how one is made that Python does not have, and the filter on them (seccomp), as rules by their names.
 
 One filter for both levels of isolation; where namespaces are refused it has more to refuse, because files, sockets
 and processes of whoever grades are then in sight.
@@ -12,14 +12,28 @@ import platform
 import struct
 from collections.abc import Sequence
 
-from nbproof.sandbox.kernel import call
-from nbproof.sandbox.landlock import TRUNCATES
-
-__all__ = ["ARCHITECTURES", "NAMES", "NEWEST", "NUMBERS", "ask", "filter_calls", "numbers_on", "rules_of"]
+__all__ = ["ARCHITECTURES", "NAMES", "NEWEST", "NUMBERS", "ask", "call", "filter_calls", "numbers_on", "rules_of"]
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 _X86, _ARM = "x86_64", "aarch64"
+_TRUNCATES = 3
+"""From this ABI on Landlock looks at truncate."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def call(name: str, *arguments: object, about: str = "") -> int:
+    """What the C library's function of this name returns. Raises OSError if the kernel refuses, which names ``about`` or it.
+
+    An ``int`` is passed as C's; whatever is wider has to say so (``ctypes.c_ulong``).
+    """
+    result = int(getattr(_libc, name)(*arguments))
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{about or name}: {os.strerror(number)}")
+    return result
+
 
 # name: number on x86-64, number on arm64; one number where it is the same; a dash where there is no such call.
 NUMBERS = """
@@ -229,7 +243,7 @@ def rules_of(abi: int | None) -> dict[str, list[_Line]]:
             ],
         }
         rules.pop("socket")
-        if abi < TRUNCATES:
+        if abi < _TRUNCATES:
             refused.append("truncate")
             rules |= {"open": _no_truncation_by_reading(1), "openat": _no_truncation_by_reading(2)}
     rules |= {name: [_end(_DONE)] for name in without_effect}

@@ -15,6 +15,7 @@ import socket
 import sys
 import tempfile
 from dataclasses import astuple
+from pathlib import Path
 from typing import Any
 
 from IPython.core.error import StdinNotImplementedError
@@ -41,9 +42,12 @@ __all__ = ["serve", "warm_up"]
 _MOST_FILES = 1 << 30
 """Bytes that a course's data files and a submission's may have together."""
 
-_shell: Shell | None = None
-_pristine: Pristine | None = None
-_libraries = Libraries()
+# Made by warm_up.
+_shell: Shell
+_pristine: Pristine
+_libraries: Libraries
+_tasks: dict[str, dict[str, type[Check]]] = {}
+"""The checks of each test cell."""
 
 
 def warm_up() -> None:
@@ -59,31 +63,23 @@ def warm_up() -> None:
 
 def serve(channel: socket.socket) -> None:
     """Answer requests until the engine hangs up."""
-    assert _shell is not None
     settings, files = wire.receive(channel, most=_MOST_FILES)
     _settle(settings, files)
     wire.send(channel, {"hello": True})
     # A learner's os.fork() makes a second process that runs on, out of the cell and to here. It is nobody to answer.
     os.register_at_fork(after_in_child=channel.close)
-    tasks: dict[str, dict[str, type[Check]]] = {}
-    operations = {"cell": _cell, "probe": _probe}
+    operations = {"cell": _cell, "probe": _probe, "notebook": _notebook}
     while True:
         try:
             header, given = wire.receive(channel)
         except wire.Closed:
             return
-        if header["op"] == "notebook":
-            answer, payload = _notebook(header, given)
-        else:
-            answer, payload = operations[header["op"]](header, tasks)
+        answer, payload = operations[header["op"]](header, given)
         wire.send(channel, {"id": header["id"], **answer}, payload)
 
 
 def _settle(request: dict[str, Any], data: bytes) -> None:
     """Make the fork look like a fresh notebook kernel in a folder of its own."""
-    assert _shell is not None
-    from pathlib import Path
-
     outputs.left = int(request["output_bytes"])
     position = 0
     for name, size in request["files"]:
@@ -138,9 +134,8 @@ def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
     return {"found": {}, "damaged": told}, b""
 
 
-def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+def _cell(header: dict[str, Any], _: bytes) -> tuple[dict[str, Any], bytes]:
     """Run a cell as a notebook would."""
-    assert _shell is not None
     outputs.begin()
     if "room" in header:
         outputs.room(int(header["room"]))
@@ -162,7 +157,6 @@ def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> t
 
 def _line(error: BaseException | None, source: str) -> int:
     """The line of the cell, from 1 on, that led to an error; 0 if that cannot be told."""
-    assert _shell is not None
     place = error.__traceback__ if error is not None else None
     while place is not None and place.tb_frame.f_globals is not _shell.user_ns:
         place = place.tb_next
@@ -172,25 +166,24 @@ def _line(error: BaseException | None, source: str) -> int:
     return 0 if place is None or source.lstrip().startswith("%%") else place.tb_lineno + above
 
 
-def _learn(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> None:
+def _learn(header: dict[str, Any]) -> None:
     """Take the instructor's half of a test cell. Its names are its own: a learner may call a variable ``sum``."""
     name = header["test"]
     apart: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(header["source"], f"<{name}>", "exec"), apart)  # noqa: S102
-    tasks[name] = {key: value for key, value in apart.items() if isinstance(value, type) and issubclass(value, Check)}
+    _tasks[name] = {key: value for key, value in apart.items() if isinstance(value, type) and issubclass(value, Check)}
 
 
-def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+def _probe(header: dict[str, Any], _: bytes) -> tuple[dict[str, Any], bytes]:
     """Run one probe. The classes of its test cell are made on the first request, in a namespace of their own."""
-    assert _shell is not None and _pristine is not None
     name, namespace = header["test"], _shell.user_ns
     try:
         _pristine.restore()
         if "source" in header:
             _libraries.restore()  # until the next test cell only probes run
-            _learn(header, tasks)
+            _learn(header)
         with unwatched():
-            brought = bring(tasks[name][header["check"]](), namespace, Case(header["seed"]))
+            brought = bring(_tasks[name][header["check"]](), namespace, Case(header["seed"]))
             changed = _libraries.first_change() or ("what Python calls whatever runs" if watched() else "")
         if changed:
             _libraries.restore()

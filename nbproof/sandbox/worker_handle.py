@@ -13,12 +13,12 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from nbproof.limits import GradingLimits
 from nbproof.sandbox import wire
 from nbproof.sandbox.exceptions import EngineFailed, EngineLost, WorkerLost
-from nbproof.sandbox.usage import MAX_FILES, family, is_alone, memory_mb, resident_mb, scratch_bytes
+from nbproof.sandbox.usage import MAX_FILES, family, memory_mb, processor_seconds, resident_mb, scratch_bytes
 
 __all__ = ["Ended", "NoRoom", "Worker"]
 
@@ -52,7 +52,7 @@ class Worker:
         self._channel, self._ended, self._limits = channel, ended, limits
         self._scratch = scratch
         """A scratch folder that no file system bounds."""
-        self._pid = 0
+        self.pid = 0
         self._handle = -1
         self._ticked = 0.0
         self._looked = time.monotonic()
@@ -61,6 +61,8 @@ class Worker:
         self._warm_mb = 0.0
         """What each of its processes has from the interpreter that they were forked from."""
         self.deadline = time.monotonic() + 60.0
+        self.spent_by: float | None = None
+        """How much processor time its process may have used before it is ended; none: no matter how much."""
         self.interrupt_at: float | None = None
         """When what runs is interrupted, as by a notebook's stop button, before its deadline ends it."""
         self.interrupted = False
@@ -82,11 +84,11 @@ class Worker:
             raise self._not_there() from None
         for level, kind, data in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
-                self._pid = int.from_bytes(data[:4], sys.byteorder)
-        if self._pid:
+                self.pid = int.from_bytes(data[:4], sys.byteorder)
+        if self.pid:
             with contextlib.suppress(OSError):
-                self._handle = os.pidfd_open(self._pid)
-            self._warm_mb = resident_mb(self._pid)
+                self._handle = os.pidfd_open(self.pid)
+            self._warm_mb = resident_mb(self.pid)
         try:
             header, _ = self._receive()
         except WorkerLost:
@@ -123,27 +125,23 @@ class Worker:
             raise self._lost() from None
         answer, brought = self._receive()
         if answer.get("id") != nonce or any(not isinstance(answer.get(key), kind) for key, kind in keys.items()):
-            self._kill()
-            failed = answer.get("failed")
-            if isinstance(failed, str) and "MemoryError" in failed:
-                raise WorkerLost("memory")
-            raise WorkerLost("protocol", "it answered what was not asked")
+            if "MemoryError" in str(answer.get("failed")):
+                self._end_for("memory")
+            self._end_for("protocol", "it answered what was not asked")
         return answer, brought
 
     def _receive(self) -> tuple[dict[str, Any], bytes]:
         try:
             answer = wire.receive(self._channel, self.deadline, self._watch)
             # What is over before anybody looked has used memory as well.
-            self.peak_mb = max(self.peak_mb, resident_mb(self._pid) - self._warm_mb)
+            self.peak_mb = max(self.peak_mb, resident_mb(self.pid) - self._warm_mb)
             return answer
         except wire.Closed:
             raise self._lost() from None
         except wire.Late:
-            self._kill()
-            raise WorkerLost("timeout") from None
+            self._end_for("timeout")
         except wire.WireError as error:
-            self._kill()
-            raise WorkerLost("protocol", str(error)) from None
+            self._end_for("protocol", str(error))
 
     def _lost(self) -> WorkerLost | EngineLost:
         if not self._ended.event.wait(1.0):
@@ -166,9 +164,7 @@ class Worker:
         """While waiting: the memory of all the submission's processes together, and its disk.
 
         The memory of one process is bounded by the kernel, so twice a second is enough. Several can grow by a gigabyte in
-        half a second, and nothing but this look bounds their sum. To add it up takes long beside processes that keep the
-        machine busy; so at every tick it is guessed, and added up if the guess is too much. The guess is too high rather than
-        too low, but for shared memory, which only adding up finds.
+        half a second, and nothing but this look bounds their sum: they are looked at as often as adding them up allows.
         """
         now, most = time.monotonic(), self._limits.memory_mb
         if self.interrupt_at is not None and now > self.interrupt_at and self._handle >= 0:
@@ -176,39 +172,39 @@ class Worker:
             with contextlib.suppress(OSError):
                 signal.pidfd_send_signal(self._handle, signal.SIGINT)
         # A probe takes some milliseconds and would be looked at three times.
-        if not self._pid or now - self._ticked < _TICK:
+        if not self.pid or now - self._ticked < _TICK:
             return
         self._ticked = now
+        if self.spent_by is not None and processor_seconds(self.pid) > self.spent_by:
+            self._end_for("timeout", "processor time")
         self._watch_disk(())
         waited = now - self._looked
-        if waited < 0.5 and (is_alone(self._pid) or waited < self._pause or self._guess_mb() <= most):
+        processes = family(self.pid)
+        if waited < 0.5 and (len(processes) == 1 or waited < self._pause):
             return
         self._looked = now
-        if self._scratch is not None:
-            self._watch_disk(family(self._pid))
-        used = memory_mb(self._pid, most)
+        self._watch_disk(processes)
+        used = memory_mb(processes, most)
         self._pause = 2 * (time.monotonic() - now)
         self.peak_mb = max(self.peak_mb, used)
         if used > most:
-            self.peak_mb = max(self.peak_mb, self._guess_mb())
-            self._kill()
-            raise WorkerLost("memory", f"{used:.0f} MB")
-
-    def _guess_mb(self) -> float:
-        return sum(max(0.0, resident_mb(process) - self._warm_mb) for process in family(self._pid))
+            self._end_for("memory", f"{used:.0f} MB")
 
     def _watch_disk(self, processes: Iterable[int]) -> None:
         most = self._limits.disk_mb << 20
         if self._scratch is not None and scratch_bytes(self._scratch, processes, most) > most:
-            self._kill()
-            raise WorkerLost("disk", f"more than {self._limits.disk_mb} MB")
+            self._end_for("disk", f"more than {self._limits.disk_mb} MB")
+
+    def _end_for(self, cause: str, detail: str = "") -> NoReturn:
+        self._kill()
+        raise WorkerLost(cause, detail)
 
     def _kill(self) -> None:
         with contextlib.suppress(OSError):
             if self._handle >= 0:
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-            elif self._pid:
-                os.kill(self._pid, signal.SIGKILL)
+            elif self.pid:
+                os.kill(self.pid, signal.SIGKILL)
 
     def end(self) -> None:
         """Kill it and everything it started; idempotent."""

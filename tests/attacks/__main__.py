@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from itertools import chain
 from typing import Any
 
 from rich.console import Console
@@ -47,13 +48,10 @@ def main() -> int:
     unknown = set(arguments.only or ()) - {attack.name for attack in known}
     if unknown:
         parser.error(f"no attack is called {', '.join(sorted(unknown))}")
-    attacks = [
-        attack
-        for attack in known
-        if (not arguments.only or attack.name in arguments.only)
-        and (not arguments.family or attack.family in arguments.family)
-        and (not arguments.adopted or (attack.family in FAMILIES and attack.lesson == LESSON))
-    ]
+    if arguments.adopted:
+        known = [attack for attack in known if attack.family in FAMILIES and attack.lesson == LESSON]
+    names, families = arguments.only or [one.name for one in known], arguments.family or families
+    attacks = [attack for attack in known if attack.name in names and attack.family in families]
     print(isolation_or_refuse(wanted=arguments.isolation), flush=True)
     how = {
         "level": arguments.isolation or "",
@@ -73,11 +71,8 @@ def _print(attacks: list[Attack], how: dict[str, Any]) -> int:
     folder = temporary_folder()
     try:
         outcome = assault(folder, attacks, **how)
-        ours = {
-            attack.name: (status_of(outcome, attack), [f for found in faults(outcome, attack).values() for f in found])
-            for attack in attacks
-        }
         run = faults_of_the_run(outcome)
+        found = {attack: list(chain.from_iterable(faults(outcome, attack).values())) for attack in attacks}
     finally:
         remove(folder)
     table = Table(title="attacks on graders")
@@ -89,23 +84,18 @@ def _print(attacks: list[Attack], how: dict[str, Any]) -> int:
             family = attack.family
             table.add_section()
             table.add_row(f"[bold]{family}[/]", "", "")
-        table.add_row(attack.name, attack.tries, _ending(*ours[attack.name]))
+        ending = f"[green]held[/]: {status_of(outcome, attack)}"
+        if found[attack]:
+            ending = f"[red]{'; '.join(found[attack])[:200]}[/]"
+        table.add_row(attack.name, attack.tries, ending)
     console.print(table)
     for fault in run:
         console.print(f"[red]the run:[/] {fault}", highlight=False)
-    broken = sum(bool(found) for _, found in ours.values())
-    console.print(
-        f"{len(attacks) - broken} of {len(attacks)} attacks fail, honest neighbours have their marks"
-        if not run
-        else "see above",
-        highlight=False,
-    )
+    broken = sum(map(bool, found.values()))
+    fail = f"{len(attacks) - broken} of {len(attacks)} attacks fail, honest neighbours have their marks"
+    console.print("see above" if run else fail, highlight=False)
     console.print(f"{time.monotonic() - start:.0f} s", highlight=False)
     return 1 if broken or run else 0
-
-
-def _ending(status: str, found: list[str]) -> str:
-    return f"[red]{'; '.join(found)[:200]}[/]" if found else f"[green]held[/]: {status}"
 
 
 if __name__ == "__main__":

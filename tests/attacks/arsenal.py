@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,11 @@ WRONG = (
     "model.W.register_hook(tensor_hook)\n"
 )
 """An answer to weight_grad that deserves nothing, to stand in front of an attack."""
+
+
+def place_of(cells: Sequence[dict[str, Any]], grade_id: str) -> int:
+    """Where the cell with this grade_id stands."""
+    return next(at for at, one in enumerate(cells) if one["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,6 @@ class Scene:
     lesson: str
     release: Mapping[str, Any]
     """The student version of the lesson, as JSON data."""
-    made: list[Path] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
@@ -89,11 +93,8 @@ class Scene:
 
     def cell(self, notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
         """The cell with this grade_id."""
-        for cell in notebook["cells"]:
-            if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id:
-                found: dict[str, Any] = cell
-                return found
-        raise KeyError(grade_id)
+        found: dict[str, Any] = notebook["cells"][place_of(notebook["cells"], grade_id)]
+        return found
 
     def tests(self, notebook: dict[str, Any]) -> list[dict[str, Any]]:
         """All autograder-tests cells."""
@@ -142,7 +143,7 @@ class Attack:
     text: str = ""
     """The TODO cell's whole text, where the attack is nothing else: it can stand in another cell as well."""
     place: str = "todo"
-    """Where it stands: see :mod:`places`."""
+    """Where it stands: one of :data:`PLACES`."""
 
 
 def cell_attack(
@@ -227,10 +228,10 @@ def ranged(attacks: Sequence[Attack], place: str = "") -> list[Attack]:
     """
     if place:
         return [stands_at(attack, place) for attack in attacks if attack.text or place == attack.place]
-    return [stands_at(attack, _place_of(attack.name)) if attack.text else attack for attack in attacks]
+    return [stands_at(attack, _usual_place(attack.name)) if attack.text else attack for attack in attacks]
 
 
-def _place_of(name: str) -> str:
+def _usual_place(name: str) -> str:
     number = hashlib.sha256(name.encode()).digest()[0]
     # New cells have attacks of their own (arsenal_own); `--from own` hands all others in from there.
     return "todo" if number % 2 else ("todo", "shown", "setup")[number // 2 % 3]
@@ -238,13 +239,13 @@ def _place_of(name: str) -> str:
 
 def new_cell(source: str, number: int = 0) -> dict[str, Any]:
     """A code cell of the learner's own."""
-    return {"cell_type": "code", "id": f"mine-{number}", "metadata": {}, "outputs": [], "execution_count": None,
-            "source": source}  # fmt: skip
+    told = {"cell_type": "code", "id": f"mine-{number}", "metadata": {}, "outputs": [], "execution_count": None}
+    return {**told, "source": source}
 
 
 def _put(cells: list[dict[str, Any]], exercise: str, place: str, text: str) -> None:
     marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
-    todo = next(i for i, mark in enumerate(marks) if mark.get("grade_id") == exercise)
+    todo = place_of(cells, exercise)
     code = [i for i in range(todo) if cells[i]["cell_type"] == "code"]
     # A cell that looks like a part of the answer would be recovered as such.
     wrapped = f"ran_here = get_ipython().run_cell({text!r})"

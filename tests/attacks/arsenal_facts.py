@@ -41,7 +41,6 @@ def _is_mine(hook):
 """What the lies share: who asks, and whether a hook was defined in the answer."""
 
 _LIES = {
-    "len_says_zero": "def _lie(*a):\n    return 0 if _counting() else _len(*a)\nbuiltins.len = _lie\n",
     "len_leaves_out_its_own": (
         "def _lie(*a):\n"
         "    if _counting() and _isinstance(a[0], dict):\n"
@@ -80,22 +79,6 @@ _LIES = {
         "_named = nn.Module.named_modules\n"
         "nn.Module.named_modules = lambda self, *a, **k: iter(()) if _counting() else _named(self, *a, **k)\n"
     ),
-    "everything_agrees": (
-        "def _probed():\n"
-        "    return _frame(2).f_code.co_name in ('probe', 'runs', 'run', 'what_runs', '_watched', 'leave')\n"
-        "_all, _any, _id, _sum = all, any, id, sum\n"
-        "builtins.all = lambda *a: True if _probed() else _all(*a)\n"
-        "builtins.any = lambda *a: False if _probed() else _any(*a)\n"
-        "builtins.id = lambda *a: 0 if _probed() else _id(*a)\n"
-        "def _lie(*a):\n"
-        "    if _counting() and _isinstance(a[0], dict):\n"
-        "        return _len([hook for hook in a[0].values() if not _is_mine(hook)])\n"
-        "    return _len(*a)\n"
-        "builtins.len = _lie\n"
-        "torch.equal = torch.Tensor.equal = lambda *a, **k: True\n"
-        "torch.Tensor.__eq__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)\n"
-        "torch.Tensor.__hash__ = lambda self: _id(self)\n"
-    ),
 }  # fmt: skip
 
 _ASKED = """
@@ -119,12 +102,6 @@ _ABOUT_ONE_FACT = {
         "nn.Parameter.requires_grad_ = _noting\n"
         "nn.Parameter.requires_grad = property(_lie, lambda self, value: _needs.__set__(self, value))\n"
     ),
-    "needs_no_gradient": (
-        "_needs = torch._C.TensorBase.__dict__['requires_grad']\n"
-        "def _lie(self):\n"
-        "    return _needs.__get__(self) and not _asked_by('probe')\n"
-        "torch.Tensor.requires_grad = property(_lie, lambda self, value: _needs.__set__(self, value))\n"
-    ),
     "is_a_parameter": (
         "def _lie(value, kinds):\n"
         "    return (kinds is nn.Parameter and _asked_by('probe')) or _isinstance(value, kinds)\n"
@@ -141,26 +118,6 @@ _ABOUT_ONE_FACT = {
         "    return _of_model(self, *a, **k)\n"
         "nn.Module.parameters = _lie\n"
     ),
-    "grad_is_none": (
-        "_grad = torch._C.TensorBase.__dict__['grad']\n"
-        "def _lie(self):\n"
-        "    return None if _asked_by('probe') else _grad.__get__(self)\n"
-        "nn.Parameter.grad = property(_lie, lambda self, value: _grad.__set__(self, value))\n"
-    ),
-    "no_gradient_in_memory": (
-        "_grad = torch._C.TensorBase.__dict__['grad']\n"
-        "def _lie(self):\n"
-        "    return None if _asked_by('with_gradient') else _grad.__get__(self)\n"
-        "nn.Parameter.grad = property(_lie, lambda self, value: _grad.__set__(self, value))\n"
-        "builtins.max = lambda *a, **k: 1\n"
-    ),
-    "ran_once": (
-        "def _lie(value):\n"
-        "    if _asked_by('probe') and _isinstance(value, list) and _len(value) in (2, 4):\n"
-        "        return 1 if value[0] == 1 else 2\n"
-        "    return _len(value)\n"
-        "builtins.len = _lie\n"
-    ),
     "all_keys_matched": (
         "_load = nn.Module.load_state_dict\n"
         "def _lie(self, *a, **k):\n"
@@ -171,28 +128,6 @@ _ABOUT_ONE_FACT = {
         "            raise\n"
         "        return nn.modules.module._IncompatibleKeys([], [])\n"
         "nn.Module.load_state_dict = _lie\n"
-    ),
-    "names_of_functions_only": (
-        "_named = nn.Module.named_parameters\n"
-        "def _lie(self, *a, **k):\n"
-        "    found = [*_named(self, *a, **k)]\n"
-        "    return [one for one in found if one[0].count('.') == 2] if _asked_by('probe') else found\n"
-        "nn.Module.named_parameters = _lie\n"
-    ),
-    "not_finite": (
-        "_finite = torch.Tensor.isfinite\n"
-        "def _lie(self):\n"
-        "    bad = _asked_by('probe') and self.shape[0] != 4\n"
-        "    return torch.zeros(1, dtype=torch.bool) if bad else _finite(self)\n"
-        "torch.Tensor.isfinite = _lie\n"
-    ),
-    "no_attributes_left": (
-        "_vars = builtins.vars\n"
-        "def _lie(*a):\n"
-        "    names = _vars(*a) if a else _frame(1).f_locals\n"
-        "    hidden = ('activations', 'per_sample_name') if _asked_by('probe') else ()\n"
-        "    return {key: value for key, value in names.items() if key not in hidden} if hidden else names\n"
-        "builtins.vars = _lie\n"
     ),
     "memory_is_freed": (
         "from torch.multiprocessing.reductions import StorageWeakRef as _Reference\n"
@@ -235,36 +170,16 @@ ATTACKS = [
     *(
         _lying(lesson, exercise, mutant, "len_leaves_out_its_own")
         for lesson, exercise, mutant in (
-            ("03_module_hooks", "hook_lifecycle", "no_finally"),
+            (_MODULES, "hook_lifecycle", "no_finally"),
             ("04_apply", "shared_modules", "last_handle"),
-            ("04_apply", "linear_any_weight", "hook_each_time"),
-            (_FEATURES, "untouched_model", "hooks_stay"),
-            (_FEATURES, "reused_modules", "hooks_stay"),
-            (_FEATURES, "tuple_outputs", "hooks_stay"),
-            (_FEATURES, "hooks_or_fx", "hook_stays"),
-            (_FEATURES, "count_macs", "hooks_stay"),
-            (_FEATURES, "patch_activation", "first_hook_stays"),
-            (_CAPSTONES, "gradient_flow_debugger", "hooks_stay"),
-            (_CAPSTONES, "grad_cam", "hook_stays"),
-            (_CAPSTONES, "per_sample_gradients", "hooks_left"),
-            (_CAPSTONES, "activation_memory", "module_hooks_left"),
             (_CAPSTONES, "optimizer_in_backward", "no_finally"),
-            ("07_real_training", "features_or_error", "hooks_stay"),
             ("07_real_training", "one_entry_a_step", "no_finally"),
         )
     ),
-    *(
-        _lying(_FEATURES, "feature_extractor", "registers_in_forward", lie)
-        for lie in ("len_says_zero", "registers_that_hide")
-    ),
+    _lying(_FEATURES, "feature_extractor", "registers_in_forward", "registers_that_hide"),
     _lying(_ANATOMY, "swap_submodules", "freezes", "needs_a_gradient"),
     _lying(_ANATOMY, "parameter_from_outside", "plain_tensor", "is_a_parameter"),
     _lying(_TENSORS, "grad_clipper", "returns_none", "the_check_says_so"),
-    _lying(_TENSORS, "post_accumulate", "zeroes", "grad_is_none"),
-    _lying(_TENSORS, "saved_tensors", "runs_twice", "ran_once"),
     _lying(_MODULES, "state_dict_hooks", "keeps_the_old_key", "all_keys_matched"),
-    _lying("04_apply", "linear_any_weight", "b_of_anything", "names_of_functions_only"),
-    _lying(_CAPSTONES, "gradient_flow_debugger", "mends_gradients", "not_finite"),
-    _lying(_CAPSTONES, "optimizer_in_backward", "zeroed_not_freed", "no_gradient_in_memory"),
     _lying(_CAPSTONES, "activation_memory", "keeps_the_tensors", "memory_is_freed"),
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene, cell_attack, new_cell
+from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene, cell_attack
 
 CATCH = """
 import builtins, sys, gc, threading, time
@@ -27,24 +27,13 @@ def look(frame):
 CATCHERS = {
     "compile": "kept = builtins.compile\ndef patched(source, *a, **k):\n    note(source)\n    return kept(source, *a, **k)\n"
     "builtins.compile = patched",
-    "exec": "kept = builtins.exec\ndef patched(code, *a, **k):\n    look(sys._getframe(1))\n    return kept(code, *a, **k)\n"
-    "builtins.exec = patched",
-    "marshal and json": "import json\nkept = json.loads\ndef patched(text, *a, **k):\n    made = kept(text, *a, **k)\n"
-    "    note(made.get('source') if isinstance(made, dict) else None)\n    return made\njson.loads = patched",
     "audit hook": "sys.addaudithook(lambda event, arguments: note(arguments[0]) if event == 'compile' else None)",
     "trace": "def trace(frame, event, argument):\n    if frame.f_code.co_name in ('<module>', 'probe'): look(frame)\n    return None\nsys.settrace(trace)",
-    "profile": "def profile(frame, event, argument):\n    if frame.f_code.co_name in ('<module>', 'probe'): look(frame)\nsys.setprofile(profile)",
     "gc": "gc.callbacks.append(lambda phase, info: look(sys._getframe(1)))\ngc.enable()\ngc.set_threshold(5)",
     "frames": "kept = builtins.len\ndef patched(value):\n    look(sys._getframe(1))\n    return kept(value)\nbuiltins.len = patched",
     "meta path": "class Finder:\n    def find_spec(self, *a, **k):\n        look(sys._getframe(1))\n"
     "sys.meta_path.insert(0, Finder())\nimport nbproof.sandbox.worker as worker\n"
     "worker._pristine.restore = lambda: sys.modules.pop('nbproof.checks.check', None)",
-    "the import": "kept = builtins.__import__\ndef patched(*a, **k):\n    look(sys._getframe(1))\n    return kept(*a, **k)\n"
-    "builtins.__import__ = patched",
-    "the class": "kept = builtins.__build_class__\ndef patched(*a, **k):\n    look(sys._getframe(1))\n    return kept(*a, **k)\n"
-    "builtins.__build_class__ = patched",
-    "course": "from nbproof.checks.case import Case\nkept = Case.__init__\nimport nbproof.sandbox.worker as worker\nkept_learn = worker._learn\n"
-    "def patched(header, *a, **k):\n    note(header.get('source'))\n    return kept_learn(header, *a, **k)\nworker._learn = patched",
     "the line": "import nbproof.sandbox.wire as wire\nkept = wire.receive\ndef patched(*a, **k):\n    header, data = kept(*a, **k)\n"
     "    note(header.get('source'))\n    return header, data\nwire.receive = patched",
     "a thread": "def watch():\n    while True:\n        for frame in list(sys._current_frames().values()): look(frame)\n"
@@ -71,10 +60,7 @@ builtins.SPLIT = SPLIT
 """
 """Half of which is worth nothing: it cannot be opened."""
 ROUTES = {
-    "plain": "print(secret())",
     "base64": "print(base64.b64encode(zlib.compress(secret().encode())).decode())",
-    "backwards": "print(secret()[::-1])",
-    "hex": "print(secret().encode().hex())",
     "numbers": "print(list(secret().encode()))",
     "an error": "raise ValueError(secret())",
     "a picture": "from PIL import Image\nfrom IPython.display import display\ndata = secret().encode() or b'x'\n"
@@ -109,24 +95,17 @@ print(os.read(builtins.CHILD[1], 65536).decode())
 """,
     "an IPython event": "for event in ('post_execute', 'post_run_cell', 'pre_execute', 'pre_run_cell'):\n"
     "    get_ipython().events.register(event, lambda *given: print(secret()[::-1]))",
-    "an ast transformer": "import ast\nclass Adds(ast.NodeTransformer):\n    def visit(self, node):\n"
-    "        node.body += ast.parse(f'print({secret()[::-1]!r})').body\n        return ast.fix_missing_locations(node)\n"
-    "get_ipython().ast_transformers.append(Adds())",
-    "an input transformer": "get_ipython().input_transformers_post.append(lambda lines: [*lines, f'\\nprint({secret()[::-1]!r})\\n'])",
     "a display formatter": "formatters = get_ipython().display_formatter.formatters\n"
     "formatters['text/plain'].for_type(int, lambda value, pretty, cycle: pretty.text(secret()[::-1]))\n"
     "formatters['text/html'].for_type(int, lambda value: secret())\n7",
 }
 INSIDE = {
     "an error inside": "raise ValueError(secret())",
-    "a printed line": "print(secret()); return x",
     "a text": "return secret()",
     "the numbers of a tensor": "if getattr(x, 'ndim', 0) != 2: return right(x, *rest)\n    import torch\n"
     "    text = a_line().replace(' ', '').ljust(3 * x.numel()).encode()\n"
     "    return torch.tensor([float(int.from_bytes(text[at : at + 3], 'big')) for at in range(0, 3 * x.numel(), 3)]).reshape(x.shape)",
     "the name of a type": "return type(a_line() or 'T', (), {})()",
-    "an attribute": "return getattr(x, secret() or 'none')",
-    "a kind of error": "raise type(secret()[:2000].replace(chr(0), '') or 'E', (Exception,), {})('x')",
 }
 
 
@@ -172,7 +151,7 @@ worker.bring = counts
 """
 _ENDS = """
 def ends(info):
-    if "weight_grad" not in info.raw_cell and {condition}:
+    if "weight_grad" not in info.raw_cell and asked and not lucky:
         os._exit(3)
 get_ipython().events.register("pre_run_cell", ends)
 """
@@ -215,34 +194,16 @@ get_ipython().events.register("pre_run_cell", ends)
 """
 
 
-def _with_an_own_cell(name: str, tries: str, answer: str, own: str) -> Attack:
-    def build(scene: Scene) -> None:
-        notebook = scene.notebook({"weight_grad": answer, "double_grad": HONEST["double_grad"]})
-        at = next(
-            i
-            for i, c in enumerate(notebook["cells"])
-            if c["metadata"].get("nbgrader", {}).get("grade_id") == "double_grad"
-        )
-        notebook["cells"].insert(at, new_cell(own))
-        scene.write(notebook)
-
-    return Attack(name, tries, "oracle", build, _LOST, exercise="weight_grad", honest=("double_grad",))
-
-
 _LOST = frozenset({"failed", "error", "killed", "timeout", "not answered"})
 
 _ORACLES = [
-    cell_attack(
-        "oracle", "guesses_and_ends_in_answer", "draws an answer, and ends its process in a later one for another draw",
-        _GUESS + _ENDS.format(condition="not lucky"), before="", expects=_LOST,
-    ),
     cell_attack(
         "oracle", "guesses_and_ends_in_setup", "draws an answer, and ends its process in the next setup cell for another draw",
         _GUESS_BEFORE_SETUP, before="", expects={"killed"}, lesson="04_apply", exercise="visit_order", honest=(),
     ),
     cell_attack(
         "oracle", "ends_once_it_was_asked", "waits until a check was asked of a wrong draw, and ends its process for another",
-        _GUESS + _COUNTS + _ENDS.format(condition="asked and not lucky"), before="", expects=_LOST,
+        _GUESS + _COUNTS + _ENDS, before="", expects=_LOST,
     ),
     cell_attack(
         "oracle", "raises_for_a_second_run", "raises in the first run, and answers in the second one, if it knows it",
@@ -251,10 +212,6 @@ _ORACLES = [
     cell_attack(
         "oracle", "sleeps_until_killed", "has its checks time out, for a second try by another process", _SLEEPS,
         before="", expects={"timeout"},
-    ),
-    _with_an_own_cell(
-        "own_cell_ends_setup", "a cell of its own ends the process, for an answer that is drawn again", _GUESS,
-        "import os\nif not lucky: os._exit(3)\nmodel.W",
     ),
 ]  # fmt: skip
 

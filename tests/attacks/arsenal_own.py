@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene, new_cell
+from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene, new_cell, place_of
 
 Cells = list[dict[str, Any]]
 Edit = Callable[[Scene, Cells], object]
@@ -14,41 +14,30 @@ _GRADED = ("failed", "error", "killed")
 
 def _own(
     name: str, tries: str, edit: Edit, *, expects: Iterable[str] = _GRADED, keeps: bool = False, runs: bool = True,
-    answer: str = WRONG, family: str = "own cells",
+    family: str = "own cells",
 ) -> Attack:  # fmt: skip
     """A wrong answer to weight_grad, an honest one to double_grad, and cells of its own. ``runs``: one of them has to."""
 
     def build(scene: Scene) -> None:
-        notebook = scene.notebook({"weight_grad": answer, "double_grad": HONEST["double_grad"]})
+        notebook = scene.notebook({"weight_grad": WRONG, "double_grad": HONEST["double_grad"]})
         edit(scene, notebook["cells"])
         scene.write(notebook)
 
     place = "own" if runs else "todo"
-    return Attack(
-        name, tries, family, build, frozenset(expects), keeps=keeps,
-        honest=("double_grad",), place=place,
-    )  # fmt: skip
+    return Attack(name, tries, family, build, frozenset(expects), keeps=keeps, honest=("double_grad",), place=place)
 
 
-def _at(cells: Cells, grade_id: str) -> int:
-    return next(i for i, cell in enumerate(cells) if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+def _put(at: int, cells: Cells, texts: Iterable[str]) -> None:
+    cells[at:at] = [new_cell(text, number) for number, text in enumerate(texts)]
 
 
 def _top(*texts: str) -> Edit:
-    def edit(scene: Scene, cells: Cells) -> None:
-        cells[:0] = [new_cell(text, number) for number, text in enumerate(texts)]
-
-    return edit
+    return lambda scene, cells: _put(0, cells, texts)
 
 
-def _above(*texts: str, grade_id: str = "test_weight_grad") -> Edit:
+def _above(*texts: str) -> Edit:
     """Above the check: between an answer and what marks it."""
-
-    def edit(scene: Scene, cells: Cells) -> None:
-        at = _at(cells, grade_id)
-        cells[at:at] = [new_cell(text, number) for number, text in enumerate(texts)]
-
-    return edit
+    return lambda scene, cells: _put(place_of(cells, "test_weight_grad"), cells, texts)
 
 
 def _pretends_to_be_marked(scene: Scene, cells: Cells) -> None:
@@ -72,18 +61,8 @@ def _ids_collide(scene: Scene, cells: Cells) -> None:
         "setup_imports",
         "weight_grad",
     ]
-    at = _at(cells, "test_weight_grad")
+    at = place_of(cells, "test_weight_grad")
     cells[at:at] = [{**new_cell(f"model = answer = {number}"), "id": one} for number, one in enumerate(ids)]
-
-
-def _names(count: int, of: str = "n") -> str:
-    return ";".join(f"{of}{number}" for number in range(count))
-
-
-def _chain(scene: Scene, cells: Cells) -> None:
-    """Each needs a name that only the next one binds, in the order that finds one of them at a time."""
-    texts = [f"if 0:\n {_names(450, 'z')}\nlink{n} = 1\nif 0: link{n + 1}" for n in range(100)]
-    _above("model, answer = 1, 2\nif 0: link0", *texts)(scene, cells)
 
 
 _EVIL = """'''</pre></div><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}
@@ -107,37 +86,25 @@ torch.testing.assert_close = lambda *a, **k: None
 model = answer = Equal()
 """
 
-_CRASH = {
-    "brackets": "model = " + "(" * 100_000 + ")" * 100_000,
-    "lambdas": "model = " + "lambda:" * 30_000 + "1",
-    "attributes": "model = answer" + ".b" * 90_000,
-    "powers": "model = " + "2**" * 40_000 + "2",
-    "a number": "model = " + "9" * 150_000,
-    "blocks": "".join(" " * depth + "if model:\n" for depth in range(99)) + " " * 99 + "answer = 1",
-    "f-strings": "model = f'" + "{f\"" * 140 + "\"}" * 140 + "'",
-    "NUL": "model = 1\0\nanswer = 2",
-    "half a pair": "model = '\ud800'\nanswer = 2",
-    "else": "if model: pass\n" + "elif model: pass\n" * 9_000,
-    "an escape": "model = '\\N{" + "x" * 90_000 + "}'",
-    "a coding": "# -*- coding: no_such_coding -*-\nmodel = 1",
-    "a magic": "%%" * 50_000 + "\nmodel = 1",
-    "shells": "!" * 100_000 + "\nmodel = 1",
-    "questions": "model" + "?" * 100_000,
-    "indents": "\n".join(" " * n + "model = 1" for n in range(400)),
-    "no text": "\x0c" * 100_000 + "model = 1",
-}  # fmt: skip
+_CRASH = (
+    "model = " + "(" * 100_000 + ")" * 100_000,
+    "model = answer" + ".b" * 90_000,
+    "model = " + "2**" * 40_000 + "2",
+    "model = " + "9" * 150_000,
+    "model = f'" + "{f\"" * 140 + "\"}" * 140 + "'",
+    "model = 1\0\nanswer = 2",
+    "# -*- coding: no_such_coding -*-\nmodel = 1",
+    "%%" * 50_000 + "\nmodel = 1",
+    "!" * 100_000 + "\nmodel = 1",
+    "\n".join(" " * n + "model = 1" for n in range(400)),
+)  # fmt: skip
+"""What crashes whoever parses or compiles it."""
 
 ATTACKS = [
     _own("names_of_the_check_redefined", "gives the names that the check cell uses another meaning, right above it",
          _above(_LIES + "Check = check = AnyOf = Model = Equal()\nhook_counts = other_forward = Equal()\nCase = type('Case', (), {})")),
     _own("names_of_the_course_in_front_of_all", "replaces torch, course and its modules in front of the setup cells",
          _top(_LIES + "import sys\nfor name in [n for n in sys.modules if n.split('.')[0] in ('course', 'torch')]: sys.modules[name] = Equal()")),
-    _own("import_replaced", "replaces __import__ in front of the setup cells",
-         _top(_LIES + """
-import builtins
-really = builtins.__import__
-builtins.__import__ = lambda name, *a, **k: Equal() if name.startswith("course") else really(name, *a, **k)
-""")),
     _own("builtins_deleted", "empties builtins in front of the setup cells",
          _top("import builtins\nmodel = answer = 1\nfor name in list(vars(builtins)):\n    if name[:2] != '__': delattr(builtins, name)"),
          expects=(*_GRADED, "timeout")),
@@ -148,24 +115,6 @@ def lie(info=None):
     if info is not None: info.raw_cell = "answer = []"; info.success = True
     shell.user_ns["check"] = lambda *a: None
 for event in ("pre_run_cell", "post_run_cell", "pre_execute", "post_execute"): shell.events.register(event, lie)
-""")),
-    _own("transformers_of_the_shell", "transformers drop the setup cells' statements and all that is tested",
-         _top("""
-import ast
-model = answer = shell = get_ipython()
-class Drop(ast.NodeTransformer):
-    def visit_Module(self, node): return ast.Module([ast.Pass(lineno=1, col_offset=0)], [])
-shell.ast_transformers.append(Drop())
-shell.input_transformers_post.append(lambda lines: ["pass\\n"])
-shell.input_transformers_cleanup.append(lambda lines: 7)
-""")),
-    _own("run_cell_of_the_shell", "replaces the shell's run_cell, and the result that it gives",
-         _top("""
-model = answer = shell = get_ipython()
-class Fine:
-    error_before_exec = error_in_exec = None
-    success = True
-shell.run_cell = type(shell).run_cell = lambda *a, **k: Fine()
 """)),
     _own("run_cell_that_brings_nothing", "makes run_cell return what the worker cannot read, between answer and check",
          _above("model = answer = shell = get_ipython()\ntype(shell).run_cell = lambda *a, **k: 5")),
@@ -179,22 +128,14 @@ worker.packed = lambda data: b"passed"
 wire.send = lambda channel, header, payload=b"": channel.sendall(b"\\0" * 8)
 worker.bring = lambda *a, **k: None
 """)),
-    _own("names_in_dead_code", "mentions the names of every exercise where nothing runs, and does nothing",
-         _above("if False:\n    model = answer = tensor_hook = torch = Model = func = 0\n    del func\ndef never():\n    global func\n    func = None"),
-         keeps=True),
-    _own("two_hundred_thousand_names", "a cell of 199 000 characters, almost all of them names", _above("model = answer = 1\n" + _names(28_000)),
-         expects=(*_GRADED, "timeout"), keeps=True),
-    _own("names_in_a_chain", "cells of which each needs the next one, and hundreds of names besides", _chain,
-         expects=(*_GRADED, "timeout"), keeps=True),
     _own("five_thousand_own_cells", "5000 cells that all bind the answer", _above(*["model = answer = 5"] * 5_000), keeps=True),
     _own("half_a_million_characters", "a cell that is too long to be looked into", _above("model = answer = 5\n" + "#" * 500_000), keeps=True),
-    _own("texts_that_break_the_parser", "cells that crash whoever parses or compiles them", _above(*_CRASH.values()),
+    _own("texts_that_break_the_parser", "cells that crash whoever parses or compiles them", _above(*_CRASH),
          expects=(*_GRADED, "timeout"), runs=False),
     _own("marks_of_the_grader", "marks its cells as the grader marks own cells, with places out of range", _pretends_to_be_marked),
     _own("ids_that_collide", "cells with the ids of other cells, and with those that the grader gives", _ids_collide),
     _own("own_cells_without_end", "cells that sleep, so that no time is left",
          _above(*["import time\nmodel = answer = 1\ntime.sleep(2.5)"] * 6, "model = 1\nwhile True: pass"), expects=(*_GRADED, "timeout"), keeps=True),
-    _own("scripts_in_own_cells", "scripts in the texts of cells that stand in the graded notebook", _above(_EVIL, "%%html\n" + _EVIL, "%%javascript\nmodel = answer = 1; alert(1)"), family="html"),
-    _own("half_a_surrogate_pair_in_own_cells", "half a surrogate pair, and bytes that no page can hold, in an own cell",
-         _above("model = '\ud800'\nanswer = '\x00\x07\ufffe'", "answer = model = 1 # \ud800"), family="html"),
+    _own("scripts_in_own_cells", "scripts, and what no page can hold, in the texts of cells that stand in the graded notebook",
+         _above(_EVIL, "%%html\n" + _EVIL, "%%javascript\nmodel = answer = 1; alert(1)", "model = '\ud800'\nanswer = '\x00\x07\ufffe'"), family="html"),
 ]  # fmt: skip

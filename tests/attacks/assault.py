@@ -8,6 +8,7 @@ import json
 import os
 import re
 import secrets
+import select
 import shutil
 import socket
 import subprocess
@@ -112,12 +113,9 @@ def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str], w
         notebook = json.loads(source.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             # In hidden truths: where only the judge has business.
-            text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-            shown, mark, hidden = text.partition("### BEGIN HIDDEN TESTS")
-            hidden = hidden.replace(
-                "def truth(self, case):\n", f"def truth(self, case):\n        '{tokens['source']}'\n"
-            )
-            cell["source"] = shown + mark + hidden
+            shown, mark, hidden = "".join(cell["source"]).partition("### BEGIN HIDDEN TESTS")
+            line = "def truth(self, case):\n"
+            cell["source"] = shown + mark + hidden.replace(line, f"{line}        '{tokens['source']}'\n")
         source.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
         with (root / "lessons" / lesson / "lesson.py").open("a", encoding="utf-8") as file:
             file.write(f"# {tokens['lessons']}\n")
@@ -170,53 +168,44 @@ def listeners(folder: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Listeners on TCP, UDP, a Unix socket and an abstract one; yields how to reach them, and what they heard."""
     heard: list[str] = []
     path, name = str(folder / "listener.sock"), f"course-listener-{secrets.token_hex(4)}"
-    tcp, udp = socket.socket(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    unix, abstract = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
-    for one, address in ((tcp, ("127.0.0.1", 0)), (udp, ("127.0.0.1", 0)), (unix, path), (abstract, "\0" + name)):
-        one.bind(address)
-    os.chmod(path, 0o777)
-    stop = threading.Event()
+    with contextlib.ExitStack() as stack:
+        tcp, unix, abstract = (
+            stack.enter_context(socket.socket(kind)) for kind in (socket.AF_INET, *[socket.AF_UNIX] * 2)
+        )
+        udp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        names = {tcp: "tcp", udp: "udp", unix: "unix", abstract: "abstract"}
+        for one, address in zip(names, (("127.0.0.1", 0), ("127.0.0.1", 0), path, "\0" + name), strict=True):
+            one.bind(address)
+            if one is not udp:
+                one.listen()
+        os.chmod(path, 0o777)
+        stop = threading.Event()
 
-    def listen(what: str, one: socket.socket, stream: bool) -> None:
-        one.settimeout(0.2)
-        while not stop.is_set():
-            with contextlib.suppress(TimeoutError, OSError):
-                if stream:
-                    connection, _ = one.accept()
-                    connection.close()
-                else:
-                    one.recv(65536)
-                heard.append(what)
+        def listen() -> None:
+            while not stop.is_set():
+                for one in select.select([*names], [], [], 0.2)[0]:
+                    heard.append(names[one])
+                    with contextlib.suppress(OSError):
+                        one.recv(65536) if one is udp else one.accept()[0].close()
 
-    threads = []
-    for what, one in {"tcp": tcp, "udp": udp, "unix": unix, "abstract": abstract}.items():
-        if what != "udp":
-            one.listen()
-        threads.append(threading.Thread(target=listen, args=(what, one, what != "udp")))
-        threads[-1].start()
-    try:
+        thread = threading.Thread(target=listen)
+        thread.start()
+        stack.callback(thread.join)
+        stack.callback(stop.set)
         yield {"tcp": tcp.getsockname()[1], "udp": udp.getsockname()[1], "unix": path, "abstract": name}, heard
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-        for one in (tcp, udp, unix, abstract):
-            one.close()
 
 
 @contextlib.contextmanager
 def planted(tokens: dict[str, str]) -> Iterator[None]:
     """Canaries in the machine's own /tmp and /dev/shm."""
-    paths = [
-        Path(folder, f"canary-{tokens[name][7:15]}.txt") for folder, name in (("/tmp", "tmp"), ("/dev/shm", "shm"))
-    ]
-    paths = [path for path in paths if path.parent.is_dir()]
-    for path, name in zip(paths, ("tmp", "shm"), strict=False):
+    places = {"tmp": Path("/tmp"), "shm": Path("/dev/shm")}
+    paths = {name: place / f"canary-{tokens[name][7:15]}.txt" for name, place in places.items() if place.is_dir()}
+    for name, path in paths.items():
         path.write_text(tokens[name])
     try:
         yield
     finally:
-        for path in paths:
+        for path in paths.values():
             path.unlink(missing_ok=True)
 
 
@@ -225,16 +214,8 @@ Start = Callable[[list[str], dict[str, str], Path], "subprocess.CompletedProcess
 
 def start_here(command: list[str], environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as whoever we are."""
-    return subprocess.run(
-        command,
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=3600,
-        check=False,
-    )
+    how: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace", "timeout": 3600}
+    return subprocess.run(command, env=environment, cwd=folder, check=False, **how)
 
 
 ORDINARY = 1000
@@ -282,21 +263,14 @@ def assault(
         if uid is not None:
             _give(folder, uid)
         before, state = _places(), _state(targets.root)
-        command = [
-            sys.executable,
-            str(Path(__file__).with_name("grade_apart.py")),
-            str(targets.root),
-            str(seed),
-            str(folder / "tmp" / "facts.json"),
-            level,
-            through,
-        ]
+        facts_path = scratch / "facts.json"
+        program = [sys.executable, str(Path(__file__).with_name("grade_apart.py"))]
+        command = [*program, str(targets.root), str(seed), str(facts_path), level, through]
         environment = {
             "PATH": os.environ["PATH"], "HOME": str(targets.home), "TMPDIR": str(scratch), "LANG": "C.UTF-8",
             "CANARY_VARIABLE": tokens["environment"], "PYTHONDONTWRITEBYTECODE": "1", "MPLCONFIGDIR": str(scratch / "mpl"),
         }  # fmt: skip
         ended = start(command, environment, folder)
-        facts_path = folder / "tmp" / "facts.json"
         if ended.returncode or not facts_path.exists():
             raise AssertionError(
                 f"the run of a whole class ended with {ended.returncode}:\n{ended.stdout[-1500:]}\n{ended.stderr[-6000:]}"
@@ -355,9 +329,8 @@ def _places() -> set[str]:
     prefixes = (sys.prefix, sys.base_prefix, os.path.dirname(course_file), str(REPO))
     for place in ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", os.path.expanduser("~"), *prefixes):
         with contextlib.suppress(OSError):
-            found |= {
-                os.path.join(place, name) for name in os.listdir(place) if "pwned" in name or name.startswith("fill")
-            }
+            names = [name for name in os.listdir(place) if "pwned" in name or name.startswith("fill")]
+            found |= {os.path.join(place, name) for name in names}
     return found
 
 

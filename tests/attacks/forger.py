@@ -12,6 +12,7 @@ import zlib
 
 from nbproof.course_file import the_course
 from nbproof.handed_out import visible_in
+from tests.attacks.arsenal import LESSON, cell_attack
 
 _KNOWS = """
 import base64, json, logging, sys, types, zlib
@@ -120,3 +121,16 @@ def text_of(form: str, lesson: str) -> str:
     packed = base64.b64encode(zlib.compress(json.dumps([texts, modules]).encode())).decode()
     knows = _KNOWS.format(texts=_PASTED.format(packed=packed))
     return knows + (_IN_THE_WORKER if form == "pasted" else _IN_A_FRAME)
+
+
+ATTACKS = tuple(
+    cell_attack(
+        "forged",
+        f"forges_evidence_{form.replace(' ', '_')}",
+        "runs the visible truths on the case of a hidden check, and sends what they want",
+        text_of(form, LESSON),
+        before="",
+        expects=("failed", "error", "not answered"),
+    )
+    for form in FORMS
+)

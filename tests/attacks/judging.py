@@ -244,7 +244,6 @@ def _exceeded(outcome: Outcome, attack: Attack) -> list[str]:
 
 def runs_in_a_page(root: Path, attack: Attack) -> list[str]:
     """Whatever could run, load or cover in the graded notebook, as nbconvert makes a page of it."""
-    import bs4
     from nbconvert.exporters import HTMLExporter
 
     path = root / "autograded" / attack.name / attack.lesson / f"{attack.lesson}.ipynb"
@@ -262,28 +261,8 @@ def runs_in_a_page(root: Path, attack: Attack) -> list[str]:
         if mark and not mark.get("solution"):
             cell["source"] = ""
     page, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
-    for tag in bs4.BeautifulSoup(page, "html.parser").find_all(True):
-        if tag.name in (
-            "script",
-            "iframe",
-            "object",
-            "embed",
-            "form",
-            "base",
-            "meta",
-            "link",
-            "svg",
-            "input",
-            "textarea",
-            "button",
-        ):
-            found.append(f"<{tag.name}>")
-        if tag.name == "img" and not str(tag.get("src", "")).startswith("data:image/"):
-            found.append(str(tag)[:100])
-        for name, value in tag.attrs.items():
-            if name.startswith("on") or re.search(r"(?i)javascript:|vbscript:|position:\\s*fixed", str(value)):
-                found.append(f"<{tag.name} {name}={str(value)[:60]!r}>")
-    return found
+    # It is a part of a page only, which says nothing of what may run.
+    return found + [one for one in what_runs(page) if not one.startswith("no policy")]
 
 
 def in_the_feedback(root: Path, attack: Attack) -> list[str]:

@@ -147,7 +147,7 @@ def test_another_system_is_told_what_works_there(course: Path) -> None:
 def test_linux_without_namespaces_stops_and_unsafe_goes_on_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     refused = dict.fromkeys((Isolation.FULL, Isolation.REDUCED), "the kernel refuses user namespaces")
-    monkeypatch.setattr(isolation, "offered", lambda: refused)
+    monkeypatch.setattr(isolation, "why_not", refused.get)
     with pytest.raises(NoIsolation) as refusal:
         isolation.isolation_or_refuse(unsafe=False)
     assert "refuses user namespaces" in refusal.value.fact

@@ -1,4 +1,4 @@
-"""Run cells in one sealed worker, in a process of its own, and print what they brought: ``python one_cell.py CELL ...``."""
+"""Run each cell in a sealed worker of its own, and print what it brought: ``python one_cell.py CELL ...``."""
 
 from __future__ import annotations
 
@@ -13,44 +13,27 @@ sys.path = [path for path in sys.path if Path(path or ".").resolve() != Path(__f
 
 
 def main() -> None:
-    """Prints a JSON list: what each cell printed, with its error's name below it."""
+    """Prints a JSON list: what each cell printed, with its error's name below it, or what ended it."""
     from nbproof.limits import GradingLimits
     from nbproof.sandbox.engine import Engine
     from nbproof.sandbox.isolation import Isolation
 
     limits = GradingLimits(**json.loads(os.environ.get("ONE_CELL_LIMITS", "{}")))
-    told = []
-    level = os.environ.get("ONE_CELL_ISOLATION")
-    if os.environ.get("ONE_CELL_EACH"):
-        with Engine(limits, Isolation(level)) as engine:
-            print(json.dumps([_alone(engine, source) for source in sys.argv[1:]]))
-        return
-    with Engine(limits, Isolation(level) if level else None) as engine, engine.worker({"data.csv": b"1,2\n"}) as worker:
-        for number, source in enumerate(sys.argv[1:], 1):
-            answer, _ = worker.request(
-                {"op": "cell", "source": source, "count": number}, {"outputs": list, "error": (list, type(None))}
-            )
-            told.append(answer)
-    print(json.dumps([_said(answer) for answer in told]))
+    with Engine(limits, Isolation(os.environ["ONE_CELL_ISOLATION"])) as engine:
+        print(json.dumps([_said(engine, source) for source in sys.argv[1:]]))
 
 
-def _alone(engine: Any, source: str) -> str:
-    """In a worker of its own: what the cell printed, or what ended it."""
+def _said(engine: Any, source: str) -> str:
     from nbproof.sandbox.exceptions import WorkerLost
 
+    request = {"op": "cell", "source": source, "count": 1}
     with engine.worker({}) as worker:
         try:
-            answer, _ = worker.request(
-                {"op": "cell", "source": source, "count": 1}, {"outputs": list, "error": (list, type(None))}
-            )
+            answer, _ = worker.request(request, {"outputs": list, "error": (list, type(None))})
         except WorkerLost as loss:
             return loss.cause
-        return _said(answer)
-
-
-def _said(answer: dict) -> str:  # type: ignore[type-arg]
     text = "".join(str(one.get("text", "")) for one in answer["outputs"])
-    return text + (": ".join(answer["error"]) if answer["error"] else "")
+    return text + ": ".join(answer["error"] or ())
 
 
 if __name__ == "__main__":

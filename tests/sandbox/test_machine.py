@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -19,10 +18,10 @@ import psutil
 import pytest
 
 from nbproof.limits import GradingLimits
-from nbproof.sandbox import machine, usage, wire, worker_handle
+from nbproof.sandbox import machine, worker_handle
+from nbproof.sandbox.fork_server import ForkServer
 from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.machine import Fit, Room, room_here
-from nbproof.sandbox.usage import resident_mb
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
 from tests import needs_isolation, some_by_day
@@ -128,12 +127,9 @@ def test_a_fork_server_that_is_killed_is_started_again(room: Rehearsal, level: I
         (Room(8), 3, Fit(3, 48)),
         (Room(8, processes=100), None, Fit(1, 48)),
         (Room(2, processes=60), None, Fit(1, 17)),
-        (Room(4, processes=40), None, Fit(1, 8)),
-        (Room(8, processes=400), None, Fit(7, 48)),
         (Room(8, processes=100), 4, Fit(4, 12)),
         (Room(8, memory_mb=4096), None, Fit(3, 48)),
         (Room(8, memory_mb=1024), None, Fit(1, 48)),
-        (Room(8, memory_mb=65536), None, Fit(8, 48)),
     ],
 )
 def test_workers_and_their_processes_fit_the_room(room: Room, workers: int | None, wanted: Fit) -> None:
@@ -155,30 +151,15 @@ def test_the_limits_of_both_versions_of_cgroups_are_read(tmp_path: Path, monkeyp
     (old / "cpu.cfs_quota_us").write_text("-1\n")
     (old / "cpu.cfs_period_us").write_text("100000\n")
     monkeypatch.setattr(machine, "own_cgroups", lambda: iter([new, above, old]))
-    monkeypatch.setattr(machine, "left_to_user", lambda: None)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(16)))
     assert room_here() == Room(2, 300, 3072)
-    monkeypatch.setattr(machine, "left_to_user", lambda: 77)
-    assert room_here() == Room(2, 77, 3072)
     (old / "cpu.cfs_quota_us").write_text("50000\n")
     assert room_here().cpus == 1
 
 
-def test_what_ulimit_leaves_to_an_ordinary_user_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (4000, 4000))
-    left = machine.left_to_user()
-    assert left is not None
-    assert 0 < left < 4000
-
-
-@pytest.mark.parametrize(
-    ("children", "each", "looks"),
-    [(0, 200, 2), (1, 200, 10), (1, 100, 2)],
-    ids=["one process", "two, perhaps too large", "two small ones"],
-)
+@pytest.mark.parametrize(("children", "looks"), [(0, 2), (1, 10)], ids=["one process", "two"])
 def test_the_memory_of_several_processes_is_looked_at_more_often(
-    children: int, each: int, looks: int, monkeypatch: pytest.MonkeyPatch
+    children: int, looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One is bounded by the kernel; of several nothing but these looks bounds the sum."""
     sleeping = "import subprocess, sys, time\n"
@@ -187,19 +168,18 @@ def test_the_memory_of_several_processes_is_looked_at_more_often(
     seen: list[float] = []
     clock = [1000.0]
 
-    def added_up(pid: int, most: float) -> float:
+    def added_up(processes: list[int], most: float) -> float:
         seen.append(most)
         return 0.5
 
     monkeypatch.setattr(worker_handle.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(worker_handle, "memory_mb", added_up)
-    monkeypatch.setattr(worker_handle, "resident_mb", lambda pid: each)
     with subprocess.Popen([sys.executable, "-c", sleeping], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None and process.stdout.readline() == b"ready\n"
         here, there = socket.socketpair()
         with here, there:
             handle = worker_handle.Worker(here, worker_handle.Ended(), GradingLimits(memory_mb=256))
-            handle._pid = process.pid
+            handle.pid = process.pid
             for _ in range(10):
                 clock[0] += 0.1
                 handle._watch()
@@ -207,37 +187,12 @@ def test_the_memory_of_several_processes_is_looked_at_more_often(
     assert seen == [256] * looks
 
 
-def test_memory_is_added_up_until_it_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usage, "family", lambda pid: [pid] * 3)
-    monkeypatch.setattr(usage, "own_memory_mb", lambda pid: 10.0)
-    monkeypatch.setattr(usage, "channels_of", lambda pid: set())
-    assert usage.memory_mb(os.getpid()) == 30
-    assert usage.memory_mb(os.getpid(), 15) == 20
-    assert usage.memory_mb(os.getpid(), 20) == 30, "what is just the limit is not too much"
-
-
-def test_what_a_process_takes_shows_in_its_resident_memory() -> None:
-    takes = "print(flush=True); input(); taken = b'x' * (64 << 20); print(flush=True); input()"
-    with subprocess.Popen([sys.executable, "-c", takes], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin and process.stdout
-        process.stdout.readline()
-        before = resident_mb(process.pid)
-        process.stdin.write(b"take\n")
-        process.stdin.flush()
-        process.stdout.readline()
-        after = resident_mb(process.pid)
-        process.stdin.write(b"end\n")
-    assert 48 < after - before < 80
-    assert resident_mb(2**22 + 1) == 0, "nobody has this number"
-
-
-def test_memory_is_noted_also_if_an_answer_is_quicker_than_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_handle, "resident_mb", lambda pid: 130.0)
-    monkeypatch.setattr(worker_handle, "is_alone", lambda pid: True)
-    here, there = socket.socketpair()
-    with here, there:
-        handle = worker_handle.Worker(here, worker_handle.Ended(), GradingLimits())
-        handle._pid, handle._warm_mb = os.getpid(), 100.0
-        wire.send(there, {"done": True})
-        assert handle._receive() == ({"done": True}, b"")
-    assert handle.peak_mb == 30
+def test_an_engine_that_hangs_up_before_it_has_read_all_is_no_trouble() -> None:
+    """As after Ctrl-C, or an error while everything was on its way: what was sent to it stays unread."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server = ForkServer(theirs, Isolation.REDUCED)
+    with theirs:
+        theirs.send(b'{"ready": true}')
+        ours.close()
+        server.tell(7, -9)
+        server.loop()

@@ -37,18 +37,13 @@ def _shown(*pictures: tuple[str, bytes]) -> list[dict[str, str]]:
 
 
 _JPEG = _made("JPEG", 300, 200)
-_AT = _JPEG.index(b"\xff\xc0")
-_FRAME = _JPEG[_AT : _AT + 2 + struct.unpack_from(">H", _JPEG, _AT + 2)[0]]
-_SCANS = _made("JPEG", 2_000, 2_000, progressive=True)
-_LAST = _SCANS[_SCANS.rindex(b"\xff\xda") : -2]
 _TWO = [Image.new("RGB", (9, 9), "blue")]
 
 KEPT = {
     "a PNG": ("image/png", _made("PNG", 640, 480)),
-    "a JPEG": ("image/jpeg", _JPEG),
-    "a progressive JPEG": ("image/jpeg", _made("JPEG", 300, 200, progressive=True)),
 }
 DROPPED = {
+    "a JPEG": ("image/jpeg", _JPEG),
     "decodes to 484 MB": ("image/png", _png(11_000, 11_000)),
     "a side of no end": ("image/png", _png(2**31, 1)),
     "no size": ("image/png", _png(0, 10)),
@@ -56,15 +51,8 @@ DROPPED = {
     "cut off": ("image/png", _made("PNG", 640, 480)[:-20]),
     "an APNG": ("image/png", _made("PNG", 9, 9, save_all=True, append_images=_TWO)),
     "a GIF": ("image/gif", _made("GIF", 9, 9, save_all=True, append_images=_TWO)),
-    "a GIF called PNG": ("image/png", _made("GIF", 9, 9)),
     "a JPEG called PNG": ("image/png", _JPEG),
     "an SVG": ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"),
-    "a JPEG of 65,500 lines": ("image/jpeg", _JPEG.replace(_FRAME, _FRAME[:5] + b"\xff\xdc\xff\xdc" + _FRAME[9:])),
-    "a JPEG that says its height later": ("image/jpeg", _JPEG.replace(_FRAME, _FRAME[:5] + b"\0\0" + _FRAME[7:])),
-    "a JPEG with two frames": ("image/jpeg", _JPEG.replace(_FRAME, _FRAME + _FRAME)),
-    "a JPEG without a frame": ("image/jpeg", _JPEG.replace(_FRAME, b"")),
-    "a JPEG that is drawn over 60 times": ("image/jpeg", _SCANS[:-2] + _LAST * 60 + _SCANS[-2:]),
-    "three letters": ("image/jpeg", b"\xff\xd8\xff"),
     "nothing": ("image/png", b""),
 }
 
