@@ -164,10 +164,10 @@ def _paint(axes: Any, box: _Box, top: float, number: int | None) -> None:
     axes.text(x + len(box.attribute) * _CHAR, line, box.kind, **style)
     for row in box.rows:
         line -= _LINE
-        x = box.x + _PAD + 0.02
+        x = box.x + _PAD
         for text, look in row:
-            chip = {"boxstyle": "round,pad=0.15,rounding_size=0.3", **_LOOKS[look]}
-            axes.text(x + 0.03, line, text, bbox=chip, **{**style, "fontsize": _POINTS - 0.8})
+            chip = {"boxstyle": "round,pad=0.2,rounding_size=0.3", **_LOOKS[look]}
+            axes.text(x + 0.03, line, f" {text} ", bbox=chip, **{**style, "fontsize": _POINTS - 0.8})
             x += (len(text) + 2) * _CHAR
     axes.text(box.x + _PAD, line - _LINE, box.note, fontstyle="italic", **style)
     if number is not None:

@@ -178,8 +178,8 @@ def draw_hook_timeline(
     names = ["  " * min(depths[name], 8) + text for name, text in zip(lanes, words, strict=True)]
     left = 0.3 + 0.0088 * _SIZE * max(map(len, names))
     room = max(min(0.3 * len(shown), max(6.0, 9.2 - left)), 7.2 - left, 2.4)
-    foot, high = 0.62, _PITCH * len(lanes)
-    picture = Picture(max(left + room + 0.2, 0.3 + 0.092 * len(heading)), 0.98 + high + foot, alt)
+    head, foot, high = 0.78 + 0.2 * bool(note), 0.62, _PITCH * len(lanes)
+    picture = Picture(max(left + room + 0.2, 0.3 + 0.092 * len(heading)), head + high + foot, alt)
     tall = picture.titled(heading)
     picture.write(0.15, tall - 0.5, note, fontsize=8.5, color=QUIET)
     axes = picture.inches(left, foot, room, high, facecolor="none")
