@@ -33,7 +33,7 @@ KINDS = {
     "forward": ("forward hook", "s", BLUE, BLUE, 1.0),
     "backward_pre": ("full backward pre-hook", "<", ORANGE, PAPER, 1.0),
     "backward": ("full backward hook", "D", ORANGE, ORANGE, 0.75),
-    "weight": ("tensor hook of a parameter", "*", RED, RED, 1.6),
+    "weight": ("tensor hook on a parameter", "*", RED, RED, 1.6),
 }
 """The word for it, its mark with the colours of edge and face, and how large that is."""
 
@@ -48,8 +48,6 @@ class Event:
     call: int
     """The number of the module's call, counted over all modules from 0. A reused module has several; -1 for a weight's."""
     depth: int
-    weight: str = ""
-    """The parameter's own name, of a hook on one."""
 
 
 def double_of(model: nn.Module) -> nn.Module:
@@ -143,8 +141,7 @@ class _Recorder:
 
     def note_weight(self, name: str, grad: torch.Tensor) -> None:
         """The gradient of this parameter has come."""
-        holder, _, own = name.rpartition(".")
-        self.events.append(Event(holder, "weight", -1, 0, own))
+        self.events.append(Event(name.rpartition(".")[0], "weight", -1, 0))
 
     def add(self, kind: str, event: Event) -> None:
         """Another hook of the same call."""
@@ -164,7 +161,8 @@ def draw_hook_timeline(
     events = record_hooks(model, *inputs, weights=weights, **keywords)
     heading = title or f"Hooks of one forward and one backward of {type(model).__name__}"
     kinds = {name: type(module).__name__ for name, module in dict(model.named_modules()).items()}
-    told = listed((f"{at} {_told(event, kinds)}" for at, event in enumerate(events, 1)), 60)
+    whose = {name: f"{name}: {kind}".removeprefix(": ") for name, kind in kinds.items()}
+    told = listed((f"{at} {KINDS[one.kind][0]} of {whose[one.name]}" for at, one in enumerate(events, 1)), 60)
     depths = {event.name: event.depth for event in reversed(events) if event.kind != "weight"}
     depth = max(1, deepest(depths.values(), MAX_LANES))
     shown = [event for event in events if depths.get(event.name, depth + 1) <= depth]
@@ -174,8 +172,7 @@ def draw_hook_timeline(
         note = "no backward: nothing requires a gradient"
     alt = f"{heading}{f' ({note})' if note else ''}. In this order: {told}"
     lanes = list(dict.fromkeys(event.name for event in shown))
-    words = [f"{cut(name, 30)}: {cut(kinds.get(name, '?'), 26)}".removeprefix(": ") for name in lanes]
-    names = ["  " * min(depths[name], 8) + text for name, text in zip(lanes, words, strict=True)]
+    names = ["  " * min(depths[name], 8) + cut(whose[name], 56) for name in lanes]
     left = 0.3 + 0.0088 * _SIZE * max(map(len, names))
     room = max(min(0.3 * len(shown), max(6.0, 9.2 - left)), 7.2 - left, 2.4)
     head, foot, high = 0.78 + 0.2 * bool(note), 0.62, _PITCH * len(lanes)
@@ -193,13 +190,6 @@ def draw_hook_timeline(
     _draw_sides(axes, shown)
     picture.key(4 if not weights else 3)
     return picture
-
-
-def _told(event: Event, kinds: dict[str, str]) -> str:
-    """``full backward hook of 0.fc: Linear``."""
-    if event.kind == "weight":
-        return f"gradient of {event.name}.{event.weight}"
-    return f"{KINDS[event.kind][0]} of {f'{event.name}: ' if event.name else ''}{kinds.get(event.name, '?')}"
 
 
 def _draw_events(axes: Any, events: list[Event], lanes: list[str], step: float) -> None:
