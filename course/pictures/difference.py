@@ -30,7 +30,7 @@ _WIDE, _LEFT, _CELL = 5.2, 0.85, 0.25
 _DOTS = 48
 """Cells of a shaded grid across and down; a larger one is drawn coarser."""
 _COLUMN, _ROW, _MOST_ROWS = 1.95, 0.235, 10
-_COLUMNS = 0.45, _WIDE - _COLUMN - 0.1
+_COLUMNS = {"yours": 0.45, "wanted": _WIDE - _COLUMN - 0.1}
 """Where the two lists of an order begin."""
 
 
@@ -255,8 +255,7 @@ def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     start = max(0, min(first - 2, longest - _MOST_ROWS))
     shown = range(start, min(longest, start + _MOST_ROWS))
     words = _sentence(got, wanted, first)
-    told = (listed((cut(one, 40) for one in items), 24) or "empty" for items in (got, wanted))
-    yours, other = told
+    yours, other = (listed((cut(one, 40) for one in items), 24) or "empty" for items in (got, wanted))
     alt = ". ".join(part for part in (title, f"yours: {yours}", f"wanted: {other}", words) if part)
     head = 0.55 if title else 0.32
     picture = Picture(_WIDE, head + _ROW * len(shown) + 0.34, alt)
@@ -265,25 +264,34 @@ def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     for at, y in middles.items():
         picture.write(0.38, y, str(at), ha="right", fontsize=7.5, family=MONO, color=QUIET)
     pairs = _partners(got, wanted)
-    lonely = set(range(len(got))) - {*pairs}, set(range(len(wanted))) - {*pairs.values()}
-    for label, items, x, alone in zip(("yours", "wanted"), (got, wanted), _COLUMNS, lonely, strict=True):
-        picture.write(x + 0.03, tall - head + 0.12, label if items else f"{label}: empty", fontsize=8.5)
-        rows = {at: y for at, y in middles.items() if at < len(items)}
-        boxes = {at: (x + 0.02, y - _ROW / 2 + 0.018, _COLUMN - 0.04, _ROW - 0.036) for at, y in rows.items()}
-        marked = first if label == "yours" else -1
-        _put_frames(picture, [_frame(box, at == marked, dashed=at in alone) for at, box in boxes.items()])
-        for at, y in rows.items():
-            weight = "bold" if at == marked else "normal"
-            picture.write(x + 0.08, y - 0.005, cut(items[at], 26), fontsize=7.5, family=MONO, weight=weight)
+    _draw_column(picture, "yours", got, middles, {*pairs}, first)
+    _draw_column(picture, "wanted", wanted, middles, {*pairs.values()}, -1)
     for left, right in pairs.items():
         if left in middles and right in middles:
             # Dotted where it stayed in its place.
             look: dict[str, Any] = {"color": WIRE, "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
             if left != right:
                 look = {"color": ORANGE, "linewidth": 1.8, "linestyle": "solid"}
-            ends = [_COLUMNS[0] + _COLUMN, _COLUMNS[1]], [middles[left], middles[right]]
+            ends = [_COLUMNS["yours"] + _COLUMN, _COLUMNS["wanted"]], [middles[left], middles[right]]
             picture.put(Line2D(*ends, zorder=1, **look))
     return picture
+
+
+def _draw_column(
+    picture: Picture, label: str, items: list[str], middles: dict[int, float], paired: set[int], marked: int
+) -> None:
+    """A heading, and a framed row for each item that has a place. What has no partner stands in a dashed frame."""
+    x = _COLUMNS[label]
+    top = max(middles.values()) + _ROW / 2 + 0.12
+    picture.write(x + 0.03, top, label if items else f"{label}: empty", fontsize=8.5)
+    frames = []
+    for at, y in middles.items():
+        if at < len(items):
+            box = (x + 0.02, y - _ROW / 2 + 0.018, _COLUMN - 0.04, _ROW - 0.036)
+            frames.append(_frame(box, at == marked, dashed=at not in paired))
+            weight = "bold" if at == marked else "normal"
+            picture.write(x + 0.08, y - 0.005, cut(items[at], 26), fontsize=7.5, family=MONO, weight=weight)
+    _put_frames(picture, frames)
 
 
 def _same(one: list[str], other: list[str]) -> int:

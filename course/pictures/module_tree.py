@@ -88,8 +88,14 @@ def draw_module_tree(module: nn.Module, numbers: Mapping[str, int] | None = None
     picture = Picture(width, height, alt)
     axes = picture.sheet(0, 0, width, height)
     picture.write(edge, height - _MARGIN, title, fontsize=11.5, weight="bold", va="top")
+    _paint_all(axes, boxes, numbers, height - _MARGIN - 0.4)
+    picture.key(len(handles), edge, 0.1, handles)
+    return picture
+
+
+def _paint_all(axes: Any, boxes: list[_Box], numbers: Mapping[str, int], top: float) -> None:
+    """One below the other, each with a line from its parent."""
     above: dict[str, _Box] = {}
-    top = height - _MARGIN - 0.4
     for box in boxes:
         box.y = top - box.height / 2
         if box.name:
@@ -99,8 +105,6 @@ def draw_module_tree(module: nn.Module, numbers: Mapping[str, int] | None = None
         above[box.name] = box
         _paint(axes, box, top, numbers.get(box.name))
         top -= box.height + _GAP
-    picture.key(len(handles), edge, 0.1, handles)
-    return picture
 
 
 def _boxes(module: nn.Module, name: str, x: float, depth: int, seen: dict[int, str]) -> Iterator[_Box]:

@@ -171,24 +171,30 @@ def draw_hook_timeline(
     if not any(event.kind == "backward_pre" for event in events):
         note = "no backward: nothing requires a gradient"
     alt = f"{heading}{f' ({note})' if note else ''}. In this order: {told}"
-    lanes = list(dict.fromkeys(event.name for event in shown))
-    names = ["  " * min(depths[name], 8) + cut(whose[name], 56) for name in lanes]
+    labels = {name: "  " * min(depth, 8) + cut(whose[name], 56) for name, depth in depths.items()}
+    return _drawn(shown, labels, heading, note, alt)
+
+
+def _drawn(events: list[Event], labels: dict[str, str], heading: str, note: str, alt: str) -> Picture:
+    """The lanes, with their marks in them."""
+    lanes = list(dict.fromkeys(event.name for event in events))
+    names = [labels[name] for name in lanes]
     left = 0.3 + 0.0088 * _SIZE * max(map(len, names))
-    room = max(min(0.3 * len(shown), max(6.0, 9.2 - left)), 7.2 - left, 2.4)
+    room = max(min(0.3 * len(events), max(6.0, 9.2 - left)), 7.2 - left, 2.4)
     head, foot, high = 0.78 + 0.2 * bool(note), 0.62, _PITCH * len(lanes)
     picture = Picture(max(left + room + 0.2, 0.3 + 0.092 * len(heading)), head + high + foot, alt)
     tall = picture.titled(heading)
     picture.write(0.15, tall - 0.5, note, fontsize=8.5, color=QUIET)
     axes = picture.inches(left, foot, room, high, facecolor="none")
-    axes.set(xlim=(0, len(shown) + 1), ylim=(len(lanes) - 0.5, -0.5), xticks=[], frame_on=False)
+    axes.set(xlim=(0, len(events) + 1), ylim=(len(lanes) - 0.5, -0.5), xticks=[], frame_on=False)
     axes.set_yticks(range(len(lanes)), names, fontsize=_SIZE, family=MONO, color=INK, ha="left")
     axes.tick_params(length=0, pad=72 * (left - 0.15))
     for lane in range(0, len(lanes), 2):
         band = {"color": FAINT, "linewidth": 0, "alpha": 0.6, "zorder": -1, "clip_on": False}
         axes.axhspan(lane - 0.5, lane + 0.5, (0.1 - left) / room, **band)
-    _draw_events(axes, shown, lanes, room / (len(shown) + 1))
-    _draw_sides(axes, shown)
-    picture.key(4 if not weights else 3)
+    _draw_events(axes, events, lanes, room / (len(events) + 1))
+    _draw_sides(axes, events)
+    picture.key(4)
     return picture
 
 

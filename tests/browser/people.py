@@ -147,7 +147,9 @@ class Learner:
 
     def has_run_all(self) -> None:
         """Wait until no cell is left. After an error JupyterLab takes the marks from those that wait, though they run."""
-        self._wait_until(_NOTEBOOK + "return nb.widgets.every(c => c.model.type !== 'code' || c.model.executionCount)")
+        self._wait_until(
+            _NOTEBOOK + "return nb.widgets.every(c => c.model.type !== 'code' || c.model.executionCount)", 300
+        )
         self.is_idle()
 
     def run_up_to(self, name: str) -> None:
