@@ -194,7 +194,7 @@ def _drawn(events: list[Event], labels: dict[str, str], heading: str, note: str,
         axes.axhspan(lane - 0.5, lane + 0.5, (0.1 - left) / room, **band)
     _draw_events(axes, events, lanes, room / (len(events) + 1))
     _draw_sides(axes, events)
-    picture.key(4)
+    picture.key(3 if any(event.kind == "weight" for event in events) else 4)
     return picture
 
 
