@@ -149,6 +149,10 @@ class Picture(Figure):  # type: ignore[misc]
         self.put(Rectangle(box[:2], *box[2:], fill=False, edgecolor=WIRE, linewidth=0.7, zorder=2))
         return image
 
+    def png(self, colours: int = 0, scale: float = 1.5) -> bytes:
+        """The first of :meth:`pngs`: feedback pages are light."""
+        return self.pngs(colours, scale)[0]
+
     def pngs(self, colours: int = 0, scale: float = 1.5) -> tuple[bytes, bytes]:
         """The picture as a PNG file, twice: for light pages and for dark ones. Photographs and shades are alike in both.
 
@@ -196,7 +200,7 @@ class Picture(Figure):  # type: ignore[misc]
         # graded notebooks show the PNG.
         from IPython.display import display
 
-        png, _ = self.pngs()
+        png = self.png()
         width, height = (round(float(inches) * _PIXELS) for inches in self.get_size_inches())
         bundle = {
             "text/html": self.image(),
