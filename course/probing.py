@@ -1,9 +1,8 @@
-"""What probes need again and again: another forward, hook counts, what was printed."""
+"""What probes need again and again: another forward, hook counts, an error that comes out."""
 
 from __future__ import annotations
 
 import contextlib
-import io
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +14,6 @@ __all__ = [
     "error_out_of",
     "hook_counts",
     "other_forward",
-    "printed_lines",
     "statistics",
     "tensor_hook_count",
 ]
@@ -69,13 +67,3 @@ def tensor_hook_count(tensor: torch.Tensor) -> int:
     """How many hooks ``register_hook`` and ``register_post_accumulate_grad_hook`` left on the tensor."""
     total = len(tensor._backward_hooks or {})
     return total + len(getattr(tensor, "_post_accumulate_grad_hooks", None) or {})
-
-
-@contextlib.contextmanager
-def printed_lines() -> Iterator[list[str]]:
-    """Gather what is printed within the block; the list is filled when it ends."""
-    lines: list[str] = []
-    stream = io.StringIO()
-    with contextlib.redirect_stdout(stream):
-        yield lines
-    lines.extend(line for line in stream.getvalue().splitlines() if line.strip())

@@ -5,6 +5,8 @@ it say anything. What runs when the model runs again follows from the seed: the 
 just the hooks, the modes and the frozen parameters that should be there, and in no shorter way. So a probe runs the model
 once more, and the truth does the same at home.
 
+Whether memory is freed is told in the same way: a number follows from what is watched and from what became of it.
+
 PyTorch itself tells when a hook runs, by the look-ups that it makes for each one. What the number is made of is plain
 arithmetic on Python's integers, without a name that a notebook could give another meaning.
 """
@@ -23,10 +25,11 @@ from nbproof.checks.case import Case
 __all__ = [
     "FACTOR",
     "PRIME",
+    "Storages",
     "gradients_from",
     "gradients_left",
-    "gradients_of",
     "is_a",
+    "of_a_storage",
     "parameters_of",
     "what_runs",
 ]
@@ -42,6 +45,10 @@ _BACKWARD: Callable[[nn.Module], tuple[list[Any], list[Any]]] = nn.Module._get_b
 _BACKWARD_PRE: Callable[[nn.Module], list[Any]] = nn.Module._get_backward_pre_hooks
 _GRAD_OF: Callable[[torch.Tensor], torch.Tensor | None] = torch._C.TensorBase.__dict__["grad"].__get__
 _DICT_OF_MODULE = nn.Module.__dict__["__dict__"].__get__
+_STORAGE_OF: Callable[[torch.Tensor], torch.UntypedStorage] = torch._C.TensorBase.untyped_storage
+_WEAK_REF: Callable[[torch.UntypedStorage], int] = torch._C.StorageBase.__dict__["_weak_ref"]
+_EXPIRED: Callable[[int], bool] = torch.UntypedStorage._expired  # type: ignore[assignment]  # torch declares it otherwise
+_FREE: Callable[[int], None] = torch.UntypedStorage._free_weak_ref
 
 
 is_a = isinstance
@@ -97,15 +104,6 @@ def gradients_left(named: Mapping[str, torch.Tensor], case: Case) -> dict[str, t
         name: case.tensor(f"no gradient of {name}", *named[name].shape).to(named[name].dtype) if grad is None else grad
         for name, grad in found.items()
     }
-
-
-def gradients_of(tensors: Any, model: nn.Module, case: Case) -> dict[str, torch.Tensor] | None:
-    """What a backward from these tensors leaves in themselves; None for what is no dict of tensors, and is told as such."""
-    try:
-        gradients_from(tensors.values(), model, case)
-        return gradients_left(tensors, case)
-    except (AttributeError, TypeError, ValueError):
-        return None
 
 
 class _Trace:
@@ -219,3 +217,30 @@ def _traced(hook: Callable[..., Any], leave: Callable[[], None]) -> Callable[...
         return hook(*args)
 
     return run
+
+
+class Storages:
+    """Memory that is watched, and not kept: which of it is still there shows in one number, another for each moment."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._watched: list[tuple[str, int]] = []
+
+    def watch(self, tensor: torch.Tensor, place: str) -> None:
+        """Watch the storage of a tensor; ``place`` says which one it is. One that comes twice leaves two traces."""
+        self._watched.append((place, _WEAK_REF(_STORAGE_OF(tensor))))
+
+    def left(self, moment: str) -> int:
+        """The number of this moment: :func:`storages_left`, of what is there and of what is freed."""
+        number = self._case.integer(f"trace of memory {moment}", 1, PRIME)
+        for place, reference in self._watched:
+            number += of_a_storage(self._case, place, moment, _EXPIRED(reference))
+        return number % PRIME
+
+    def __del__(self) -> None:
+        for _, reference in self._watched:
+            _FREE(reference)
+
+
+def of_a_storage(case: Case, place: str, moment: str, freed: bool) -> int:
+    return case.integer(f"trace of memory of {place} {'freed' if freed else 'there'} {moment}", 1, PRIME)

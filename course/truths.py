@@ -6,15 +6,13 @@ that judges, from here (``truths`` in ``course.toml``).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch import nn
 
-from course.storages import of_a_storage
-from course.traces import FACTOR, PRIME
+from course.traces import FACTOR, PRIME, of_a_storage
 from nbproof.checks.case import Case
 from nbproof.values.compare import Matches, is_same
 from nbproof.values.describe import in_words
@@ -23,7 +21,6 @@ from nbproof.values.evidence import Evidence
 __all__ = [
     "ANYTHING",
     "as_before",
-    "missing_lines",
     "no_gradients_from",
     "other_than",
     "same_both_times",
@@ -80,53 +77,3 @@ def storages_left(case: Case, moment: str, there: Iterable[str] = (), freed: Ite
     number = case.integer(f"trace of memory {moment}", 1, PRIME)
     number += sum(of_a_storage(case, place, moment, False) for place in there)
     return (number + sum(of_a_storage(case, place, moment, True) for place in freed)) % PRIME
-
-
-def missing_lines(lines: object, shapes: Mapping[str, Sequence[int]]) -> str | None:
-    """What is wrong with printed lines that should give each name and its shape, one line a name; None if nothing is.
-
-    The order is free, and so are the notation of a shape (``torch.Size([2, 3])``, ``(2, 3)``, ``[2, 3]``,
-    ``2x3``) and the words around. A name counts where it stands alone: ``conv1`` is not in ``conv10``.
-    """
-    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        return "not a list of lines"
-    if len(lines) != len(shapes):
-        return f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
-    fits = [[name for name, shape in shapes.items() if _tells(line, name, shape)] for line in lines]
-    taken: dict[str, int] = {}
-    for index, line in enumerate(lines):
-        if not _assign(index, fits, taken, set()):
-            return repr(line) if not fits[index] else f"more than one line for {fits[index][0]!r}"
-    return None
-
-
-_LONGEST_LINE = 2_000
-"""Characters: the search for shapes takes quadratic time, and a grader's time is not a learner's to spend."""
-_MOST_SHAPES = 8
-"""Shapes in a line: those of an input, an output and a few weights. Who prints every shape that there may be tells none."""
-
-
-def _tells(line: str, name: str, shape: Sequence[int]) -> bool:
-    """Whether the line holds the shape, and, outside it, the name as a word."""
-    if len(line) > _LONGEST_LINE:
-        return False
-    found, line = False, re.sub(r"\x1b\[[0-9;]*m", "", line)  # terminal colours are no words
-    told = set[tuple[int, ...]]()
-    for match in re.finditer(r"(?:torch\.Size\(\s*)?[(\[]?(?<![\w.])\d+(?:\s*[,x×]\s*\d+)*\s*,?[)\]]*", line):
-        numbers = tuple(int(number) for number in re.findall(r"\d+", match[0]))
-        told.add(numbers)
-        if numbers == tuple(shape):
-            rest = f"{line[: match.start()]} {line[match.end() :]}"
-            found = found or re.search(rf"(?<!\w){re.escape(name)}(?!\w|\.\w)", rest) is not None
-    return found and len(told) <= _MOST_SHAPES
-
-
-def _assign(index: int, fits: Sequence[Sequence[str]], taken: dict[str, int], tried: set[str]) -> bool:
-    """Give line ``index`` a name of its own, moving other lines to another name of theirs where needed."""
-    for name in fits[index]:
-        if name not in tried:
-            tried.add(name)
-            if name not in taken or _assign(taken[name], fits, taken, tried):
-                taken[name] = index
-                return True
-    return False

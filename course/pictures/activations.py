@@ -7,48 +7,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import torch
 
 from course.pictures.canvas import FAINT, INK, ORANGE, PAPER, QUIET, RED, Picture, empty_picture, in_own_style
-from course.pictures.cells import real, span
-from course.pictures.words import cut, listed, number, told
+from course.pictures.words import cut, listed, number, real, span
 from nbproof.text import counted
 
 __all__ = ["draw_activation_histograms"]
 
 _BINS = 40
-# Values of one step that a histogram is made of; of more, every n-th.
-_ENOUGH = 200_000
 _WIDE, _HIGH = 2.85, 2.3
 
 
-@dataclass(frozen=True)
 class _Layer:
     """What the history of one layer comes to, step by step: the values that are numbers, and the share of exact zeros."""
 
-    name: str
-    values: list[torch.Tensor]
-    zeros: list[float]
-    broken: int | None
-    """The first step, counted from 0, with NaN or infinity in it."""
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The least and the largest value, never the same."""
-        low, high = span(torch.cat(self.values))
-        return (low, high) if low < high else (low - 0.5, high + 0.5)
+    def __init__(self, name: str, steps: Iterable[torch.Tensor]) -> None:
+        flat = [real(step).flatten() for step in steps]
+        self.name = name
+        self.values = [one[one.isfinite()] for one in flat]
+        self.zeros = [float((one == 0).double().mean().nan_to_num()) for one in flat]
+        lost = [at for at, one in enumerate(flat) if not one.isfinite().all()]
+        self.broken = f"NaN or inf from step {lost[0]}" if lost else ""
+        self.first_broken = lost[0] if lost else -1
+        low, high = span(torch.cat(self.values or [torch.zeros(1)]))
+        self.ends = (low, high) if low < high else (low - 0.5, high + 0.5)
 
     @property
     def says(self) -> str:
         if not self.zeros:
             return f"{self.name}: nothing recorded"
-        low, high = map(number, self.ends)
-        last = f" at first, {_share(self.zeros[-1])} at last" if len(self.zeros) > 1 else ""
-        broken = "" if self.broken is None else f", NaN or inf from step {self.broken}"
         steps = counted(len(self.zeros), "step")
-        return f"{self.name}: {steps}, values from {low} to {high}, zeros {_share(self.zeros[0])}{last}{broken}"
+        low, high = map(number, self.ends)
+        shares = f"zeros {_share(self.zeros[0])} at first, {_share(self.zeros[-1])} at last"
+        return ", ".join(
+            [f"{self.name}: {steps}", f"values from {low} to {high}", shares] + [self.broken] * bool(self.broken)
+        )
 
 
 @in_own_style
@@ -60,7 +55,7 @@ def draw_activation_histograms(
     ``history`` maps a layer's name to a list of tensors, one a step, of any shape and real dtype: what a forward hook
     has put aside. Dark is where many values are (on a log scale). Below runs the share of values that are exactly 0.
     """
-    layers = [_summed_up(str(name), steps) for name, steps in history.items()]
+    layers = [_Layer(str(name), steps) for name, steps in history.items()]
     if not layers:
         return empty_picture(title, "Nothing recorded: has the hook run?")
     what = "For every layer a histogram of its values over the steps, and the share of zeros"
@@ -69,24 +64,15 @@ def draw_activation_histograms(
     picture = Picture(max(0.15 + _WIDE * columns, 5.6), 0.85 + _HIGH * rows, alt)
     tall = picture.titled(title)
     for place, layer in enumerate(layers):
-        _draw_layer(picture, layer, 0.65 + _WIDE * (place % 3), tall - 0.5 - _HIGH * (place // 3 + 1))
+        left, bottom = 0.65 + _WIDE * (place % 3), tall - 0.5 - _HIGH * (place // 3 + 1)
+        picture.write(left, bottom + 2.12, cut(layer.name, 26), fontsize=9.5, weight="bold")
+        if layer.zeros:
+            _draw_layer(picture, layer, left, bottom)
+        else:
+            picture.write(left, bottom + 1.4, "nothing recorded yet:\nhas the hook run?", color=QUIET)
     words = "dark = many values here (log scale)   ·   line = share of values that are exactly 0"
     picture.write(0.15, 0.17, words, fontsize=8.5, color=QUIET)
     return picture
-
-
-def _summed_up(name: str, steps: Iterable[torch.Tensor]) -> _Layer:
-    values, zeros, broken = [], [], None
-    for step, tensor in enumerate(steps):
-        if not isinstance(tensor, torch.Tensor):
-            raise ValueError(f"wanted tensors, but history[{name!r}] holds {told(tensor)}")
-        flat = tensor.flatten()
-        zeros.append(float((flat == 0).double().mean()) if len(flat) else 0.0)
-        flat = real(flat)[:: max(1, len(flat) // _ENOUGH)]
-        values.append(flat[flat.isfinite()])
-        if len(values[-1]) < len(flat):
-            broken = step if broken is None else broken
-    return _Layer(name, values, zeros, broken)
 
 
 def _share(share: float) -> str:
@@ -96,11 +82,7 @@ def _share(share: float) -> str:
 
 
 def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> None:
-    picture.write(left, bottom + 2.12, cut(layer.name, 26), fontsize=9.5, weight="bold")
     steps = len(layer.zeros)
-    if not steps:
-        picture.write(left, bottom + 1.4, "nothing recorded yet:\nhas the hook run?", color=QUIET)
-        return
     above = picture.inches(left, bottom + 0.85, 2.1, 1.15, facecolor=PAPER)
     below = picture.inches(left, bottom + 0.34, 2.1, 0.42, facecolor=PAPER)
     low, high = layer.ends
@@ -113,11 +95,11 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     above.set_yticks([low, high], [number(low), number(high)])
     above.set_xticks([])
     small = {"fontsize": 8, "va": "center"}
-    if layer.broken is not None:
-        above.axvline(layer.broken - 0.5, color=RED, linewidth=1.6)
+    if layer.broken:
+        above.axvline(layer.first_broken - 0.5, color=RED, linewidth=1.6)
         paper = {"facecolor": PAPER, "edgecolor": RED, "pad": 2}
         style = {**small, "weight": "bold", "color": RED, "bbox": paper}
-        above.text(0.04, 0.9, f"NaN or inf from step {layer.broken}", transform=above.transAxes, **style)
+        above.text(0.04, 0.9, layer.broken, transform=above.transAxes, **style)
     numbers, last = range(steps), layer.zeros[-1]
     below.fill_between(numbers, layer.zeros, color=FAINT, step="mid")
     below.plot(numbers, layer.zeros, color=ORANGE, linewidth=1.6, marker="o", markersize=3 if steps <= 30 else 0)

@@ -54,7 +54,7 @@ def draw_autograd_graph(
         raise ValueError("this tensor has no autograd graph: nothing that it was computed from requires a gradient")
     graph = graph_of(output, names)
     if gradients is not None:
-        _write_gradients(graph, {**names, "output": output}, gradients)
+        _write_gradients(graph, names, gradients)
     reached = uses_behind(changed)
     for route in graph.routes:
         route.marked = route.boxes[0].node in reached
@@ -94,26 +94,21 @@ def _write_gradients(
     for box in graph.boxes:
         if box.leaf:
             box.gradient = f"grad {in_short(box.node.variable.grad)}"
+        elif box.labels:
+            box.gradient = _NOT_KEPT
     for name, tensor in names.items():
         box_of = graph.box_of(tensor)
-        if box_of is None:
-            continue
-        if name in caught:
+        if box_of is not None and name in caught:
             box_of.gradient = f"grad {in_short(caught[name])}"
-        elif tensor.retains_grad and not box_of.gradient:
-            # Several names may stand for one tensor: what one of them tells, another does not take back.
+        elif box_of is not None and tensor.retains_grad:
             box_of.gradient = f"grad {in_short(tensor.grad)}"
-    for box in graph.boxes:
-        if box.labels and not box.gradient:
-            box.gradient = _NOT_KEPT
 
 
 def in_short(gradient: torch.Tensor | None) -> str:
     """``None``, ``6``, ``[1, 2.5]``; of more than four elements the norm."""
     if gradient is None:
         return "None"
-    flat = gradient.detach()
-    flat = flat.coalesce().values().flatten() if flat.is_sparse else flat.flatten()
+    flat = gradient.detach().to_dense().flatten()
     if flat.numel() > 4 or flat.is_complex():
         return f"norm {number(float(flat.abs().double().norm()))}"
     text = ", ".join(number(float(one)) for one in flat)

@@ -14,6 +14,7 @@ import html
 import io
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
@@ -35,8 +36,10 @@ __all__ = [
     "QUIET",
     "RED",
     "WIRE",
+    "Beside",
     "Box",
     "Picture",
+    "beside",
     "empty_picture",
     "in_own_style",
     "in_the_dark",
@@ -147,11 +150,14 @@ class Picture(Figure):  # type: ignore[misc]
         return image
 
     def png(self, colours: int = 0, scale: float = 1.5) -> bytes:
-        """The picture as a PNG file, of few colours where ``colours`` says so. What it took to draw it is given back."""
+        """The first of :meth:`pngs`: feedback pages are light."""
         return self.pngs(colours, scale)[0]
 
     def pngs(self, colours: int = 0, scale: float = 1.5) -> tuple[bytes, bytes]:
-        """The same twice: for light pages and for dark ones. Photographs and shades are alike in both."""
+        """The picture as a PNG file, twice: for light pages and for dark ones. Photographs and shades are alike in both.
+
+        It has few colours where ``colours`` says so. What it took to draw it is given back.
+        """
         kept, dpi = self.canvas, self.dpi
         with own_style(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a name with a letter that the font lacks still makes a picture
@@ -177,12 +183,12 @@ class Picture(Figure):  # type: ignore[misc]
                 bottom, top = (min(max(round(high - edge), 0), high) for edge in (box.y0, box.y1))
                 yield slice(top, bottom), slice(max(round(box.x0), 0), max(round(box.x1), 0))
 
-    def image(self, alt: str | None = None, style: str = "", **file: Any) -> str:
-        """An ``<img>`` of this picture's size and words (or those of ``alt``), of :meth:`pngs` with ``file``."""
+    def image(self, style: str = "", **file: Any) -> str:
+        """An ``<img>`` of this picture's size and words, of :meth:`pngs` with ``file``."""
         width = round(self.get_figwidth() * _PIXELS)
         light, dark = (f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}" for png in self.pngs(**file))
         return (
-            f'<img class="two-looks" alt="{html.escape(self.alt if alt is None else alt)}" src="{light}" '
+            f'<img class="two-looks" alt="{html.escape(self.alt)}" src="{light}" '
             f'style="width:{width}px;max-width:100%;height:auto;{style}--dark:url({dark})">{_WHERE_DARK}'
         )
 
@@ -205,6 +211,28 @@ class Picture(Figure):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return self.alt or super().__repr__()
+
+
+@dataclass(frozen=True, repr=False)
+class Beside:
+    """What a notebook shows for :func:`beside`."""
+
+    pictures: tuple[Picture, ...]
+
+    def _repr_html_(self) -> str:
+        images = "".join(f"<div>{picture.image()}</div>" for picture in self.pictures)
+        # As many columns as fit; a picture shrinks a little rather than go to the next row.
+        widest = max(picture.get_figwidth() * _PIXELS for picture in self.pictures)
+        column = f"repeat(auto-fit,minmax(min(100%,{0.72 * widest:.0f}px),max-content))"
+        return f'<div style="display:grid;gap:12px;align-items:start;grid-template-columns:{column}">{images}</div>'
+
+    def __repr__(self) -> str:
+        return "\n".join(picture.alt for picture in self.pictures)
+
+
+def beside(*pictures: Picture) -> Beside:
+    """Show pictures in a row, to be compared; below each other where the page is narrow."""
+    return Beside(pictures)
 
 
 def in_the_dark(pixels: Any) -> Any:

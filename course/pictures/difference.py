@@ -1,4 +1,4 @@
-"""A wrong answer beside what was wanted: yours, wanted, difference.
+"""A wrong answer beside what was wanted: numbers with their difference, words with a line from each to itself.
 
 Works on plain data (:mod:`nbproof.values.evidence`): tensors, numbers, texts, and lists and dicts of them. Of nested data the
 first place that differs is drawn, which is the place that the check's sentence names.
@@ -6,28 +6,38 @@ first place that differs is drawn, which is the place that the check's sentence 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import torch
+from matplotlib.collections import PatchCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from torch.nn.functional import adaptive_avg_pool2d, adaptive_max_pool2d
 
-from course.pictures.canvas import Picture
-from course.pictures.cells import Grid, cell_text, draw_grids
-from course.pictures.orders import draw_orders
+from course.pictures.canvas import MONO, ORANGE, QUIET, RED, WIRE, Box, Picture, in_own_style
+from course.pictures.words import cut, listed, number, real, span
+from nbproof.text import counted
 from nbproof.values.compare import Place, is_same, is_single, place_of, plainly, tolerance_of, worth_drawing
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, snapshot
 
 __all__ = ["difference_html", "draw_difference", "draw_place"]
 
-# Elements of the largest tensor that is drawn.
 _MOST = 300_000
+"""Elements of the largest tensor that is drawn."""
+_WIDE, _LEFT, _CELL = 5.2, 0.85, 0.25
+_DOTS = 48
+"""Cells of a shaded grid across and down; a larger one is drawn coarser."""
+_COLUMN, _ROW, _MOST_ROWS = 1.95, 0.235, 10
+_COLUMNS = {"yours": 0.45, "wanted": _WIDE - _COLUMN - 0.1}
+"""Where the two lists of an order begin."""
 
 
 def draw_difference(got: object, wanted: object) -> Picture:
     """Draw an answer, what was wanted, and where they differ: about 500 by 160 pixels, larger for long lists.
 
     ``got`` and ``wanted`` are tensors, numbers, texts, or lists or dicts of them; ``wanted`` may use AnyOf and Close.
-    Raises ValueError for what cannot be drawn.
+    Raises ValueError for what cannot be drawn, such as tensors of two shapes.
     """
     place = place_of(got, wanted)
     made = None if place is None else _drawn(place)
@@ -39,7 +49,7 @@ def draw_difference(got: object, wanted: object) -> Picture:
 def difference_html(got: object, wanted: object) -> str:
     """The same as an HTML image with an alt text, for a check's panel. Never raises.
 
-    Empty for what is odd, equal, or told by one sentence as well: single numbers and words, values of another type.
+    Empty for what is odd, equal, or told by one sentence as well: single numbers and words, another type, shape or dtype.
     """
     try:
         plain = snapshot(got)
@@ -51,7 +61,8 @@ def difference_html(got: object, wanted: object) -> str:
             return ""
         # In few bytes, because graded notebooks drop a panel that is too long: much text is less sharp. With fewer
         # colours than these the shades of a large tensor leave none for the words.
-        return picture.image(style="display:block;", colours=32, scale=1.0 if len(picture.texts) > 30 else 1.5)
+        scale = 1.0 if len(picture.texts) > 30 else 1.5
+        return picture.image(style="display:block;", colours=32, scale=scale)
     except Exception:  # a picture is a help; nothing that a learner hands in may cost them the panel
         return ""
 
@@ -66,14 +77,12 @@ def draw_place(place: Place) -> Picture | None:
 
 def _drawn(place: Place) -> Picture | None:
     got, wanted = place.got, snapshot(plainly(place.wanted))
-    if isinstance(wanted, Unreadable) or isinstance(got, Unreadable):
-        return None
     yours, target = _as_tensor(got), _as_tensor(wanted)
-    if yours is not None and target is not None:
-        return _tensors(place, yours, target)
-    if isinstance(got, TensorRecord) or (isinstance(wanted, TensorRecord) and not isinstance(got, list)):
-        got, wanted = in_words(got, 40), in_words(wanted, 40)
-    return draw_orders(_as_words(got), _as_words(wanted), place.where)
+    if yours is not None and target is not None and (yours.shape, yours.dtype) == (target.shape, target.dtype):
+        return _draw_grids(place, yours, target)
+    if isinstance(got, (TensorRecord, Unreadable)) or isinstance(wanted, (TensorRecord, Unreadable)):
+        return None
+    return _draw_orders(_as_words(got), _as_words(wanted), place.where)
 
 
 def _as_words(side: Evidence) -> list[str]:
@@ -103,20 +112,109 @@ def _as_tensor(side: Evidence) -> torch.Tensor | None:
     return torch.tensor(side, dtype=torch.float64) if numbers else None
 
 
-def _tensors(place: Place, got: torch.Tensor, wanted: torch.Tensor) -> Picture | None:
-    if max(got.numel(), wanted.numel()) > _MOST:
+@in_own_style
+def _draw_grids(place: Place, got: torch.Tensor, wanted: torch.Tensor) -> Picture | None:
+    """Yours, wanted and their difference as grids: numbers where there is room for them, shades where there is not."""
+    if not 0 < got.numel() <= _MOST:
         return None
-    title, listed = place.where, isinstance(place.got, list)
-    grids = [Grid("yours", got, listed=listed), Grid("wanted", wanted, listed=listed)]
-    if got.shape != wanted.shape:
-        words = f"shape {tuple(got.shape)}, wanted {tuple(wanted.shape)}"
-        return draw_grids(grids, title, f"{len(got)} items, wanted {len(wanted)}" if listed else words)
-    kinds = [str(one.dtype).removeprefix("torch.") for one in (got, wanted)]
-    if got.dtype != wanted.dtype:
-        return draw_grids(grids, title, f"dtype {kinds[0]}, wanted {kinds[1]}")
-    bad, size = _apart(got, wanted, place.tolerance or tolerance_of(kinds[1]))
-    grids = [replace(grid, bad=bad) for grid in (*grids, Grid("difference", size, difference=True))]
-    return draw_grids(grids, title, _summed_up(got, wanted, bad, size))
+    bad, size = _apart(got, wanted, place.tolerance or tolerance_of(str(wanted.dtype).removeprefix("torch.")))
+    words = _summed_up(got, wanted, bad, size)
+    shape = "" if isinstance(place.got, list) else f" {tuple(got.shape)}"
+    grids = {f"yours{shape}": got, f"wanted{shape}": wanted, "difference": size}
+    # Of many dimensions the first slice that holds something bad.
+    at = tuple(bad.nonzero()[0, :-2].tolist()) if bad.any() else (0,) * (got.dim() - 2)
+    if at:
+        words = f"drawn: slice {list(at)} · {words}"
+    alt = ". ".join(part for part in (place.where, *map(_in_words, grids, grids.values()), words) if part)
+    bad, *slices = (torch.atleast_2d(one[at]) for one in (bad, *grids.values()))  # type: ignore[no-untyped-call]
+    flat, fits, boxes = _layout(*bad.shape)
+    head = 0.32 if place.where else 0.1
+    picture = Picture(_WIDE, head + boxes[-1][1] + boxes[-1][3] + 0.32, alt)
+    tall = picture.captioned(cut(place.where, 60), words)
+    ends = span(torch.stack(slices[:2]))
+    for label, values, (x, down, wide, high) in zip(grids, slices, boxes, strict=True):
+        box = x, tall - head - down - high, wide, high
+        if flat:
+            picture.write(_LEFT - 0.1, box[1] + high / 2, label.split(" (")[0], ha="right", fontsize=8.5)
+        else:
+            picture.write(x, box[1] + high + 0.12, cut(label, 28), fontsize=8.5)
+        if fits:
+            _write_numbers(picture, label, values, bad, box)
+        else:
+            _shade(picture, label, values, bad, box, ends)
+    return picture
+
+
+def _layout(rows: int, columns: int) -> tuple[bool, bool, list[Box]]:
+    """Whether the grids are below each other, whether numbers fit, and where the grids stand, from the top."""
+    if rows == 1 or (rows == 2 and columns > 3):
+        wide, high = min(0.66 * columns, _WIDE - _LEFT - 0.12), _CELL * rows
+        return True, columns <= 9 // rows, [(_LEFT, (high + 0.1) * place, wide, high) for place in range(3)]
+    fits = columns <= 4 and rows <= 6 and rows * columns <= 16
+    panel = (_WIDE - 0.1) / 3
+    across, down = min(0.52, (panel - 0.15) / columns), _CELL
+    if not fits:
+        across = down = min((panel - 0.15) / columns, 1.25 / rows)
+    size = max(columns * across, 0.08), max(rows * down, 0.08)
+    return False, fits, [(0.1 + panel * place, 0.26, *size) for place in range(3)]
+
+
+def _in_words(label: str, values: torch.Tensor) -> str:
+    """``yours (2,): 1, 2``; of many elements the range."""
+    flat = values.detach().flatten()
+    if len(flat) <= 16:
+        return f"{label}: {', '.join(map(_cell_text, flat))}"
+    low, high = span(flat)
+    odd = int(flat.isfinite().logical_not().sum())
+    return f"{label}: from {number(low)} to {number(high)}" + (f", {odd} of them NaN or inf" if odd else "")
+
+
+def _cell_text(element: torch.Tensor) -> str:
+    """An element in at most seven letters."""
+    value = element.item()
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, complex):
+        return f"{value.real:.2g}{value.imag:+.2g}j"
+    for text in (str(value) if isinstance(value, int) else number(value), f"{value:.2g}", f"{value:.0e}"):
+        if len(text) <= 7:
+            return text.replace("e-0", "e-").replace("e+0", "e")
+    return number(float(value))
+
+
+def _write_numbers(picture: Picture, label: str, values: torch.Tensor, bad: torch.Tensor, box: Box) -> None:
+    """Every element in a cell of its own; what is not as wanted has a thick red frame and bold digits."""
+    wide = box[2] / values.shape[1]
+    frames = []
+    for (row, column), element in zip(torch.ones(values.shape).nonzero().tolist(), values.flatten(), strict=True):
+        wrong = bool(bad[row, column]) and not label.startswith("wanted")
+        x, y = box[0] + wide * column, box[1] + box[3] - _CELL * (row + 1)
+        frames.append(_frame((x + 0.012, y + 0.012, wide - 0.024, _CELL - 0.024), wrong))
+        text = _cell_text(element)
+        if label == "difference":
+            text = f"+{text}".replace("+-", "-").replace("+NaN", "≠") if wrong else ""
+        # Clear of the frame, whose line is thick where something is wrong.
+        size = min(8.5, 0.85 * wide * 72 / (0.602 * len(text or " ")))
+        style = {"ha": "center", "family": MONO, "weight": "bold" if wrong else "normal"}
+        picture.write(x + wide / 2, y + _CELL / 2 - 0.005, text, fontsize=size, **style)
+    _put_frames(picture, frames)
+
+
+def _shade(
+    picture: Picture, label: str, values: torch.Tensor, bad: torch.Tensor, box: Box, ends: tuple[float, float]
+) -> None:
+    """One shade an element; NaN and infinity are crossed out. Of a difference, dark is where it is large."""
+    plain, colours = real(values), "YlGnBu"
+    pool: Any = adaptive_avg_pool2d
+    if label == "difference":
+        # Whatever differs shows, however little.
+        plain = plain.abs()
+        plain = torch.where(bad, (plain / (span(plain)[1] or 1.0)).mul(0.75).add(0.25), 0.0)
+        ends, colours, pool = (0.0, 1.0), "Reds", adaptive_max_pool2d
+    if max(plain.shape) > _DOTS:
+        plain = pool(plain[None], [min(_DOTS, size) for size in plain.shape])[0]
+    shown = plain.nan_to_num(torch.nan, torch.nan, torch.nan).numpy()
+    picture.shade(shown, box, limits=ends, crossed=RED, cmap=colours)
 
 
 def _summed_up(got: torch.Tensor, wanted: torch.Tensor, bad: torch.Tensor, size: torch.Tensor) -> str:
@@ -127,7 +225,7 @@ def _summed_up(got: torch.Tensor, wanted: torch.Tensor, bad: torch.Tensor, size:
         return words
     worst = torch.where(bad, size.abs().nan_to_num(torch.inf), -1.0).argmax()
     at = [int(one) for one in torch.unravel_index(worst, bad.shape)]
-    return f"{words}, most at {at}: {cell_text(got.flatten()[worst])} for {cell_text(wanted.flatten()[worst])}"
+    return f"{words}, most at {at}: {_cell_text(got.flatten()[worst])} for {_cell_text(wanted.flatten()[worst])}"
 
 
 def _apart(
@@ -143,3 +241,94 @@ def _apart(
     else:
         apart = got.double() - wanted.double()
     return bad, torch.where(got == wanted, 0.0, apart.abs() if apart.is_complex() else apart)
+
+
+@in_own_style
+def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
+    """``got`` on the left, ``wanted`` on the right. Lines that cross are things in another order.
+
+    The first difference is marked; what has no partner stands in a dashed frame. Of long lists a part around the first
+    difference is drawn.
+    """
+    first, longest = _same(got, wanted), max(len(got), len(wanted))
+    start = max(0, min(first - 2, longest - _MOST_ROWS))
+    shown = range(start, min(longest, start + _MOST_ROWS))
+    words = _sentence(got, wanted, first)
+    yours, other = (listed((cut(one, 40) for one in items), 24) or "empty" for items in (got, wanted))
+    alt = ". ".join(part for part in (title, f"yours: {yours}", f"wanted: {other}", words) if part)
+    head = 0.55 if title else 0.32
+    picture = Picture(_WIDE, head + _ROW * len(shown) + 0.34, alt)
+    tall = picture.captioned(cut(title, 60), words)
+    middles = {at: tall - head - _ROW * (at - start + 0.5) for at in shown}
+    for at, y in middles.items():
+        picture.write(0.38, y, str(at), ha="right", fontsize=7.5, family=MONO, color=QUIET)
+    pairs = _partners(got, wanted)
+    _draw_column(picture, "yours", got, middles, {*pairs}, first)
+    _draw_column(picture, "wanted", wanted, middles, {*pairs.values()}, -1)
+    for left, right in pairs.items():
+        if left in middles and right in middles:
+            # Dotted where it stayed in its place.
+            look: dict[str, Any] = {"color": WIRE, "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
+            if left != right:
+                look = {"color": ORANGE, "linewidth": 1.8, "linestyle": "solid"}
+            ends = [_COLUMNS["yours"] + _COLUMN, _COLUMNS["wanted"]], [middles[left], middles[right]]
+            picture.put(Line2D(*ends, zorder=1, **look))
+    return picture
+
+
+def _draw_column(
+    picture: Picture, label: str, items: list[str], middles: dict[int, float], paired: set[int], marked: int
+) -> None:
+    """A heading, and a framed row for each item that has a place. What has no partner stands in a dashed frame."""
+    x = _COLUMNS[label]
+    top = max(middles.values()) + _ROW / 2 + 0.12
+    picture.write(x + 0.03, top, label if items else f"{label}: empty", fontsize=8.5)
+    frames = []
+    for at, y in middles.items():
+        if at < len(items):
+            box = (x + 0.02, y - _ROW / 2 + 0.018, _COLUMN - 0.04, _ROW - 0.036)
+            frames.append(_frame(box, at == marked, dashed=at not in paired))
+            weight = "bold" if at == marked else "normal"
+            picture.write(x + 0.08, y - 0.005, cut(items[at], 26), fontsize=7.5, family=MONO, weight=weight)
+    _put_frames(picture, frames)
+
+
+def _same(one: list[str], other: list[str]) -> int:
+    """How many items are the same at the beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _partners(got: list[str], wanted: list[str]) -> dict[int, int]:
+    """The k-th time that a word stands on the left belongs to the k-th time on the right."""
+    places: dict[str, list[int]] = {}
+    for at, word in enumerate(wanted):
+        places.setdefault(word, []).append(at)
+    return {at: places[word].pop(0) for at, word in enumerate(got) if places.get(word)}
+
+
+def _sentence(got: list[str], wanted: list[str], first: int) -> str:
+    if first == len(got) == len(wanted):
+        return "no difference"
+    if first == len(got):
+        what = f"yours ends there, {counted(len(wanted) - first, 'item')} missing"
+    elif first == len(wanted):
+        what = f"{counted(len(got) - first, 'item')} too many"
+    else:
+        what = f"{cut(got[first], 20)} for {cut(wanted[first], 20)}"
+    return f"the first difference is at {first}: {what}"
+
+
+def _frame(box: Box, wrong: bool, dashed: bool = False) -> Rectangle:
+    """The box around a number or a word."""
+    style: dict[str, Any] = {"facecolor": "white", "edgecolor": WIRE, "linewidth": 0.7}
+    if dashed:
+        style |= {"edgecolor": RED, "linewidth": 1.0, "linestyle": (0, (3, 2))}
+    if wrong:
+        style |= {"facecolor": "#fbe3df", "edgecolor": RED, "linewidth": 1.6}
+    return Rectangle(box[:2], *box[2:], **style)
+
+
+def _put_frames(picture: Picture, frames: list[Rectangle]) -> None:
+    """All at once, which is much faster than one by one."""
+    picture.put(PatchCollection(frames, match_original=True, zorder=2))

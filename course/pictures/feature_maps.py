@@ -1,19 +1,20 @@
-"""Feature maps as pictures: what layers of a convolutional net made of one input."""
+"""Rows of small pictures: feature maps, what layers of a convolutional net made of one input; and samples of digits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping, Sequence
 
 import torch
+from matplotlib.patches import Rectangle
 
-from course.pictures.canvas import PAPER, QUIET, Picture, in_own_style
-from course.pictures.cells import real, span
-from course.pictures.words import cut, listed, number, told
+from course.pictures.canvas import PAPER, QUIET, RED, Picture, in_own_style
+from course.pictures.words import cut, listed, number, real, span, told
 
-__all__ = ["draw_clobber", "draw_feature_maps"]
-
+__all__ = ["draw_digits", "draw_feature_maps"]
 
 _SIGNS = "blue −: below 0   ·   white: 0   ·   red +: above 0"
+_SMALL, _LARGE, _GAP, _LINE = 0.78, 1.6, 0.14, 0.24
 
 
 @in_own_style
@@ -34,53 +35,65 @@ def draw_feature_maps(
     # Inches; a bold 10-point letter is about 0.1 wide.
     left = max(1.55, 0.35 + 0.098 * max(len(cut(name, 26)) for name in maps))
     columns = max(1, min(columns, max(map(len, maps.values()))))
-    counts = {name: f"{columns} of {len(one)}" if len(one) > columns else f"{len(one)}" for name, one in maps.items()}
-    sizes = {name: f"{counts[name]} maps, {one.shape[1]} × {one.shape[2]}" for name, one in maps.items()}
-    widest = max(_limit(one[:columns]) for one in maps.values())
+    sizes = {name: f"{_count(one, columns)} maps, {one.shape[1]} × {one.shape[2]}" for name, one in maps.items()}
+    limits = {name: max(map(abs, span(one[:columns]))) or 1.0 for name, one in maps.items()}
+    if one_scale:
+        limits = dict.fromkeys(maps, max(limits.values()))
     words = listed(f"{name}: {size}, values {_range(maps[name])}" for name, size in sizes.items())
     alt = f"{title}. One row a layer, at most {columns} maps of each, blue below 0, white at 0, red above: {words}"
     picture = Picture(max(left + columns + 0.15, 6.4), len(maps) + 0.84, alt)
     tall = picture.titled(title)
     for row, (name, size) in enumerate(sizes.items(), 1):
-        shown = maps[name][:columns]
-        _row(picture, (cut(name, 26), size), shown, widest if one_scale else _limit(shown), (left, tall - 0.5 - row))
+        bottom = tall - 0.5 - row
+        picture.write(left - 0.12, bottom + 0.6, cut(name, 26), fontsize=9.5, weight="bold", ha="right")
+        picture.write(left - 0.12, bottom + 0.37, size, fontsize=8.5, ha="right")
+        for column, one in enumerate(maps[name][:columns]):
+            _draw_map(picture, one, limits[name], left + column, bottom)
     scales = "all rows share one scale" if one_scale else "each row has its own scale"
     picture.write(0.15, 0.16, f"{_SIGNS}   ·   {scales}", fontsize=8.5, color=QUIET)
     return picture
 
 
-def draw_clobber(
-    before: torch.Tensor, after: torch.Tensor, columns: int = 6, title: str = "A feature, twice"
-) -> Picture:
-    """One feature, twice: above as it was when the hook ran, below as it is now, on one scale. Both: (N, C, H, W)."""
-    return draw_feature_maps({"when the hook ran": before, "after forward": after}, columns, title, one_scale=True)
-
-
-def _limit(maps: torch.Tensor) -> float:
-    return max(map(abs, span(maps))) or 1.0
+def _count(maps: torch.Tensor, columns: int) -> str:
+    return f"{columns} of {len(maps)}" if len(maps) > columns else f"{len(maps)}"
 
 
 def _range(maps: torch.Tensor) -> str:
-    finite = maps.isfinite()
-    if not finite.any():
-        return "all NaN or inf"
     low, high = span(maps)
-    return f"from {number(low)} to {number(high)}" + ("" if finite.all() else ", NaN or inf among them")
+    return f"from {number(low)} to {number(high)}" + ("" if maps.isfinite().all() else ", NaN or inf among them")
 
 
-def _row(
-    picture: Picture, words: tuple[str, str], maps: torch.Tensor, limit: float, corner: tuple[float, float]
-) -> None:
-    """The maps of a layer from its lower left corner on, an inch each, and two lines of words before them."""
-    left, bottom = corner
-    picture.write(left - 0.12, bottom + 0.6, words[0], fontsize=9.5, weight="bold", ha="right")
-    picture.write(left - 0.12, bottom + 0.37, words[1], fontsize=8.5, ha="right")
-    for column, one in enumerate(maps):
-        x = left + column
-        shown = one.nan_to_num(torch.nan, torch.nan, torch.nan).numpy()
-        picture.shade(shown, (x, bottom + 0.04, 0.92, 0.92), cmap="RdBu_r", limits=(-limit, limit))
-        # In grey, blue and red look alike: the sign says which it is.
-        signs = {(False, False): "0", (True, False): "−", (False, True): "+", (True, True): "±"}
-        sign = signs[bool((one < 0).any()), bool((one > 0).any())]
-        paper = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.8}
-        picture.write(x + 0.04, bottom + 0.915, sign, va="top", fontsize=7.5, bbox=paper, zorder=3)
+def _draw_map(picture: Picture, values: torch.Tensor, limit: float, x: float, y: float) -> None:
+    """One map, an inch across from its lower left corner on."""
+    shown = values.nan_to_num(torch.nan, torch.nan, torch.nan).numpy()
+    picture.shade(shown, (x, y + 0.04, 0.92, 0.92), cmap="RdBu_r", limits=(-limit, limit))
+    # In grey, blue and red look alike: the sign says which it is.
+    signs = {(False, False): "0", (True, False): "−", (False, True): "+", (True, True): "±"}
+    sign = signs[bool((values < 0).any()), bool((values > 0).any())]
+    paper = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.8}
+    picture.write(x + 0.04, y + 0.915, sign, va="top", fontsize=7.5, bbox=paper, zorder=3)
+
+
+@in_own_style
+def draw_digits(
+    pictures: torch.Tensor, captions: Sequence[str], marked: Collection[int] = (), title: str = "Samples"
+) -> Picture:
+    """Draw grey pictures, (N, 1, H, W), ten a row or up to four large ones, with ``captions[n]`` below ``n``.
+
+    A caption may hold line breaks. Pictures whose number is in ``marked`` get a thick red frame.
+    """
+    words = [" ".join(caption.split()) + " (marked)" * (n in marked) for n, caption in enumerate(captions)]
+    side, letters = (_LARGE, 25) if len(pictures) <= 4 else (_SMALL, 12)
+    row = side + 0.12 + _LINE * max(caption.count("\n") + 1 for caption in captions)
+    wide = max(7.6, 0.15 + min(10, len(pictures)) * (side + _GAP))
+    picture = Picture(wide, 0.5 + math.ceil(len(pictures) / 10) * row, f"{title}. {listed(words)}")
+    tall = picture.titled(title)
+    for n, (image, caption) in enumerate(zip(real(pictures[:, 0]), captions, strict=True)):
+        left, top = 0.15 + n % 10 * (side + _GAP), tall - 0.5 - n // 10 * row
+        picture.shade(image.numpy(), (left, top - side, side, side), cmap="gray_r")
+        if n in marked:
+            frame = Rectangle((left, top - side), side, side, fill=False, edgecolor=RED, linewidth=2.6, zorder=3)
+            picture.put(frame)
+        text = "\n".join(cut(line, letters) for line in caption.split("\n"))
+        picture.write(left + side / 2, top - side - 0.08, text, fontsize=8.5, ha="center", va="top", linespacing=1.25)
+    return picture

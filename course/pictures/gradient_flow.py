@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from course.pictures.canvas import (
     empty_picture,
     in_own_style,
 )
-from course.pictures.words import cut, listed, number, power_of_ten
+from course.pictures.words import cut, listed, number
 
 __all__ = ["draw_gradient_flow"]
 
@@ -37,11 +37,14 @@ class _Row:
     """The gradient of one parameter: mean and largest of its finite elements, and what is odd, in words."""
 
     name: str
-    odd: str = ""
+    odd: str
     mean: float = 0.0
     largest: float = 0.0
-    broken: bool = False
-    """NaN or infinity is in it."""
+
+    @property
+    def broken(self) -> bool:
+        """NaN or infinity is in it."""
+        return "NaN" in self.odd or "inf" in self.odd
 
     @property
     def says(self) -> str:
@@ -56,11 +59,8 @@ def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], tit
     ``model`` is a module, or a mapping from names to gradients (what hooks have caught); of a mapping's parameters the
     ``.grad`` is drawn. No gradient, all zeros, NaN and infinity are written down. Nothing is changed.
     """
-    if isinstance(model, nn.Module):
-        what, values = type(model).__name__, dict[str, Any](model.named_parameters())
-    else:
-        what, values = "the given tensors", dict(model)
-    title = title or f"Gradient flow of {what}"
+    values = dict[str, Any](model.named_parameters() if isinstance(model, nn.Module) else model)
+    title = title or "Gradient flow"
     if not values:
         return empty_picture(title, "There are no parameters.")
     names, note = [*values], ""
@@ -71,34 +71,25 @@ def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], tit
     if all(row.odd.startswith("None") for row in rows):
         note = "no .grad anywhere: has backward() run?"
     words = listed((f"{row.name}: {row.says}" for row in rows), 24)
-    alt = ". ".join(
-        part for part in (title, note, f"Mean and largest absolute gradient, first layers first: {words}") if part
-    )
+    alt = f"{title}. {note}{'. ' if note else ''}Mean and largest absolute gradient, first layers first: {words}"
     return _drawn(rows, title, note, alt)
 
 
 def _row(name: str, value: Any) -> _Row:
-    if isinstance(value, nn.Parameter) or (value is not None and value.is_leaf and value.requires_grad):
+    if value is not None and value.is_leaf and (value.requires_grad or isinstance(value, nn.Parameter)):
         if value.grad is None and not value.requires_grad:
             return _Row(name, "None: frozen, requires_grad is False")
         value = value.grad
     if value is None:
         return _Row(name, "None: no gradient came here")
-    return _of_gradient(name, value.detach())
-
-
-def _of_gradient(name: str, gradient: torch.Tensor) -> _Row:
-    values = (gradient.coalesce().values() if gradient.is_sparse else gradient).abs().double().flatten()
-    finite = values[values.isfinite()]
-    largest = float(finite.max()) if len(finite) else 0.0
-    count = gradient.numel()
-    bad = {"NaN": int(values.isnan().sum()), "inf": int(values.isinf().sum())}
-    odd = [f"{word} in {times} of {count}" if count > 1 else word for word, times in bad.items() if times]
-    if not count:
-        odd = ["no elements"]
-    elif not odd and largest == 0:
-        odd = ["all zero"]
-    return _Row(name, ", ".join(odd), float(finite.sum()) / max(len(finite), 1), largest, any(bad.values()))
+    sizes = value.detach().abs().double().flatten()
+    finite = sizes[sizes.isfinite()]
+    bad = {"NaN": int(sizes.isnan().sum()), "inf": int(sizes.isinf().sum())}
+    odd = ", ".join(f"{word} in {times} of {len(sizes)}" for word, times in bad.items() if times)
+    if not len(finite):
+        return _Row(name, odd or "no elements")
+    largest = float(finite.max())
+    return _Row(name, odd or "all zero" * (largest == 0), float(finite.mean()), largest)
 
 
 def _drawn(rows: list[_Row], title: str, note: str, alt: str) -> Picture:
@@ -109,8 +100,7 @@ def _drawn(rows: list[_Row], title: str, note: str, alt: str) -> Picture:
     room, right = 3.6, 0.3 + 0.0095 * size * max([16, *(len(row.says) for row in rows)])
     picture = Picture(left + room + right, (0.72 if note else 0.5) + high + 0.75, alt)
     tall = picture.titled(title)
-    if note:
-        picture.write(0.15, tall - 0.5, note, color=QUIET)
+    picture.write(0.15, tall - 0.5, note, color=QUIET)
     axes = picture.inches(left, 0.75, room, high, facecolor=PAPER)
     low, limit = _limits(rows)
     axes.barh(range(0, len(rows), 2), limit, left=low, height=1.0, color=FAINT, alpha=0.55, linewidth=0, zorder=0)
@@ -122,7 +112,7 @@ def _drawn(rows: list[_Row], title: str, note: str, alt: str) -> Picture:
         picture.write(left + room + 0.1, y, row.says, fontsize=size - 0.5, weight=weight, color=colour)
     _bars(axes, rows, low)
     axes.set(xscale="log", xlim=(low, limit), ylim=(len(rows) - 0.5, -0.5), yticks=[])
-    axes.xaxis.set_major_formatter(lambda value, _: power_of_ten(value))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.xaxis.set_minor_locator(NullLocator())
     axes.tick_params(axis="x", labelsize=8, colors=INK)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -134,27 +124,32 @@ def _drawn(rows: list[_Row], title: str, note: str, alt: str) -> Picture:
 def _bars(axes: Any, rows: list[_Row], low: float) -> None:
     """Bars, diamonds and the marks of what is odd, each kind at once, with a word for the key."""
     flowing = {place: row for place, row in enumerate(rows) if row.largest > 0}
+    marks: dict[str, tuple[list[int], list[float], dict[str, Any]]] = {}
     if flowing:
         means = [max(row.mean, low) for row in flowing.values()]
         largest = [row.largest for row in flowing.values()]
         wide = [mean - low for mean in means]
         axes.barh([*flowing], wide, left=low, height=0.62, color=BLUE, zorder=2, label="mean |grad|")
         axes.hlines([*flowing], means, largest, color=INK, linewidth=1.3, zorder=3)
-        _mark(axes, largest, flowing, "D", color=ORANGE, markeredgecolor=INK, markersize=4.5, label="max |grad|")
-    style = {"transform": axes.get_yaxis_transform(), "clip_on": False, "markersize": 7}
+        look = {"marker": "D", "color": ORANGE, "markeredgecolor": INK, "markersize": 4.5}
+        marks["max |grad|"] = [*flowing], largest, look
     broken = [place for place, row in enumerate(rows) if row.broken]
     odd = [place for place, row in enumerate(rows) if row.odd and not row.broken]
-    _mark(axes, [0.012] * len(broken), broken, "X", color=RED, markeredgecolor=PAPER, label="NaN or inf", **style)
-    _mark(axes, [0.012] * len(odd), odd, "o", color=PAPER, markeredgecolor=ORANGE, label="none or zero", **style)
-
-
-def _mark(axes: Any, x: list[float], y: Iterable[int], marker: str, **style: Any) -> None:
-    if x:
-        axes.plot(x, [*y], marker, linestyle="none", zorder=5, **style)
+    style = {"transform": axes.get_yaxis_transform(), "clip_on": False, "markersize": 7}
+    marks["NaN or inf"] = (
+        broken,
+        [0.012] * len(broken),
+        {"marker": "X", "color": RED, "markeredgecolor": PAPER, **style},
+    )
+    marks["none or zero"] = odd, [0.012] * len(odd), {"marker": "o", "color": PAPER, "markeredgecolor": ORANGE, **style}
+    for label, (places, x, look) in marks.items():
+        if places:
+            axes.plot(x, places, linestyle="none", zorder=5, label=label, **look)
 
 
 def _limits(rows: list[_Row]) -> tuple[float, float]:
-    sizes = [size for row in rows for size in (row.mean, row.largest) if size > 0]
-    if not sizes:
+    flowing = [row for row in rows if row.largest > 0]
+    if not flowing:
         return 1e-3, 1.0
-    return 10.0 ** (math.floor(math.log10(min(sizes))) - 0.3), max(sizes) * 2.0
+    least = min(row.mean for row in flowing)
+    return 10.0 ** (math.floor(math.log10(least)) - 0.3), max(row.largest for row in flowing) * 2.0

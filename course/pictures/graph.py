@@ -33,7 +33,6 @@ class GraphBox:
     node: Any = None
     """The autograd node; None for a bend."""
     labels: list[str] = field(default_factory=list)
-    leaf: bool = False
     badges: dict[str, int] = field(default_factory=dict)
     """How many hooks of a kind hang on the box's tensor: hook, retain, post."""
     gradient: str = ""
@@ -42,6 +41,19 @@ class GraphBox:
     x: float = 0.0
     below: list[GraphBox] = field(default_factory=list)
     above: list[GraphBox] = field(default_factory=list)
+
+    @property
+    def leaf(self) -> bool:
+        return hasattr(self.node, "variable")
+
+    def count_hooks(self, tensor: torch.Tensor) -> None:
+        """Note the hooks of the box's tensor. Several names may stand for one tensor, which is counted once."""
+        found = {
+            "hook": len(tensor._backward_hooks or {}),
+            "retain": int(tensor.retains_grad),
+            "post": len(getattr(tensor, "_post_accumulate_grad_hooks", None) or {}),
+        }
+        self.badges |= {kind: count for kind, count in found.items() if count}
 
     @property
     def operation(self) -> str:
@@ -100,7 +112,7 @@ class Graph:
     @property
     def pitch(self) -> float:
         """From row to row."""
-        return self.height + (_BETWEEN if len(self.rows) <= 12 else 0.7 * _BETWEEN)
+        return self.height + _BETWEEN
 
     @property
     def tall(self) -> float:
@@ -163,7 +175,7 @@ def graph_of(output: torch.Tensor, names: Mapping[str, torch.Tensor]) -> Graph:
                 low.above.append(high)
                 high.below.append(low)
     graph = Graph(rows, routes, boxes)
-    _name(graph, output, dict(names))
+    _name(graph, output, names)
     return graph
 
 
@@ -179,32 +191,19 @@ def uses_behind(outputs: Iterable[torch.Tensor]) -> dict[Any, list[Any]]:
     return uses
 
 
-def _name(graph: Graph, output: torch.Tensor, names: dict[str, torch.Tensor]) -> None:
+def _name(graph: Graph, output: torch.Tensor, names: Mapping[str, torch.Tensor]) -> None:
     """Write names, shapes and hooks on the boxes."""
-    if not any(tensor is output for tensor in names.values()):
-        names["output"] = output
-    counted: set[int] = set()
-    for name, tensor in names.items():
+    named = [*names.items()]
+    known = {id(tensor) for tensor in names.values()}
+    leaves = [box.node.variable for box in graph.boxes if box.leaf]
+    named += [("leaf", tensor) for tensor in leaves if id(tensor) not in known]
+    if id(output) not in known:
+        named.append(("output", output))
+    for name, tensor in named:
         box = graph.box_of(tensor)
         if box is not None:
             box.labels.append(f"{name} {tuple(tensor.shape)}")
-            if id(tensor) not in counted:
-                _count_hooks(box, tensor)
-            counted.add(id(tensor))
-    for node, box in graph.box_of_node.items():
-        box.leaf = hasattr(node, "variable")
-        if box.leaf and not box.labels:
-            box.labels.append(f"leaf {tuple(node.variable.shape)}")
-            _count_hooks(box, node.variable)
-
-
-def _count_hooks(box: GraphBox, tensor: torch.Tensor) -> None:
-    found = {
-        "hook": len(tensor._backward_hooks or {}),
-        "retain": int(tensor.retains_grad),
-        "post": len(getattr(tensor, "_post_accumulate_grad_hooks", None) or {}),
-    }
-    box.badges.update(+(Counter(box.badges) + Counter(found)))
+            box.count_hooks(tensor)
 
 
 def _mean(box: GraphBox, others: list[GraphBox]) -> float:

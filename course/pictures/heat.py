@@ -10,8 +10,7 @@ from matplotlib.lines import Line2D
 from torch.nn.functional import interpolate
 
 from course.pictures.canvas import INK, QUIET, Picture, in_own_style
-from course.pictures.cells import span
-from course.pictures.words import number, told
+from course.pictures.words import number, span, told
 
 __all__ = ["draw_heat"]
 
@@ -22,26 +21,21 @@ _SIDE, _FOOT = 2.6, 0.45
 def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the model looked") -> Picture:
     """Draw a picture, a heat map of any size, and the heat map over the picture, side by side.
 
-    ``picture`` is (C, H, W) or (1, C, H, W) with C 1 or 3, from 0 to 1; other values are stretched to that range.
-    ``heat`` is (h, w), with or without dimensions of size 1 before; it is scaled up to the picture's size. A ring marks
-    its largest value. Raises ValueError for other shapes.
+    ``picture`` is (C, H, W) or (1, C, H, W) with C 1 or 3, from 0 to 1. ``heat`` is (h, w), with or without dimensions of
+    size 1 before; it is scaled up to the picture's size. A ring marks its largest value. Raises ValueError for other shapes.
     """
-    image, stretched = _image(picture)
+    colours = _plain(picture, "a picture of shape (C, H, W) or (1, C, H, W) with C 1 or 3", 3).clamp(0, 1)
+    image = colours.expand(3, -1, -1).permute(1, 2, 0).numpy()
     plain = _plain(heat, "a heat map of shape (h, w)", 2)
     high, wide = image.shape[:2]
     low, top = span(plain)
-    filled = plain.nan_to_num(nan=low, posinf=top, neginf=low)
-    large = interpolate(filled[None, None], size=(high, wide), mode="bilinear", align_corners=False)[0, 0]
-    large = large.clamp(low, top)
+    large = interpolate(plain[None, None], size=(high, wide), mode="bilinear", align_corners=False)[0, 0]
     row, column = divmod(int(large.argmax()), wide)
     words = f"from {number(low)} to {number(top)}, largest at row {row}, column {column} of the picture"
-    lost = int(plain.isfinite().logical_not().sum())
-    if lost:
-        words = f"{lost} of {plain.numel()} values of the heat map are NaN or inf"
-    elif low == top:
+    if low == top:
         words = f"{number(low)} everywhere"
     words = f"heat map {plain.shape[0]} × {plain.shape[1]}: {words}"
-    shape = f"the picture, {high} × {wide}" + (", stretched to 0 … 1" if stretched else "")
+    shape = f"the picture, {high} × {wide}"
     w, h = (max(size * _SIDE / max(high, wide), 0.4) for size in (wide, high))
     pitch = max(w + 0.2, 2.0)
     alt = f"{title}. Three pictures side by side: {shape}; {words}; the heat map laid over the picture."
@@ -70,21 +64,11 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the
     return canvas
 
 
-def _image(picture: torch.Tensor) -> tuple[Any, bool]:
-    """The picture as (H, W, 3) from 0 to 1, and whether it had to be stretched to that."""
-    plain = _plain(picture, "a picture of shape (C, H, W) or (1, C, H, W) with C 1 or 3", 3).nan_to_num(0.0, 0.0, 0.0)
-    low, high = span(plain)
-    stretched = low < -1e-6 or high > 1 + 1e-6
-    if stretched:
-        plain = (plain - low) / (high - low)
-    return plain.clamp(0, 1).expand(3, -1, -1).permute(1, 2, 0).numpy(), stretched
-
-
 def _plain(value: torch.Tensor, wanted: str, dimensions: int) -> torch.Tensor:
-    """As float32, without dimensions of size 1 before."""
+    """As float32, without dimensions of size 1 before; what is no number is 0."""
     plain = value.detach().cpu().float() if isinstance(value, torch.Tensor) else torch.empty(0)
     while plain.dim() > dimensions and plain.shape[0] == 1:
         plain = plain[0]
     if plain.dim() != dimensions or not plain.numel():
         raise ValueError(f"wanted {wanted}, got {told(value)}")
-    return plain
+    return plain.nan_to_num(0.0, 0.0, 0.0)

@@ -1,17 +1,15 @@
-"""Numbers, tensors and lists in words, as pictures and their alt texts say them."""
+"""Numbers, tensors and lists in words, as pictures and their alt texts say them; and what of a tensor can be drawn."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 import torch
 
-__all__ = ["brief", "cut", "deepest", "listed", "number", "power_of_ten", "size_in_bytes", "told"]
-
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+__all__ = ["cut", "deepest", "listed", "number", "real", "size_in_bytes", "span", "told"]
 
 
 def number(value: float) -> str:
@@ -20,14 +18,6 @@ def number(value: float) -> str:
         return "NaN"
     text = f"{value:.3g}"
     return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
-
-
-def power_of_ten(value: float) -> str:
-    """A tick of a logarithmic axis: ``10⁻³``; simple numbers as they are."""
-    if 0.01 <= value <= 100:
-        return f"{value:g}"
-    exponent = round(math.log10(value)) if value > 0 else 0
-    return "10" + str(exponent).translate(_SUPERSCRIPT)
 
 
 def size_in_bytes(size: float) -> str:
@@ -65,37 +55,18 @@ def listed(items: Iterable[str], most: int = 20) -> str:
 
 def told(value: object) -> str:
     """What a value is, for an error message."""
-    if isinstance(value, torch.Tensor):
-        return f"a tensor of shape {tuple(value.shape)}"
-    if isinstance(value, Mapping) and not value:
-        return "an empty dict"
-    name = type(value).__name__
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    return f"a tensor of shape {tuple(value.shape)}" if isinstance(value, torch.Tensor) else f"{type(value).__name__}"
 
 
-def brief(value: object) -> str:
-    """A value as a hook gets it, on one line: of a small tensor its numbers, of a larger one its shape and its norm."""
-    if isinstance(value, torch.Tensor):
-        return _brief_tensor(value.detach())
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key!r}: {brief(one)}" for key, one in list(value.items())[:6]) + "}"
-    if isinstance(value, (tuple, list)):
-        parts = ", ".join(brief(one) for one in value[:6]) + (", …" if len(value) > 6 else "")
-        return f"[{parts}]" if isinstance(value, list) else f"({parts}{',' if len(value) == 1 else ''})"
-    return value.__name__ if isinstance(value, type) else cut(repr(value), 40)
+def real(values: torch.Tensor) -> torch.Tensor:
+    """As numbers that can be drawn: float32, of complex ones the size."""
+    values = values.detach().cpu()
+    return (values.abs() if values.is_complex() else values).float()
 
 
-def _brief_tensor(value: torch.Tensor) -> str:
-    if value.is_meta or value.is_complex() or value.is_sparse:
-        return f"tensor {tuple(value.shape)}"
-    if value.numel() <= 4:
-        return f"tensor({_nested(value.tolist())})"
-    if value.is_floating_point():
-        return f"tensor {tuple(value.shape)}, norm {number(float(value.double().norm()))}"
-    return f"tensor {tuple(value.shape)}"
-
-
-def _nested(value: object) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_nested, value))}]"
-    return number(value) if isinstance(value, float) else str(value)
+def span(values: torch.Tensor) -> tuple[float, float]:
+    """The least and the largest of the finite values; 0 and 0 if there are none."""
+    plain = real(values)
+    finite = plain[plain.isfinite()]
+    low, high = finite.aminmax() if len(finite) else (0.0, 0.0)
+    return float(low), float(high)

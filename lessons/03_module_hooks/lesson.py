@@ -93,12 +93,14 @@ print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 #
 # A hook that returns nothing changes nothing. `args`, `grad_input` and `grad_output` are tuples.
 #
-# Step through one run of a small net, forward and backward. When is the gradient of a weight there, and whose hook comes last?
+# Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered as they run. When is the
+# gradient of a weight there (a star), and whose hook comes last?
 
 # %%
-from course.pictures.replay import replay
+from course.pictures.timeline import draw_hook_timeline
 
-replay(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3, requires_grad=True))
+net = nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1))
+draw_hook_timeline(net, torch.ones(1, 3, requires_grad=True), weights=True)
 
 # %%
 show_source(Add)
@@ -804,9 +806,6 @@ check("backward_pre_or_post")
 # one that closes it.
 
 # %%
-from course.pictures.timeline import draw_hook_timeline
-
-
 class Pair(nn.Module):
     def __init__(self):
         super().__init__()
@@ -896,7 +895,7 @@ check("legacy_autopsy")
 # %%
 from course.pictures.legacy import draw_legacy_comparison
 
-draw_legacy_comparison(Model(), torch.tensor([2.0]), torch.tensor([3.0]))
+draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
 # %% [markdown]
 # The deprecated hook hangs on the **last operation** of the module, and takes that operation's inputs for the module's.

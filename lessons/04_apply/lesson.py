@@ -33,7 +33,7 @@ from torch.nn import Parameter
 
 from course import hint, progress, solution
 from course.data import digits
-from course.pictures.beside import beside
+from course.pictures.canvas import beside
 from course.pictures.gradient_flow import draw_gradient_flow
 from course.pictures.module_tree import draw_module_tree
 from course.sources import show_source
@@ -166,9 +166,7 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 # %%
 tree = Model()
 met = {name: number for number, (name, module) in enumerate(tree.named_modules(), 1)}
-beside(
-    (draw_module_tree(tree, met, title="the order of named_modules()"), f"named_modules() visits {met}")
-)
+draw_module_tree(tree, met, title="the order of named_modules()")
 
 # %% [markdown]
 # Does `apply` go the same way? **Write your guess on paper**, as seven class names. Then let `apply` tell you.
@@ -216,8 +214,8 @@ visits = {}
 tree.apply(lambda module: visits.setdefault(names[module], len(visits) + 1))
 
 beside(
-    (draw_module_tree(tree, met, title="named_modules(): parent first"), f"named_modules() visits {met}"),
-    (draw_module_tree(tree, visits, title="apply(): children first"), f"apply() visits {visits}"),
+    draw_module_tree(tree, met, title="named_modules(): parent first"),
+    draw_module_tree(tree, visits, title="apply(): children first"),
 )
 
 # %% [markdown]

@@ -135,8 +135,7 @@ for how, everything in (("up to a pixel off", moved), ("all in the middle", stra
 # it comes with random weights, which is enough here: hooks do not care.
 
 # %%
-from course.pictures.digits import draw_digits
-from course.pictures.feature_maps import draw_clobber, draw_feature_maps
+from course.pictures.feature_maps import draw_digits, draw_feature_maps
 
 PRETRAINED = False  # True downloads 45 MB of trained weights, once
 
@@ -341,8 +340,9 @@ for how, feature in kept.items():
     print(f"{how:7} smallest value {feature.min():6.3f}")
 
 # %%
+twice = {"when the hook ran": kept["clone"], "after forward": kept["alias"]}
 title = "The output of bn1: as it was, and as it is when you look at it"
-draw_clobber(kept["clone"], kept["alias"], columns=4, title=title)
+draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 
 # %% [markdown]
 # `detach()` cuts the tensor off from autograd, but shares the memory. Only `clone()` has memory of its own. In a model that you do not know, keep

@@ -325,7 +325,7 @@ with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True):
 # **one** digit each, and labels that never say where.
 
 # %%
-from course.pictures.beside import beside
+from course.pictures.canvas import beside
 from course.pictures.feature_maps import draw_feature_maps
 from course.pictures.heat import draw_heat
 
@@ -474,7 +474,7 @@ check("grad_cam")
 heats = {digit: grad_cam(eye, "features", board, torch.tensor([digit])) for digit in (3, 7)}
 titles = {digit: f"What speaks for {digit}" for digit in heats}
 written = heats[3] is not None
-row = ((draw_heat(board, heats[digit], title), title) for digit, title in titles.items())
+row = (draw_heat(board, heats[digit], title) for digit, title in titles.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
 # A heat map always shows something, so people believe it. Measure instead: ask for each digit of 20 boards, and see how much of
@@ -831,7 +831,7 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
 # a moment. Then how hard does each sample pull at it? In a red frame: the labels that we have spoilt.
 
 # %%
-from course.pictures.digits import draw_digits
+from course.pictures.feature_maps import draw_digits
 
 torch.manual_seed(0)
 pictures, labels = (part[:1000].clone() for part in digits())

@@ -156,7 +156,7 @@ class Made:
 def made_in(outputs: Sequence[Mapping[str, Any]], clean: Callable[[str], str]) -> tuple[Made, ...]:
     """All of it, in its order; texts that follow each other are one. ``clean``: makes a text fit to be shown.
 
-    A worker's outputs were made harmless when they came (nbproof/sandbox/outputs.py): a picture is a plain PNG or JPEG.
+    A worker's outputs were made harmless when they came (nbproof/sandbox/outputs.py): a picture is a plain PNG.
     """
     parts, pictures = [Made()], 0
     for output in outputs:

@@ -138,8 +138,8 @@ _ABOUT_ONE_FACT = {
         "    return frame is not None and 'loss' not in frame.f_locals\n"
         "_Reference.expired = _lie\n"
         "try:\n"
-        "    import course.storages\n"
-        "    course.storages._EXPIRED = lambda reference: _lie(reference)\n"
+        "    import course.traces\n"
+        "    course.traces._EXPIRED = lambda reference: _lie(reference)\n"
         "except ImportError:\n"
         "    pass\n"
     ),

@@ -147,19 +147,9 @@ class Learner:
 
     def has_run_all(self) -> None:
         """Wait until no cell is left. After an error JupyterLab takes the marks from those that wait, though they run."""
-        self._wait_until(_NOTEBOOK + "return nb.widgets.every(c => c.model.type !== 'code' || c.model.executionCount)")
-        self.is_idle()
-
-    def restart(self) -> None:
-        """Kernel > Restart Kernel, confirmed."""
-        # Until it has begun the kernel looks idle, and cells that are run then are lost with it.
-        self.page.evaluate(
-            "() => { window.restarted = false; window.jupyterapp.shell.currentWidget.sessionContext.statusChanged"
-            ".connect((_, status) => { window.restarted = window.restarted || /restarting/.test(status) }) }"
+        self._wait_until(
+            _NOTEBOOK + "return nb.widgets.every(c => c.model.type !== 'code' || c.model.executionCount)", 300
         )
-        self.menu("Kernel", "Restart Kernel…")
-        self.page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
-        self._wait_until("return window.restarted")
         self.is_idle()
 
     def run_up_to(self, name: str) -> None:

@@ -26,10 +26,6 @@ TIMELINE = (
     "from course.pictures.timeline import draw_hook_timeline\n"
     "draw_hook_timeline(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.randn(3, 4, requires_grad=True))"
 )
-REPLAY = (
-    "from course.pictures.replay import replay\n"
-    "replay(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3))"
-)
 
 
 def take(learner: Learner) -> None:

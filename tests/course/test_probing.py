@@ -1,18 +1,24 @@
-"""What probes are made of."""
+"""What probes are made of: another forward, counts, and numbers of what ran that nobody can say without running the same."""
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from course.models import Add, Model
-from course.probing import error_out_of, hook_counts, other_forward, printed_lines, tensor_hook_count
-from course.truths import ANYTHING, missing_lines, other_than, such_that, undisclosed
+from course.probing import error_out_of, hook_counts, other_forward, tensor_hook_count
+from course.traces import Storages, gradients_left, parameters_of, what_runs
+from course.truths import ANYTHING, other_than, same_both_times, storages_left, such_that, undisclosed
+from nbproof.checks.case import Case
 from nbproof.display.words import ENGLISH
-from nbproof.values.compare import first_difference
+from nbproof.values.compare import first_difference, is_same
 from nbproof.values.evidence import snapshot
 
 ONE, TWO = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
@@ -62,41 +68,6 @@ def test_hooks_are_counted_by_kind_over_the_whole_model() -> None:
     assert tensor_hook_count(output) == 0
 
 
-def test_printed_lines_are_there_when_the_block_ends() -> None:
-    with printed_lines() as lines:
-        print("one\n\n  two")
-        assert lines == []
-    assert lines == ["one", "  two"]
-
-
-SHAPES = {"conv1": (1, 8, 4, 4), "conv10": (1, 2), "fc": (5,)}
-
-
-GOOD = ["conv1 (1, 8, 4, 4)", "conv10 (1, 2)", "fc (5,)"]
-LINES = [
-    (["conv1: torch.Size([1, 8, 4, 4])", "conv10 -> (1, 2)", "fc [5]"], None),
-    (["layer fc has shape (5,)", "1x2 conv10", "conv1 1 x 8 x 4 x 4"], None),
-    (["\x1b[31mconv1\x1b[0m (1, 8, 4, 4)", "conv10 (1,2)", "fc 5"], None),
-    (None, "not a list of lines"),
-    (GOOD[:1], "1 line"),
-    ([GOOD[0], "conv1 (1, 2)", GOOD[2]], "'conv1 (1, 2)'"),
-    (["conv1 (1, 8, 4)", *GOOD[1:]], "'conv1 (1, 8, 4)'"),
-    ([GOOD[0], GOOD[2], GOOD[2]], "more than one line for 'fc'"),
-    (["model.fc (5,)", GOOD[0], "conv10"], "'conv10'"),
-]
-
-
-@pytest.mark.parametrize(("lines", "wrong"), LINES)
-def test_lines_in_any_order_and_notation_tell_names_and_shapes(lines: object, wrong: str | None) -> None:
-    assert missing_lines(lines, SHAPES) == wrong
-
-
-def test_a_line_with_every_shape_that_there_may_be_tells_none() -> None:
-    shapes = {"left": (7, 41), "right": (7, 63)}
-    every = " ".join(str((7, size)) for size in range(1, 100))
-    assert missing_lines([f"left {every}", f"right {every}"], shapes) == repr(f"left {every}")
-
-
 @pytest.mark.parametrize(
     ("got", "wanted", "right"),
     [
@@ -120,3 +91,203 @@ def test_an_undisclosed_value_never_shows_in_a_message() -> None:
         for reveal in (True, False):
             assert "7.5" not in ENGLISH.difference(found if reveal else found.withheld())
             assert "a list of numbers" in ENGLISH.difference(found if reveal else found.withheld())
+
+
+# Traces
+
+
+CASE = Case(7)
+
+
+def build() -> Any:
+    return nn.Sequential(nn.Linear(3, 4), nn.Sequential(nn.Tanh(), nn.Linear(4, 2)))
+
+
+def passes(model: nn.Module) -> Callable[[], object]:
+    x = CASE.tensor("x", 5, 3, requires_grad=True)
+    return lambda: model(x).backward(CASE.tensor("upstream", 5, 2))
+
+
+def number(*hang: Callable[[Any], Any]) -> int:
+    """The number of a model on which these hang their hooks."""
+    model = build()
+    for one in hang:
+        one(model)
+    return what_runs(model, CASE, passes(model))
+
+
+HANGS: dict[str, Callable[[Any], Any]] = {
+    "forward": lambda net: net[1].register_forward_hook(lambda module, args, output: None),
+    "forward on another": lambda net: net[0].register_forward_hook(lambda module, args, output: None),
+    "forward with keywords": lambda net: net[1].register_forward_hook(lambda m, a, k, o: None, with_kwargs=True),
+    "forward, first": lambda net: net[1][0].register_forward_hook(lambda *args: None, prepend=True),
+    "pre": lambda net: net.register_forward_pre_hook(lambda module, args: None),
+    "pre with keywords": lambda net: net[0].register_forward_pre_hook(lambda m, a, k: None, with_kwargs=True),
+    "backward": lambda net: net[1][1].register_full_backward_hook(lambda module, before, after: None),
+    "backward pre": lambda net: net[0].register_full_backward_pre_hook(lambda module, after: None),
+    "tensor": lambda net: net[0].weight.register_hook(lambda grad: None),
+    "post-accumulate": lambda net: net[1][1].bias.register_post_accumulate_grad_hook(lambda parameter: None),
+}
+
+
+MODES: list[Callable[[Any], Any]] = [
+    lambda net: net[1][0].eval(),
+    lambda net: net[0].eval(),
+    lambda net: net[0].bias.requires_grad_(False),
+    lambda net: setattr(net[0], "forward", lambda x: nn.Linear.forward(net[0], x)),
+]
+
+
+def test_hooks_of_any_kind_at_any_place_and_modes_of_modules_make_numbers_of_their_own() -> None:
+    once = {kind: number(hang) for kind, hang in HANGS.items()}
+    assert {kind: number(hang) for kind, hang in HANGS.items()} == once, "and the same again"
+    assert once.pop("forward with keywords") == once["forward"], "it runs at the same moment"
+    found = [number(), *once.values(), *(number(HANGS[kind], HANGS[kind]) for kind in once), *map(number, MODES)]
+    assert len(set(found)) == len(found)
+
+
+def test_a_forward_that_was_put_back_leaves_no_trace() -> None:
+    assert number(lambda net: setattr(net[0], "forward", net[0].forward)) == number()
+
+
+@pytest.mark.filterwarnings("ignore:Using a non-full backward hook")
+def test_a_deprecated_hook_and_one_for_all_modules_leave_a_trace() -> None:
+    assert number(lambda net: net[0].register_backward_hook(lambda module, before, after: None)) != number()
+    for register in (
+        nn.modules.module.register_module_forward_hook,
+        nn.modules.module.register_module_forward_pre_hook,
+        nn.modules.module.register_module_full_backward_hook,
+    ):
+        free = number()
+        handle = register(lambda *args: None)  # type: ignore[arg-type]
+        try:
+            assert number() != free
+        finally:
+            handle.remove()
+
+
+def attributes(model: nn.Module) -> list[dict[str, str]]:
+    return [{key: str(value) for key, value in vars(one).items()} for one in model.modules()]
+
+
+def test_what_the_hooks_do_and_the_model_stay_as_they_were() -> None:
+    model = build()
+    model.register_forward_hook(lambda module, args, output: output * 3)
+    model[0].weight.register_hook(lambda grad: grad * 5)
+    model[0].register_forward_pre_hook(lambda module, args, kwargs: ((args[0] * 2,), kwargs), with_kwargs=True)
+    before = attributes(model)
+    passes(model)()
+    output, grad = model(CASE.tensor("x", 5, 3)), model[0].weight.grad.clone()
+    model.zero_grad()
+    what_runs(model, CASE, lambda: (passes(model)(), torch.testing.assert_close(model(CASE.tensor("x", 5, 3)), output)))
+    assert torch.equal(model[0].weight.grad, grad)
+    assert attributes(model) == before
+    with pytest.raises(ZeroDivisionError):
+        what_runs(model, CASE, lambda: 1 // 0)
+    assert attributes(model) == before
+
+
+LIES: dict[str, tuple[object, object]] = {
+    "len": (builtins, lambda *a: 0),
+    "id": (builtins, lambda *a: 0),
+    "sorted": (builtins, lambda *a: []),
+    "dict": (builtins, lambda *a: {}),
+    "getattr": (builtins, lambda *a: None),
+    "named_modules": (nn.Module, lambda self, *a, **k: iter(())),
+    "parameters": (nn.Module, lambda self, *a: iter(())),
+    "_backward_hooks": (torch.Tensor, None),
+    "_post_accumulate_grad_hooks": (torch.Tensor, None),
+}
+"""Whatever might be asked how many hooks there are, and what it is replaced by."""
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_no_lie_hides_a_hook(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, says = LIES[name]
+    free = number()
+    model = build()
+    for hang in HANGS.values():
+        hang(model)
+    run, found = passes(model), -1
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, says, raising=False)
+        try:
+            found = what_runs(model, CASE, run)
+        except Exception:  # then there is no evidence at all
+            return
+    assert found != free
+
+
+def test_hooks_may_be_registered_and_removed_meanwhile() -> None:
+    model = build()
+    handles: list[Any] = []
+
+    def grow(module: nn.Module, args: object, output: object) -> None:
+        handles.append(module.register_forward_hook(lambda m, a, k, o: None, with_kwargs=True))
+
+    first = model.register_forward_hook(grow)
+    what_runs(model, CASE, passes(model))
+    assert model(CASE.tensor("x", 5, 3)).shape == (5, 2)
+    for handle in (*handles, first):
+        handle.remove()
+    assert not model._forward_hooks
+
+
+def test_the_same_hooks_twice_whatever_they_are() -> None:
+    model = build()
+    HANGS["forward"](model)
+    one, two = (what_runs(model, CASE, passes(model), moment) for moment in ("one", "two"))
+    HANGS["forward"](model)
+    more = what_runs(model, CASE, passes(model), "two")
+    wanted = same_both_times(CASE, "one", "two")
+    assert is_same([one, two], wanted)
+    for wrong in ([one, more], [one, one], [two, one], [0, 0], [one], None, 3, [True, True], ["", ""]):
+        assert not is_same(snapshot(wrong), wanted)
+
+
+def kept(*places: str) -> tuple[Storages, dict[str, torch.Tensor]]:
+    """Two storages that are watched, of which these places are kept."""
+    tensors = {place: torch.ones(3) for place in ("a", "b")}
+    watched = Storages(CASE)
+    for place, tensor in tensors.items():
+        watched.watch(tensor, place)
+    return watched, {place: tensor for place, tensor in tensors.items() if place in places}
+
+
+def test_what_is_freed_leaves_another_trace_than_what_is_there() -> None:
+    watched, tensors = kept("a")
+    assert watched.left("now") == storages_left(CASE, "now", there=["a"], freed=["b"])
+    assert watched.left("now") != watched.left("later")
+    view = tensors.pop("a")[1:].detach()
+    assert watched.left("now") == storages_left(CASE, "now", there=["a"], freed=["b"])
+    del view
+    assert watched.left("now") == storages_left(CASE, "now", freed=["b", "a"])
+    watched.watch(torch.ones(2), "a")
+    assert watched.left("now") != storages_left(CASE, "now", freed=["a", "b"])
+
+
+def test_nobody_can_say_of_a_storage_that_it_is_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched, tensors = kept("a", "b")
+    monkeypatch.setattr(torch.UntypedStorage, "_expired", lambda *args: True)
+    monkeypatch.setattr(StorageWeakRef, "expired", lambda self: True)
+    assert watched.left("now") == storages_left(CASE, "now", there=tensors)
+
+
+def test_every_parameter_is_found_whatever_the_model_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, names = build(), [name for name, _ in build().named_parameters()]
+    monkeypatch.setattr(nn.Module, "named_parameters", lambda self: iter(()))
+    assert sorted(parameters_of(model)) == sorted(names)
+
+
+def test_a_gradient_that_is_left_shows_though_grad_is_said_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    w, v = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
+    (w * 3).sum().backward()  # type: ignore[no-untyped-call]
+    monkeypatch.setattr(nn.Parameter, "grad", property(lambda self: None), raising=False)
+    left = gradients_left({"w": w, "v": v}, CASE)
+    assert left["w"].tolist() == [3.0, 3.0]
+    assert torch.equal(left["v"], CASE.tensor("no gradient of v", 2))
+
+
+def test_what_stands_for_no_gradient_has_the_dtype_of_its_parameter() -> None:
+    double = nn.Parameter(torch.ones(2, dtype=torch.float64))
+    assert gradients_left({"double": double}, CASE)["double"].dtype == torch.float64

@@ -49,7 +49,7 @@ def test_a_learners_code_computes_with_the_judges_instructions(bench: Bench) -> 
 
 
 def test_what_watches_an_answer_is_there_before_any_learners_code_runs(bench: Bench) -> None:
-    asked = "import sys\nprint({'course.traces', 'course.storages'} <= {*sys.modules})"
+    asked = "import sys\nprint('course.traces' in sys.modules)"
     (output,) = bench.mark({"first": asked}).runs["first"].outputs
     assert output["text"].strip() == "True"
 

@@ -13,11 +13,9 @@ from course.models import Model
 from course.pictures.activations import draw_activation_histograms
 from course.pictures.attention import draw_attention
 from course.pictures.autograd_graph import draw_autograd_graph
-from course.pictures.beside import Beside
-from course.pictures.canvas import Picture
+from course.pictures.canvas import Beside, Picture
 from course.pictures.difference import draw_difference
-from course.pictures.digits import draw_digits
-from course.pictures.feature_maps import draw_clobber, draw_feature_maps
+from course.pictures.feature_maps import draw_digits, draw_feature_maps
 from course.pictures.gradient_flow import draw_gradient_flow
 from course.pictures.heat import draw_heat
 from course.pictures.legacy import draw_legacy_comparison
@@ -44,24 +42,10 @@ def order(model: nn.Module) -> dict[str, int]:
     return {name: number for number, (name, _) in enumerate(model.named_modules(), 1)}
 
 
-def nested(depth: int) -> nn.Module:
-    """2 ** depth linear layers in containers of two."""
-    return nn.Linear(3, 3) if depth == 0 else nn.Sequential(nested(depth - 1), nested(depth - 1))
-
-
-def chain(length: int) -> nn.Module:
-    """Containers in containers."""
-    model: nn.Module = nn.Linear(3, 3)
-    for _ in range(length):
-        model = nn.Sequential(model)
-    return model
-
-
 def fifty() -> nn.Module:
-    """Fifty modules, six levels deep."""
-    model = nn.Sequential(nested(4), *[Block() for _ in range(6)])
-    assert len(list(model.modules())) == 50
-    return model
+    """Fifty modules, four levels deep."""
+    groups = [nn.Sequential(Block(), Block(), Block(), Block()) for _ in range(3)]
+    return nn.Sequential(*groups, nn.Sequential(nn.Sequential(Block(), Block()), Block()))
 
 
 def shared() -> nn.Module:
@@ -112,7 +96,7 @@ def lstm_graph() -> Picture:
 
 
 def legacy() -> Beside:
-    return draw_legacy_comparison(Model(), torch.tensor([2.0]), torch.tensor([3.0]))
+    return draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
 
 def history() -> dict[str, list[torch.Tensor]]:
@@ -145,7 +129,12 @@ def attention() -> Picture:
 
 
 def digits() -> Picture:
-    return draw_digits(torch.rand(12, 8, 8), [f"says {n}\nis {n}" for n in range(12)], marked=[3], title="Digits")
+    return draw_digits(torch.rand(12, 1, 8, 8), [f"says {n}\nis {n}" for n in range(12)], marked=[3], title="Digits")
+
+
+def heat() -> Picture:
+    torch.manual_seed(0)
+    return draw_heat(photograph(), torch.rand(7, 7))
 
 
 MEMORY = {
@@ -155,49 +144,35 @@ MEMORY = {
 }
 ORDERS = ["enter net", "enter a", "leave a", "leave net"], ["enter net", "leave net", "enter a", "leave a", "end"]
 
-
-def _flower(size: int = 7) -> tuple[torch.Tensor, torch.Tensor]:
-    torch.manual_seed(0)
-    return photograph(), torch.rand(size, size)
-
-
 PICTURES: dict[str, Callable[[], Picture]] = {
     "activations": lambda: draw_activation_histograms(history()),
     "activations, none": lambda: draw_activation_histograms({}),
     "attention": attention,
-    "attention, none": lambda: draw_attention({"copy": {}}, {"copy": ["copy"]}),
-    "clobber": lambda: draw_clobber(torch.randn(1, 4, 6, 6), torch.randn(1, 4, 6, 6).relu(), title="bn1, twice"),
     "difference, matrix": lambda: draw_difference(torch.eye(3), torch.ones(3, 3)),
     "difference, orders": lambda: draw_difference(*ORDERS),
     "difference, shades": lambda: draw_difference({"answer": torch.eye(20)}, {"answer": torch.ones(20, 20)}),
-    "difference, shapes": lambda: draw_difference(torch.ones(3), torch.ones(3, 1)),
     "difference, vector": lambda: draw_difference(torch.tensor([1.0, torch.nan, 3.0]), torch.tensor([1.0, 2.0, 2.5])),
     "digits": digits,
     "feature maps": lambda: draw_feature_maps(maps(), title="Features"),
     "gradient flow": lambda: draw_gradient_flow(after_backward()),
     "gradient flow, many": lambda: draw_gradient_flow(resnet()),
-    "gradient flow, no parameters": lambda: draw_gradient_flow(nn.ReLU()),
     "graph": graph,
     "graph with gradients": lambda: graph(gradients=True),
     "graph, LSTM": lstm_graph,
-    "heat": lambda: draw_heat(*_flower()),
-    "heat, constant": lambda: draw_heat(torch.rand(1, 30, 50), torch.zeros(1, 1, 3, 5)),
+    "heat": heat,
     "legacy": lambda: legacy().pictures[0],
     "full": lambda: legacy().pictures[1],
-    "legacy, linear": lambda: draw_legacy_comparison(nn.Linear(3, 2), torch.ones(4, 3)).pictures[0],
     "memory": lambda: draw_memory(MEMORY),
-    "memory, none": lambda: draw_memory({}),
-    "timeline": lambda: draw_hook_timeline(nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True)),
+    "timeline": lambda: draw_hook_timeline(
+        nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True), weights=True
+    ),
     "timeline, attention": lambda: draw_hook_timeline(nn.MultiheadAttention(4, 2), *[torch.ones(2, 1, 4)] * 3),
     "timeline, fifty": lambda: draw_hook_timeline(fifty(), torch.ones(2, 3)),
-    "timeline, lazy": lambda: draw_hook_timeline(nn.Sequential(nn.LazyLinear(3), nn.ReLU()), torch.ones(2, 3)),
     "timeline, one": lambda: draw_hook_timeline(nn.ReLU(), torch.ones(2, 3)),
     "tree": lambda: draw_module_tree(Tree(), order(Tree()), title="The order of named_modules()"),
-    "tree, deep": lambda: draw_module_tree(chain(12), order(chain(12))),
     "tree, LSTM": lambda: draw_module_tree(nn.LSTM(3, 4, 2)),
     "tree, resnet18": lambda: draw_module_tree(resnet(), order(resnet()), title="ResNet-18"),
     "tree, shared": lambda: draw_module_tree(shared(), order(shared())),
-    "tree, wide": lambda: draw_module_tree(nn.Sequential(*[nn.Linear(3, 3) for _ in range(40)])),
 }
 
 

@@ -200,7 +200,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from nbproof.checks.check import Check, check
-from course.storages import Storages
+from course.traces import Storages
 from course.truths import storages_left
 
 

@@ -8,8 +8,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.probing import error_out_of, hook_counts
-from course.storages import Storages
-from course.traces import what_runs
+from course.traces import Storages, what_runs
 from course.truths import as_before, other_than, storages_left, such_that
 
 

@@ -1,0 +1,390 @@
+"""What a picture shows is what is there: real runs, real graphs, numbers in and the same numbers out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+import torch
+from matplotlib.image import BboxImage
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+from course.data import picture as photograph
+from course.models import Model
+from course.pictures.activations import draw_activation_histograms
+from course.pictures.attention import draw_attention
+from course.pictures.autograd_graph import draw_autograd_graph
+from course.pictures.canvas import Picture
+from course.pictures.feature_maps import draw_feature_maps
+from course.pictures.gradient_flow import draw_gradient_flow
+from course.pictures.graph import graph_of
+from course.pictures.heat import draw_heat
+from course.pictures.legacy import draw_legacy_comparison
+from course.pictures.memory import draw_memory
+from course.pictures.module_tree import draw_module_tree
+from course.pictures.timeline import Event, draw_hook_timeline, record_hooks
+from course.tree import Model as Tree
+from tests.pictures import gallery
+from tests.pictures.gallery import MEMORY, Block, after_backward, fifty, history, maps, order, resnet, shared, texts
+
+
+def net() -> nn.Module:
+    model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.LazyLinear(3))
+    model[0].bias.requires_grad_(False)
+    model.register_buffer("steps", torch.zeros(()), persistent=False)
+    return model
+
+
+def many() -> nn.Module:
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)) for _ in range(30)])
+    model(torch.ones(1, 2)).sum().backward()
+    return model
+
+
+GRADIENTS = {"broken": torch.tensor([torch.nan, 2.0, -4.0, torch.inf]), "empty": torch.ones(0), "nothing": None}
+SAYS: dict[str, tuple[Callable[[], Picture], Iterable[str]]] = {
+    "tree": (
+        lambda: draw_module_tree(net(), title="A small net"),
+        [
+            "A small net", "running_mean (2,)", "steps () not saved", "0, Linear [weight (2, 3), bias (2,) frozen]",
+            "weight (not yet known)", "parameter (shape)", "buffer (shape)", "container",
+        ],
+    ),
+    "shared": (lambda: draw_module_tree(shared()), ["same object as a", "weight = a.weight", "seen before"]),
+    "many children": (
+        lambda: draw_module_tree(nn.Sequential(*[nn.Linear(3, 3) for _ in range(40)])),
+        ["+ 29 more modules"],
+    ),
+    "many levels": (lambda: draw_module_tree(resnet(), order(resnet())), ["+ 5 modules inside"]),
+    "hooks": (
+        gallery.graph,
+        [
+            "tensor hook: runs", "retain_grad: keeps", "post-accumulate hook: runs",
+            "x (2,), AccumulateGrad, post-accumulate hook", "h (2,), MulBackward0, tensor hook × 2, retain_grad → x (2,)",
+        ],
+    ),
+    "gradients": (lambda: gallery.graph(gradients=True), ["grad [7, -11]", "grad [21, -33]", "grad not kept"]),
+    "legacy": (
+        lambda: gallery.legacy().pictures[0],
+        ["grad_input = (5, 6) gradients of its last operation, MulBackward0.", "x1 = 2", "W = 5"],
+    ),
+    "full": (
+        lambda: gallery.legacy().pictures[1],
+        ["[0]: 15", "[1]: 10", "grad_input = (15, 10) gradients of its inputs: x1, x2."],
+    ),
+    "feature maps": (
+        lambda: draw_feature_maps(maps(), title="Features"),
+        ["Features", "conv: 8 of 12 maps, 9 × 7, values from", "NaN or inf among them", "layer4.1.conv2"],
+    ),
+    "odd gradients": (
+        lambda: draw_gradient_flow(after_backward()),
+        [
+            "2.weight: None: frozen, requires_grad is False", "4.bias: all zero", "6.bias: NaN in 1 of 8, mean",
+            "8.weight: inf in 1 of 64, mean", "8.bias: None: no gradient came here",
+        ],
+    ),
+    "gradients of every kind": (
+        lambda: draw_gradient_flow(GRADIENTS),
+        ["broken: NaN in 1 of 4, inf in 1 of 4, mean 3, max 4; empty: no elements; nothing: None"],
+    ),
+    "before a backward": (lambda: draw_gradient_flow(nn.LSTM(3, 4)), ["no .grad anywhere: has backward() run?"]),
+    "many parameters": (
+        lambda: draw_gradient_flow(many()),
+        ["120 parameters, of which the first and the last 32 are drawn"],
+    ),
+    "activations": (
+        lambda: draw_activation_histograms(history(), title="Training"),
+        ["Training", "1.relu", "NaN or inf from step 8", "never: nothing recorded", "constant: 2 steps"],
+    ),
+    "nearly all zeros": (
+        lambda: draw_activation_histograms({"relu": [torch.ones(480), torch.eye(480)[7]]}),
+        ["99.79% at last"],
+    ),
+    "memory": (lambda: draw_memory(MEMORY), ["0 B", "198 MiB"]),
+    "no memory": (lambda: draw_memory({}), ["Nothing was measured."]),
+    "even heat": (lambda: draw_heat(torch.rand(1, 3, 4, 4), torch.ones(1, 2, 2)), ["heat map 2 × 2: 1 everywhere"]),
+    "no backward": (lambda: draw_hook_timeline(nn.ReLU(), torch.ones(3)), ["no backward: nothing requires a gradient"]),
+    "large timeline": (lambda: draw_hook_timeline(fifty(), torch.ones(2, 3)), ["modules below level 2 not drawn"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_what_is_drawn_is_said_in_words(name: str) -> None:
+    draw, words = SAYS[name]
+    picture = draw()
+    legend = [one.get_text() for box in picture.legends for one in box.get_texts()]
+    said = "\n".join([*texts(picture), *legend, picture.alt])
+    assert [one for one in words if one not in said] == []
+
+
+@pytest.mark.parametrize("make", [Tree, shared, lambda: nn.ReLU(), lambda: nn.LSTM(2, 2)])
+def test_numbers_stand_at_the_modules_they_are_given_for(make: Any) -> None:
+    model = make()
+    numbers = order(model)
+    picture = draw_module_tree(model, numbers)
+    badges = [one for one in picture.axes[0].texts if one.get_text().isdigit()]
+    assert sorted(int(one.get_text()) for one in badges) == sorted(numbers.values())
+    for name, number in numbers.items():
+        assert f"number {number}: {name or 'root'}, {type(model.get_submodule(name)).__name__}" in picture.alt
+
+
+# Graphs
+
+
+def small() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    h = x * 3
+    return x, h, (h * h + h).sum()
+
+
+def test_every_node_of_the_graph_is_a_box_and_every_edge_an_arrow() -> None:
+    x, h, loss = small()
+    graph = graph_of(loss, {"x": x, "h": h})
+    assert [box.operation for box in graph.boxes][:2] == ["SumBackward0", "AddBackward0"]
+    edges = {(route.boxes[0].operation, route.boxes[-1].operation, route.times) for route in graph.routes}
+    add, mul = "AddBackward0", "MulBackward0"
+    assert edges == {("SumBackward0", add, 1), (add, mul, 1), (mul, mul, 2), (mul, "AccumulateGrad", 1)}
+    picture = draw_autograd_graph(loss, {"x": x, "h": h})
+    assert {"x (2,)", "h (2,)", "output ()", "SumBackward0", "AccumulateGrad", "×2"} <= set(texts(picture))
+    assert "output (), SumBackward0 → AddBackward0" in picture.alt and "h (2,) (2 times)" in picture.alt
+
+
+def test_gradients_that_hooks_caught_fill_in_the_rest_and_nothing_is_computed() -> None:
+    x, h, loss = small()
+    caught: dict[str, torch.Tensor | None] = {}
+    ran: list[int] = []
+
+    def catch(grad: torch.Tensor) -> None:
+        ran.append(1)
+        caught["h"] = grad
+
+    h.register_hook(catch)  # type: ignore[no-untyped-call]
+    before = texts(draw_autograd_graph(loss, {"x": x, "h": h}, gradients={}))
+    assert ran == [] and "grad None" in before and x.grad is None
+    loss.backward()  # type: ignore[no-untyped-call]
+    picture = draw_autograd_graph(loss, {"x": x, "h": h}, gradients=caught)
+    assert ran == [1] and "h (2,), MulBackward0, tensor hook, grad [7, -11]" in picture.alt
+
+
+def test_what_a_changed_gradient_reaches_is_what_a_hook_changes() -> None:
+    net = nn.ModuleDict({"first": nn.Linear(2, 2), "last": nn.Linear(2, 1)})
+    names = dict(net.named_parameters())
+    middle = net["first"](torch.ones(1, 2))
+    loss = net["last"](middle).sum()
+    before = torch.autograd.grad(loss, names.values(), retain_graph=True)
+    middle.register_hook(lambda grad: grad * 100)
+    after = torch.autograd.grad(loss, names.values(), retain_graph=True)
+    follow = {name for name, old, new in zip(names, before, after, strict=True) if not torch.equal(old, new)}
+    told = draw_autograd_graph(loss, names, changed=[middle]).alt.partition("A changed gradient comes to ")[2]
+    assert {name for name in names if name in told} == follow == {"first.weight", "first.bias"}
+
+
+def test_a_tensor_without_a_graph_is_refused_in_words() -> None:
+    with pytest.raises(ValueError, match="no autograd graph"):
+        draw_autograd_graph(torch.ones(2), {})
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("legacy", [True, False])
+def test_the_numbers_are_what_the_two_hooks_report(legacy: bool) -> None:
+    model, seen = Model(), list[float]()
+    register = model.register_backward_hook if legacy else model.register_full_backward_hook
+    register(lambda module, grad_input, grad_output: seen.extend(one.item() for one in grad_input))
+    inputs = {"x1": torch.tensor([2.0], requires_grad=True), "x2": torch.tensor([7.0], requires_grad=True)}
+    picture = draw_legacy_comparison(model, **inputs).pictures[0 if legacy else 1]
+    assert seen == [] and inputs["x1"].grad is None and model.W.grad is None
+    model(*inputs.values()).backward()
+    assert f"grad_input = ({seen[0]:g}, {seen[1]:g})" in picture.alt
+
+
+# Timelines
+
+
+Kinds = list[tuple[str, str]]
+
+
+def kinds(events: list[Event]) -> Kinds:
+    return [(event.kind, event.name) for event in events]
+
+
+def really(model: nn.Module, *inputs: Any, **keywords: Any) -> Kinds:
+    """The same order from hooks of the test's own, put on the model itself."""
+    log: Kinds = []
+    for name, module in model.named_modules():
+        for kind in ("forward_pre", "forward", "full_backward_pre", "full_backward"):
+            event = kind.removeprefix("full_"), name
+            getattr(module, f"register_{kind}_hook")(lambda *_, event=event: log.append(event))
+    for name, weight in model.named_parameters():
+        at = name.rpartition(".")[0]
+        weight.register_hook(lambda grad, at=at: log.append(("weight", at)))
+    output = model(*inputs, **keywords)
+    first = output[0] if isinstance(output, tuple) else output
+    first.sum().backward()
+    return log
+
+
+class TwoInputs(nn.Module):
+    """Takes a keyword, uses one module twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor, *, scale: float = 1.0) -> torch.Tensor:
+        return self.fc(self.fc(x)) * scale  # type: ignore[no-any-return]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize(
+    "make", [lambda: nn.Sequential(Block(), Block()), TwoInputs, lambda: nn.LSTM(3, 2), lambda: nn.Dropout()]
+)
+def test_the_events_are_those_of_a_real_run(make: Any, grad: bool) -> None:
+    model, x = make(), torch.randn(4, 3, requires_grad=grad)
+    if grad or [*model.parameters()]:
+        assert kinds(record_hooks(model, x, weights=True)) == really(model, x)
+    events = record_hooks(TwoInputs(), x, scale=2.0)
+    assert [event.call for event in events if event.name == "fc" and event.kind == "backward"] == [2, 1]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Dropout()),
+        lambda: nn.Sequential(nn.LazyLinear(3), nn.ReLU()),
+        lambda: nn.utils.spectral_norm(nn.Linear(3, 3)),
+    ],
+)
+def test_a_timeline_leaves_the_model_as_it_was_and_its_hooks_do_not_run(make: Any) -> None:
+    model, seen = make(), list[int]()
+    model.register_forward_hook(lambda *_: seen.append(1))
+    model.register_full_backward_hook(lambda *_: seen.append(1))
+    x = torch.randn(4, 3, requires_grad=True)
+    before = {name: str(one) for name, one in model.state_dict().items()}, torch.get_rng_state().tolist()
+    with torch.no_grad():
+        draw_hook_timeline(model, x)
+    assert ({name: str(one) for name, one in model.state_dict().items()}, torch.get_rng_state().tolist()) == before
+    assert seen == [] and x.grad is None and all(one.grad is None for one in model.parameters())
+    assert (len(model._forward_hooks), len(model._backward_hooks)) == (1, 1)
+
+
+def marks(picture: Any) -> list[int]:
+    """The lanes of the marks from left to right."""
+    found = [tuple(place) for one in picture.axes[0].collections for place in one.get_offsets()]
+    return [int(lane) for _, lane in sorted(found)]
+
+
+def test_marks_stand_in_the_order_of_the_events_each_in_its_modules_lane() -> None:
+    model, x = nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True)
+    picture = draw_hook_timeline(model, x, title="Two blocks")
+    names = [event.name for event in record_hooks(model, x)]
+    lanes = list(dict.fromkeys(names))
+    assert marks(picture) == [lanes.index(name) for name in names]
+    said = texts(picture)
+    assert {"Two blocks", "forward →", "backward →", "forward pre-hook", "full backward hook"} <= set(said)
+    assert {str(number) for number in range(1, 29)} <= set(said)
+    assert picture.alt.startswith(
+        "Two blocks. In this order: 1 forward pre-hook of Sequential; 2 forward pre-hook of 0: "
+    )
+    assert picture.alt.endswith("28 full backward hook of Sequential")
+
+
+def test_a_checkpoints_second_forward_stands_within_backward() -> None:
+    class Checkpointed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.part, self.end = nn.Tanh(), nn.Linear(3, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.end(checkpoint(self.part, x, use_reentrant=False))  # type: ignore[no-any-return]
+
+    model, x = Checkpointed(), torch.ones(2, 3, requires_grad=True)
+    sequence = [event.kind for event in record_hooks(model, x)]
+    begins = sequence.index("backward_pre")
+    assert "forward_pre" in sequence[begins:]
+    dashed = [line for line in draw_hook_timeline(model, x).axes[0].lines if line.is_dashed()]
+    assert [set(line.get_xdata()) for line in dashed] == [{begins + 0.5}]
+
+
+# Numbers
+
+
+def test_each_layer_is_a_row_with_its_own_scale_or_all_share_one() -> None:
+    images = draw_feature_maps(maps(), columns=8).findobj(BboxImage)
+    assert len(images) == 8 + 3 + 2
+    limits = [image.get_clim() for image in images]
+    assert len(set(limits)) == 3 and all(low == -high for low, high in limits)
+    picture = draw_feature_maps(maps(), columns=8, one_scale=True)
+    assert len({image.get_clim() for image in picture.findobj(BboxImage)}) == 1
+    values = torch.tensor([[1.0, 1.0], [-1.0, -1.0], [0.0, 0.0], [1.0, -1.0]]).reshape(1, 4, 1, 2)
+    signs = [one.get_text() for one in draw_feature_maps({"a": values}).texts if one.get_bbox_patch() is not None]
+    assert signs == ["+", "−", "0", "±"], "in a grey print, too, below is told from above"
+
+
+WRONG = [
+    (draw_feature_maps, [{"a": torch.ones(3, 4)}]),
+    (draw_heat, [torch.rand(2, 3, 4, 4), torch.rand(2, 2)]),
+    (draw_heat, [torch.rand(3, 4, 4), torch.rand(2)]),
+]
+
+
+@pytest.mark.parametrize(("draw", "given"), WRONG)
+def test_a_picture_says_what_it_wants(draw: Any, given: list[Any]) -> None:
+    with pytest.raises(ValueError, match="wanted"):
+        draw(*given)
+
+
+def test_bars_end_at_the_mean_and_diamonds_stand_at_the_largest() -> None:
+    gradients = {"first": torch.tensor([1.0, -3.0]), "second": torch.tensor([[0.01, 0.03]]), "third": torch.ones(())}
+    axes = draw_gradient_flow(gradients).axes[0]
+    bars = [one for one in axes.patches if one.get_height() == pytest.approx(0.62)]
+    ends = [one.get_x() + one.get_width() for one in sorted(bars, key=lambda one: one.get_y())]
+    assert ends == pytest.approx([2.0, 0.02, 1.0])
+    diamonds = next(line for line in axes.lines if line.get_marker() == "D")
+    assert list(diamonds.get_xdata()) == pytest.approx([3.0, 0.03, 1.0]) and list(diamonds.get_ydata()) == [0, 1, 2]
+    assert axes.get_xscale() == "log"
+
+
+def test_each_column_is_the_histogram_of_its_step() -> None:
+    steps = [torch.tensor([0.0, 0.0, 0.0, 1.0]), torch.tensor([1.0, 1.0, 1.0, 1.0])]
+    picture = draw_activation_histograms({"relu": steps})
+    heat, share = picture.axes
+    columns = heat.images[0].get_array()
+    assert columns.shape[1] == 2
+    assert columns[0, 0] == pytest.approx(torch.tensor(0.7501).log10().item(), abs=1e-4), "three of four values are low"
+    assert columns[0, 1] == pytest.approx(-4) and columns[-1, 1] == pytest.approx(0, abs=1e-3)
+    assert list(share.lines[0].get_ydata()) == [0.75, 0.0]
+
+
+def test_segments_are_as_wide_as_their_bytes_and_totals_are_readable() -> None:
+    picture = draw_memory({"a": {"x": 1000, "y": 3000}, "b": {"y": 2000}})
+    first, _, second, last = picture.axes[0].patches
+    assert [one.get_width() for one in (first, second, last)] == [1000, 3000, 2000]
+    assert [one.get_x() for one in (first, second, last)] == [0, 1000, 0]
+    looks = [(one.get_facecolor(), one.get_hatch()) for one in (first, second, last)]
+    assert looks[0] != looks[1] == looks[2], "a kind looks the same in every bar"
+    assert picture.alt == "Memory. a 3.91 KiB (x 1000 B, y 2.93 KiB); b 1.95 KiB (y 1.95 KiB)"
+
+
+def test_the_heat_map_is_scaled_up_to_the_picture_and_its_largest_value_marked() -> None:
+    heat = torch.zeros(4, 4)
+    heat[1, 2] = 2.0
+    picture = draw_heat(photograph(), heat, title="Grad-CAM")
+    side = photograph().shape[-1]
+    first, second, third = picture.findobj(BboxImage)[:3]
+    assert first.get_array().shape == third.get_array().shape == (side, side, 3)
+    assert int(second.get_array().argmax()) == side * (row := 3 * side // 8 - 1) + (column := 5 * side // 8 - 1)
+    assert f"heat map 4 × 4: from 0 to 2, largest at row {row}, column {column} of the picture" in picture.alt
+
+
+def test_attention_is_drawn_as_it_was_and_told_in_words() -> None:
+    looks = torch.eye(3).roll(-1, 0) * 0.75 + 0.08
+    given = {"a line": {"head": looks[None], "other": looks.mT}}
+    drawn = draw_attention(given, {"a line": ["to", "be", "not"]}, last=2)
+    shown = [torch.tensor(image.get_array()) for image in drawn.findobj(BboxImage)]
+    assert torch.equal(torch.stack(shown), torch.stack([looks[1:], looks.mT[1:]]))
+    assert {image.get_clim() for image in drawn.findobj(BboxImage)} == {(0.0, 1.0)}
+    assert "a line, head: looks most at not (place 2), to (place 0)" in drawn.alt
