@@ -171,4 +171,5 @@ def _cell(cell: Any) -> ExportedCell | None:
 def _what(text: str) -> str:
     """What a text is that is no notebook, and what to do."""
     begins = " ".join(text[:60].split())
-    return f"it is no notebook, and holds no cells (it begins {begins!r}): {_HAND_IN}"
+    told = f", and begins {begins!r}" if begins.isprintable() else ""
+    return f"it is no notebook, and holds no cells{told}: {_HAND_IN}"
