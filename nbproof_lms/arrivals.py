@@ -67,10 +67,8 @@ class Arrived:
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same bytes under the same names, whatever one file that is all of it is called."""
+        """The same for the same bytes under the same names."""
         told = [(piece.name, piece.sha256 or str(piece.problem)) for piece in self.pieces]
-        if self.pieces and self.pieces[0].parts == (self.name,):
-            told[0] = ("", told[0][1])
         return hashlib.sha256(repr(told).encode(errors="surrogatepass")).hexdigest()
 
 

@@ -19,10 +19,9 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="PATH",
-        help=f"a folder, a zip or a tar as an LMS hands it over ({', '.join(systems())}), or notebooks",
+        help=f"a folder or a zip as an LMS hands it over ({', '.join(systems())}), or notebooks",
     )
     reading_arguments(command)
-    command.add_argument("--all", action="store_true", help="list every file of a large upload")
     command.epilog = (
         "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
         "Exit code 0: everything has its place; 1: something needs a person; 2: a wrong call."
@@ -56,7 +55,7 @@ def _collect(arguments: argparse.Namespace) -> int:
 
     with only_run(arguments.course), progress("collecting") as step:
         collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
-    print_collected(collected, arguments.course, arguments.all)
+    print_collected(collected, arguments.course)
     return 1 if collected.needs_person else 0
 
 

@@ -116,12 +116,10 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
 
 
 def _decoded(data: bytes) -> tuple[str, str]:
-    """Text and encoding: UTF-8 with or without a mark, UTF-16, or Windows' Latin-1; a zero byte for what is no text."""
+    """Text and encoding: UTF-8 with or without a mark, UTF-16 with one, or Windows' Latin-1; a zero byte for what is no text."""
     encodings = ["utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else "utf-8", "cp1252"]
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
-    elif data[1::2].count(0) * 3 > len(data):
-        encodings = ["utf-16-le"]
     for encoding in encodings:
         try:
             return data.decode(encoding), encoding

@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.places import places
 from nbproof.text import in_utc, printable
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def _set_due(root: Path, lesson: str, when: datetime | None) -> int:
     print(f"{lesson} is due {in_utc(when)}" if when else f"{lesson} has no due date now")
     for learner, _ in before.keys() - after.keys():
         print(f"note: {printable(learner)} has no extension any more: it would not be later")
-    _tell_next(root, lesson, "*")
+    _tell_next(root, lesson)
     return 0
 
 
@@ -127,18 +126,14 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
     for learner in learners:
         told = f"{in_utc(until)}; for the class {in_utc(due)}" if until else f"{in_utc(due)}, as for the class"
         print(f"{printable(learner)}: {lesson} is due {told}")
-    for learner in learners:
-        _tell_next(root, lesson, learner)
+    _tell_next(root, lesson)
     return 0
 
 
-def _tell_next(root: Path, lesson: str, learner: str) -> None:
-    """What follows a due date, if anything was graded before: penalties, and pages that name it."""
-    graded = places(root).folder("autograded", learner, lesson)
-    if any(graded.parent.parent.glob(f"{graded.parent.name}/{graded.name}/*.ipynb")):
-        only = f" --only {learner}" if learner != "*" else ""
-        print(f"next: {course_command(f'grade {lesson}{only}', root)}: penalties follow, and nothing runs again")
-        print(f"      {course_command('feedback', root)}: pages say it")
+def _tell_next(root: Path, lesson: str) -> None:
+    """What follows a due date: penalties, and pages that name it."""
+    print(f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again")
+    print(f"      {course_command('feedback', root)}: pages say it")
 
 
 _DUE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]+(\d\d:\d\d(?::\d\d)?))? *(Z|[+-]\d\d:?\d\d|[A-Za-z][\w/+-]*)?")

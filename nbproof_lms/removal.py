@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.errors import CourseError
-from nbproof.gradebook.reader import due_dates_in, opened_gradebook
+from nbproof.gradebook.reader import opened_gradebook
 from nbproof.places import places
 from nbproof.run.journal import RunState, forget_problems
-from nbproof.text import counted, in_utc
+from nbproof.text import counted
 from nbproof_lms.handback import is_in_parcels
 from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, members_of, strike_off
@@ -51,12 +51,7 @@ def _in_gradebook(book: Any, learner: str) -> list[str]:
     if book.db.get(Student, learner) is None:
         return []
     own = book.db.query(SubmittedAssignment.id).filter(SubmittedAssignment.student_id == learner).count()
-    told = [f"the gradebook's {counted(own, 'submission')}, with all marks and comments given by hand"]
-    extensions = due_dates_in(book).extensions.items()
-    told += [
-        f"their extension of {lesson}, until {in_utc(until)}" for (who, lesson), until in extensions if who == learner
-    ]
-    return told
+    return [f"the gradebook's {counted(own, 'submission')}, with all marks, comments and extensions given by hand"]
 
 
 def remove(root: Path, learners: Collection[str]) -> None:

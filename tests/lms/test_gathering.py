@@ -208,7 +208,7 @@ def test_two_at_once_do_not_meet(course: Path, tmp_path: Path, capsys: pytest.Ca
 WRONG = {
     "no such path": (["{up}/none.zip"], "there is no such folder or file"),
     "the course itself": (["{course}"], "this folder is the course's own"),
-    "what holds the course": (["{course}/.."], "this folder holds the course itself"),
+    "what holds the course": (["{course}/.."], "this folder is the course's own"),
     "a part of the course": (["{course}/release"], "this folder is the course's own"),
     "no such lesson": (["{up}", "--lesson", "hooks"], "no lesson is called 'hooks'"),
     "no such names": (["{up}", "--names", "{up}/none.csv"], "the names cannot be read"),
