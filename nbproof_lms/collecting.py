@@ -50,7 +50,7 @@ def collect(
     with _disk(root), _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)
-        items = Filing(book, desk, roster, lesson or "", learner or "").file(arrived, step)
+        items = Filing(book, desk, roster, lesson or "", learner or "").file(arrived)
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         collected = _kept(root, arrived, items, lesson or "")
     return replace(collected, notes=(*collected.notes, *told))

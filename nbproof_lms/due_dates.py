@@ -4,46 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import re
-from argparse import ArgumentParser, Namespace, _SubParsersAction
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from nbgrader.apps import NbGraderAPI
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.gradebook.reader import due_dates_in, opened_gradebook
+from nbproof.gradebook.storage_errors import trouble_with_gradebook
+from nbproof.gradebook.writer import Writer
+from nbproof.limits import GradingLimits
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import register_lessons
+from nbproof.run.digests import LessonState
+from nbproof.run.intake import lessons_with_source
+from nbproof.run.journal import RunState
+from nbproof.run.lock import only_run
 from nbproof.text import in_utc, printable
 
-if TYPE_CHECKING:
-    from nbproof.gradebook.writer import Writer
-
-__all__ = ["change_due_dates", "due_date_parsers", "lines_of_due_dates", "read_due"]
+__all__ = ["change_due_dates", "lines_of_due_dates", "read_due"]
 
 _NONE = "none"
-_WHEN = (
-    f"a day, as 2026-11-20: its last second; or '2026-11-20 18:00'. In UTC, or with a zone: +01:00, Europe/Berlin. "
-    f"'{_NONE}' takes it away"
-)
-
-
-def due_date_parsers(kinds: _SubParsersAction[ArgumentParser]) -> tuple[ArgumentParser, ArgumentParser]:
-    """The two commands, among those of ``roster``."""
-    says = "set when a lesson is due"
-    due = kinds.add_parser("due", help=says, description=says)
-    says = "give learners more time for a lesson, whether they have handed in or not"
-    extend = kinds.add_parser("extend", help=says, description=says)
-    extend.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
-    for one in (due, extend):
-        one.add_argument("lesson", metavar="LESSON")
-        one.add_argument("when", metavar="WHEN", help=_WHEN)
-    return due, extend
 
 
 def change_due_dates(arguments: Namespace) -> int:
     """Do what one of the two was asked for; 0. Raises CourseError."""
-    from nbproof.run.intake import lessons_with_source
-
     root, lesson = arguments.course, arguments.lesson
     lessons_with_source(root, [lesson])
     when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}")
@@ -54,8 +43,6 @@ def change_due_dates(arguments: Namespace) -> int:
 
 def lines_of_due_dates(root: Path) -> list[str]:
     """For a terminal: a line for each lesson that has a due date, and for each extension."""
-    from nbproof.gradebook.reader import due_dates_in, opened_gradebook
-
     with opened_gradebook(root) as book:
         if book is None:
             return []
@@ -70,18 +57,6 @@ def lines_of_due_dates(root: Path) -> list[str]:
 @contextlib.contextmanager
 def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
     """The gradebook, while no run writes to it; it knows this lesson as it is now."""
-    from nbgrader.apps import NbGraderAPI
-
-    from nbproof.gradebook.storage_errors import trouble_with_gradebook
-    from nbproof.gradebook.writer import Writer
-    from nbproof.limits import GradingLimits
-    from nbproof.nbgrader_setup import course_config
-    from nbproof.run.batch import register_lessons
-    from nbproof.run.digests import LessonState
-    from nbproof.run.intake import lessons_with_source
-    from nbproof.run.journal import RunState
-    from nbproof.run.lock import only_run
-
     config = course_config(root)
     course = NbGraderAPI(config=config).coursedir
     with only_run(root), trouble_with_gradebook(course.db_url), Writer(course.db_url, course.course_id) as writer:

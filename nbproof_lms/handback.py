@@ -13,9 +13,10 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 
 from nbproof.errors import CourseError
@@ -115,14 +116,13 @@ def hand_back(
     emails: Mapping[str, str],
     *,
     force: bool = False,
-    step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> HandedBack:
     """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
     folder = root / "handback"
     system = next((one for one in systems().values() if one.option == target), None)
     known = None if system is None else addresses(root, system)
     before = read_record(root).get(target, {})
-    written = _written(root, keys, step)
+    written = _written(root, keys)
     asked = {key: page for key, page in written.items() if known is None or key in known}
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
     try:
@@ -139,16 +139,10 @@ def hand_back(
     return HandedBack(target, tuple(parcels), len(asked) - len(pages), tuple(written.keys() - asked.keys()))
 
 
-def _written(root: Path, keys: Iterable[Key], step: Callable[[int, int, str], None]) -> dict[Key, bytes]:
+def _written(root: Path, keys: Iterable[Key]) -> dict[Key, bytes]:
     """The pages that there are, lesson by lesson."""
-    chosen = sorted(keys, key=lambda key: (key[1], key[0]))
-    found = {}
-    for done, key in enumerate(chosen, 1):
-        step(done, len(chosen), "/".join(key))
-        path = page_path(root, *key)
-        if path.is_file() and not path.is_symlink():
-            found[key] = path.read_bytes()
-    return found
+    paths = {key: page_path(root, *key) for key in sorted(keys, key=lambda key: (key[1], key[0]))}
+    return {key: path.read_bytes() for key, path in paths.items() if path.is_file() and not path.is_symlink()}
 
 
 def _digest(page: bytes) -> str:
@@ -199,9 +193,7 @@ def _mail_table(
 
 def _free(folder: Path, stem: str, ending: str) -> Path:
     """The next number that nothing there has."""
-    found = (re.fullmatch(rf"{re.escape(stem)}-(\d{{1,6}}){re.escape(ending)}", path.name) for path in folder.iterdir())
-    taken = [int(one[1]) for one in found if one]
-    return folder / f"{stem}-{max(taken, default=0) + 1}{ending}"
+    return next(path for at in count(1) if not (path := folder / f"{stem}-{at}{ending}").exists())
 
 
 Record = dict[str, dict[str, str]]

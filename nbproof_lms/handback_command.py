@@ -14,7 +14,8 @@ from nbproof.gradebook.marks import ClassResults
 from nbproof.places import places
 from nbproof.report.records import read_class
 from nbproof.run.journal import problems_of
-from nbproof.terminal import progress, say
+from nbproof.run.lock import only_run
+from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable, some_of
 from nbproof_lms.attendance import known_of
 from nbproof_lms.handback import HandedBack, hand_back
@@ -28,9 +29,6 @@ def hand_back_pages(request: Namespace) -> int:
 
     ``request``: a call of the command.
     """
-    from nbproof.run.lock import only_run
-    from nbproof.terminal import console_for_output
-
     root: Path = request.course
     keys = chosen_submissions(root, request.names, request.lesson, pages=True)
     with only_run(root):
@@ -40,16 +38,8 @@ def hand_back_pages(request: Namespace) -> int:
             feedback = write_feedback(root, graded, step, problems=problems)
         results = read_class(root, request.lesson, told=known_of(root))
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
-        with progress("packing") as step:
-            done = hand_back(
-                root,
-                request.target,
-                [key for key in keys if key not in failed],
-                results.people,
-                addresses_of(results),
-                force=request.force,
-                step=step,
-            )
+        wanted = [key for key in keys if key not in failed]
+        done = hand_back(root, request.target, wanted, results.people, addresses_of(results), force=request.force)
     lines = [
         f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}: mend that, then this command again"
         for learner, lesson, reason in feedback.failed

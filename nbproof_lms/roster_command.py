@@ -22,13 +22,14 @@ from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
 from nbproof_lms.members import Member
 from nbproof_lms.names import why_no_learner
-from nbproof_lms.removal import remove, traces
+from nbproof_lms.outcome import lines_in
+from nbproof_lms.removal import GOES, remove
 from nbproof_lms.roster import ROSTER, enrol, import_roster, members_of
 
-__all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
+__all__ = ["run_roster"]
 
 
-def show_roster(root: Path) -> int:
+def _show(root: Path) -> int:
     """Print the class, and what each has handed in."""
     lessons = lessons_with_source(root, [])
     intake = take_in(root, lessons, lessons)
@@ -69,30 +70,31 @@ def _table(people: Collection[Member], cells: Mapping[Key, str]) -> Table:
     return table
 
 
-def add_learner(root: Path, learner: str, name: str, email: str, also: Sequence[str] = ()) -> int:
+def _add(root: Path, member: Member) -> int:
     """Put one learner on the roster, or a name, an address and other names to one who is there."""
-    there = {member.learner for member in members_of(root)}
+    learner = member.learner
+    there = {one.learner for one in members_of(root)}
     if why := why_no_learner(learner):
         raise UsageError(
             f"{learner!r} cannot be a learner's id: {why}",
             "roster add",
             f"choose another id, such as: {course_command('roster add jdoe')} --name 'J. Doe'",
         )
-    if taken := sorted(there & {*also} - {learner}):
+    if taken := sorted(there & {*member.also} - {learner}):
         raise UsageError(
             f"{taken[0]} is on the roster, and nobody else's other name",
             "roster add --also",
             f"if they are one person, make one line of the two in {ROSTER}. Marks, extensions and submitted/ stay with an id",
         )
     with only_run(root):
-        done = enrol(root, [Member(learner, name, email, tuple(also))])
+        done = enrol(root, [member])
     learner = done.ids[learner]
     for line in (f"{learner} is on the roster: {(root / ROSTER).resolve()}", *(f"note: {note}" for note in done.notes)):
         print(line)
     return 0
 
 
-def import_names(root: Path, file: Path) -> int:
+def _import(root: Path, file: Path) -> int:
     """Put everybody of a table on the roster."""
     with only_run(root):
         done = import_roster(root, file, course_command("roster import"))
@@ -102,28 +104,27 @@ def import_names(root: Path, file: Path) -> int:
     return 0
 
 
-def remove_learners(root: Path, learners: Sequence[str], yes: bool) -> int:
+def _remove(root: Path, learners: Sequence[str], yes: bool) -> int:
     """Say what will go, ask, remove. 1 if the answer was no. Raises CourseError."""
     with only_run(root):
-        found = {learner: traces(root, learner) for learner in learners}
-        if unknown := [learner for learner, told in found.items() if not told]:
+        known = {*people_of(root), *(line.learner for line in lines_in(root))} - {""}
+        if unknown := [learner for learner in learners if learner not in known]:
             raise _unknown(root, unknown)
-        for learner, told in found.items():
-            print(f"{printable(learner)}: {'; '.join(told)}")
-        if not yes and not _agreed(len(found)):
+        told = ", ".join(map(printable, learners))
+        print(f"{told}: {GOES}")
+        if not yes and not _agreed():
             print("nothing was removed")
             return 1
-        remove(root, found)
-    print(f"removed: {', '.join(map(printable, found))}")
+        remove(root, learners)
+    print(f"removed: {told}")
     print(f"next: {course_command('report', root)} writes report/ without them; so does --anonymous")
     return 0
 
 
-def _agreed(count: int) -> bool:
+def _agreed() -> bool:
     if not sys.stdin.isatty():
         raise UsageError("nobody is here to say yes", "roster remove", "run the same command with --yes")
-    asked = "this learner" if count == 1 else f"these {count} learners"
-    return input(f"remove {asked}? [y/N] ").strip().lower() in {"y", "yes"}
+    return input("remove them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
 def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
@@ -134,15 +135,15 @@ def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
 def run_roster(arguments: Namespace) -> int:
     """Do what ``roster`` was asked for; returns its exit code."""
     root = arguments.course
-    if arguments.what == "add":
-        return add_learner(root, arguments.learner, arguments.name, arguments.email, arguments.also)
-    if arguments.what == "import":
-        return import_names(root, arguments.file)
     if arguments.what in {"due", "extend"}:
         unknown = [learner for learner in getattr(arguments, "learners", ()) if learner not in people_of(root)]
         if unknown:
             raise _unknown(root, unknown)
         return change_due_dates(arguments)
+    if arguments.what == "add":
+        return _add(root, Member(arguments.learner, arguments.name, arguments.email, tuple(arguments.also)))
+    if arguments.what == "import":
+        return _import(root, arguments.file)
     if arguments.what == "remove":
-        return remove_learners(root, arguments.learners, arguments.yes)
-    return show_roster(root)
+        return _remove(root, arguments.learners, arguments.yes)
+    return _show(root)
