@@ -259,6 +259,9 @@ def grade_files(
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
     titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
     titles |= {lesson.slug: lesson.title for lesson in results.lessons}
+    if unknown := sorted(chosen.keys() - titles.keys()):
+        known = f"choose from: {', '.join(titles)}"
+        return made, [CourseError(f"no lesson is called {unknown[0]!r}", "--column", known)]
     lesson = assignment_of(names[0]) if len(names) == 1 else ""
     for option, export in exports.items():
         try:

@@ -46,9 +46,10 @@ def remove(root: Path, learners: Collection[str]) -> None:
         if any(is_in_parcels(root, learner) for learner in gone):
             shutil.rmtree(root / "handback")
         _out_of_lists(root, gone)
-        strike_off(root, gone)
         forget_problems(root, gone)
         _out_of_state(root, gone)
+        # Late, so that the same command finds them again after a cut.
+        strike_off(root, gone)
     except OSError as error:
         raise CourseError(
             f"not everything could be removed: {error.strerror}",
