@@ -1,4 +1,4 @@
-"""Unpack what learners and an LMS packed, safely: nothing is believed, everything is counted while it is read.
+"""Unpack the zips of learners and an LMS, safely: nothing is believed, everything is counted while it is read.
 
 Names of entries never become paths here: each entry is handed to the caller with its name in parts, and its bytes come
 in pieces, until a limit. An entry that would do harm is reported, and the rest goes on.
@@ -7,12 +7,10 @@ in pieces, until a limit. An entry that would do harm is reported, and the rest 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import re
 import stat
 import struct
-import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -65,19 +63,16 @@ class Budget:
             self, total=self.inner_total, files=self.inner_files, depth=self.depth - 1, outer=outer, apart=None
         )
 
-    def spend(self, size: int) -> None:
-        """Take off so many bytes, here and in what is around. Raises NotUnpacked if there are not so many left."""
+    def spend(self, size: int = 0, files: int = 0) -> None:
+        """Take off so much, here and in what is around. Raises NotUnpacked if there is not so much left."""
         self.total -= size
+        self.files -= files
         if self.outer is not None:
-            self.outer.spend(size)
+            self.outer.spend(size, files)
         if self.total < 0:
             raise NotUnpacked("the archive holds more than may be unpacked in all")
-
-    def spend_file(self) -> bool:
-        """Take off one file, here and in what is around; whether there was one left."""
-        self.files -= 1
-        left = self.outer is None or self.outer.spend_file()
-        return left and self.files >= 0
+        if self.files < 0:
+            raise NotUnpacked("the archive holds too many files")
 
 
 @dataclass(frozen=True)
@@ -98,11 +93,9 @@ def _damage() -> Iterator[None]:
     """Turn what the unpackers raise for broken bytes into NotUnpacked."""
     try:
         yield
-    except RuntimeError as error:
-        raise NotUnpacked(_LOCKED if "password" in str(error) else _broken(error)) from None
     except (
+        RuntimeError,
         zipfile.BadZipFile,
-        tarfile.TarError,
         zlib.error,
         EOFError,
         ValueError,
@@ -110,67 +103,37 @@ def _damage() -> Iterator[None]:
         struct.error,
         MemoryError,
     ) as error:
-        raise NotUnpacked(_broken(error)) from None
-    except OSError as error:
-        # Of a disk's troubles, not of the bytes', the system says the number.
-        if error.errno is not None:
-            raise
-        raise NotUnpacked(_broken(error)) from None
-
-
-def _broken(error: BaseException) -> str:
-    return f"broken bytes ({str(error)[:80] or type(error).__name__})"
+        raise NotUnpacked(f"broken bytes ({str(error)[:80] or type(error).__name__})") from None
 
 
 def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
-    """Every entry of an archive but its folders. Raises NotUnpacked if it is none, or cannot be looked into."""
+    """Every entry of a zip but its folders. Raises NotUnpacked if it is none, or holds too many."""
     with path.open("rb") as file:
-        for entry in _entries(file, budget):
-            if not budget.spend_file():
-                # Not three dots: what begins with a dot is nobody's, and is not listed.
-                yield ArchiveEntry((entry.parts[0][:80], "…"), problem=NotUnpacked("the archive holds too many files"))
-                return
-            yield entry
+        if not file.read(4).startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
+            raise NotUnpacked("it is no zip: ask for one, or unpack it yourself and collect the folder")
+        if _table_size(file) > budget.table:
+            raise NotUnpacked(f"its table of contents has more than {budget.table // MB} MB")
+        with _damage():
+            archive = zipfile.ZipFile(file)
+        with archive:
+            for info in archive.infolist():
+                if info.is_dir() and not info.file_size:
+                    continue
+                budget.spend(files=1)
+                parts, problem = _parts(_zip_name(info))
+                pieces = _pieces(partial(archive.open, info), budget)
+                yield ArchiveEntry(parts, _zip_time(info), problem or _why_not(info), pieces)
 
 
-def _entries(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
-    head = file.read(512)
-    file.seek(0)
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
-        return _zip(file, budget)
-    if head.startswith(b"\x1f\x8b"):
-        return _tar(gzip.GzipFile(fileobj=file), budget)  # type: ignore[arg-type]
-    if head[257:262] == b"ustar":
-        return _tar(file, budget)
-    raise NotUnpacked("it is neither a zip nor a tar: ask for a zip")
-
-
-def _pieces(opened: Callable[[], IO[bytes] | None], budget: Budget) -> Iterator[bytes]:
+def _pieces(opened: Callable[[], IO[bytes]], budget: Budget) -> Iterator[bytes]:
     read = 0
-    with _damage():
-        file = opened()
-        assert file is not None
-        with file:
-            while piece := file.read(_PIECE):
-                read += len(piece)
-                if read > budget.entry:
-                    raise NotUnpacked(f"more than {budget.entry // MB} MB when unpacked")
-                budget.spend(len(piece))
-                yield piece
-
-
-def _zip(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
-    if _table_size(file) > budget.table:
-        raise NotUnpacked(f"its table of contents has more than {budget.table // MB} MB")
-    with _damage():
-        archive = zipfile.ZipFile(file)
-    with archive:
-        for info in archive.infolist():
-            if info.is_dir() and not info.file_size:
-                continue
-            parts, problem = _parts(_zip_name(info))
-            pieces = _pieces(partial(archive.open, info), budget)
-            yield ArchiveEntry(parts, _zip_time(info), problem or _why_not(info), pieces)
+    with _damage(), opened() as file:
+        while piece := file.read(_PIECE):
+            read += len(piece)
+            if read > budget.entry:
+                raise NotUnpacked(f"more than {budget.entry // MB} MB when unpacked")
+            budget.spend(len(piece))
+            yield piece
 
 
 def _why_not(info: zipfile.ZipInfo) -> NotUnpacked | None:
@@ -219,48 +182,3 @@ def _parts(name: str) -> tuple[tuple[str, ...], NotUnpacked | None]:
     parts = tuple(part for part in name.replace("\\", "/").split("/") if part not in {"", "."})
     unsafe = name.startswith(("/", "\\")) or ".." in parts or re.match(r"[A-Za-z]:", name) or "\0" in name or not parts
     return parts or ("?",), NotUnpacked("its name leads out of the archive", "unsafe path") if unsafe else None
-
-
-class _Counted(io.RawIOBase):
-    """An unpacked stream that ends with an error if it is longer than the budget allows."""
-
-    def __init__(self, inner: IO[bytes], budget: Budget) -> None:
-        self._inner, self._budget = inner, budget
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        if size < 0 or size > self._budget.entry + MB:
-            raise NotUnpacked("a part of it is longer than may be read at one time")
-        data = self._inner.read(size)
-        self._budget.spend(len(data))
-        return data
-
-
-def _tar(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
-    # What is read is counted here, so that skipping a huge entry counts as well.
-    counted = _Counted(file, budget)
-    free = Budget(budget.entry, 1 << 62)
-    with _damage():
-        archive = tarfile.open(fileobj=counted, mode="r|", errors="surrogateescape")  # noqa: SIM115 - closed below
-    with archive:
-        while True:
-            with _damage():
-                member = archive.next()
-            if member is None:
-                return
-            if not member.isdir():
-                yield _tar_entry(archive, member, free)
-
-
-def _tar_entry(archive: tarfile.TarFile, member: tarfile.TarInfo, budget: Budget) -> ArchiveEntry:
-    parts, problem = _parts(member.name)
-    if problem is None and not member.isreg():
-        problem = NotUnpacked(_A_LINK)
-    if problem is None and member.size > budget.entry:
-        problem = NotUnpacked(f"more than {budget.entry // MB} MB when unpacked")
-    time = None
-    with contextlib.suppress(ValueError, OverflowError, OSError):
-        time = datetime.fromtimestamp(member.mtime, UTC) if member.mtime > 0 else None
-    return ArchiveEntry(parts, time, problem, _pieces(partial(archive.extractfile, member), budget))

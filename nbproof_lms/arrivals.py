@@ -67,10 +67,8 @@ class Arrived:
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same bytes under the same names, whatever one file that is all of it is called."""
+        """The same for the same bytes under the same names."""
         told = [(piece.name, piece.sha256 or str(piece.problem)) for piece in self.pieces]
-        if self.pieces and self.pieces[0].parts == (self.name,):
-            told[0] = ("", told[0][1])
         return hashlib.sha256(repr(told).encode(errors="surrogatepass")).hexdigest()
 
 
@@ -120,20 +118,8 @@ class _Arrivals:
             self._file(parts, file, alone=False)
 
     def _file(self, parts: tuple[str, ...], file: Path, *, alone: bool) -> None:
-        try:
-            info = file.stat() if alone else file.lstat()
-        except OSError as error:
-            self.pieces.append(ArrivedPiece(parts, problem=NotUnpacked(error.strerror or "it cannot be read")))
-            return
-        why = ""
-        if not stat.S_ISREG(info.st_mode):
-            why = "a link: ask for the file itself" if stat.S_ISLNK(info.st_mode) else "no regular file"
-        elif info.st_size > _MOST_KEPT:
-            why = f"{info.st_size >> 20} MB; it stays where it is"
-        if why:
-            self.pieces.append(ArrivedPiece(parts, problem=NotUnpacked(why)))
-            return
-        self._keep(ArrivedPiece(parts, changed=info.st_mtime), _read(file), self.budget, top=alone)
+        told = ArrivedPiece(parts, changed=file.lstat().st_mtime)
+        self._keep(told, _read(file, follow=alone), self.budget, top=alone)
 
     def _keep(self, told: ArrivedPiece, data: Iterable[bytes], budget: Budget, *, top: bool = False) -> None:
         """Write one file down, and unpack it if it is an archive. ``told``: what is known of it before."""
@@ -195,11 +181,18 @@ def safe_name(part: str) -> str:
     return f"_{shown}" if shown in {".", ".."} else shown
 
 
-def _read(file: Path) -> Iterator[bytes]:
-    """A regular file's bytes. Raises NotUnpacked if it cannot be read."""
+def _read(file: Path, *, follow: bool) -> Iterator[bytes]:
+    """A regular file's bytes; of links only if ``follow``. Raises NotUnpacked if it cannot be read."""
+    if not follow and file.is_symlink():
+        raise NotUnpacked("a link: ask for the file itself")
     try:
         descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(descriptor, "rb") as opened:
+            info = os.fstat(descriptor)
+            if not stat.S_ISREG(info.st_mode):
+                raise NotUnpacked("no regular file: ask for the file itself")
+            if info.st_size > _MOST_KEPT:
+                raise NotUnpacked(f"{info.st_size >> 20} MB; it stays where it is")
             while piece := opened.read(_PIECE):
                 yield piece
     except OSError as error:

@@ -156,23 +156,21 @@ _DEEPEST = 8
 
 
 def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
-    """What becomes of whatever has no end yet, and of scripts that came with a notebook."""
+    """What becomes of whatever has no end yet: data."""
     notebooks: dict[tuple[int, str], list[Item]] = defaultdict(list)
     for item in items:
         if item.line.status in STANDS | {"waits"}:
             notebooks[item.upload, item.line.learner].append(item)
-    names: dict[Key, Beside] = defaultdict(dict)
+    names: dict[Key, set[str]] = defaultdict(set)
     found = []
     for item in items:
-        is_data = item.kind is Kind.DATA and not item.line.status
-        is_script = item.kind is Kind.SCRIPT and item.line.status == "earlier copy"
-        owner = None
-        if item.line.learner and (is_data or is_script):
-            owner = _notebook_of(item, notebooks[item.upload, item.line.learner])
-        if owner is not None:
-            item = _beside(item, owner, names[owner.line.key], desk)
-        elif not item.line.status:
-            item = item.ended("no notebook") if item.line.learner else item.ended("no learner known", item.line.why)
+        if not item.line.status:
+            mine = notebooks[item.upload, item.line.learner]
+            owner = _notebook_of(item, mine) if item.line.learner and item.kind is Kind.DATA else None
+            if owner is not None:
+                item = _beside(item, owner, names[owner.line.key], desk)
+            else:
+                item = item.ended("no notebook") if item.line.learner else item.ended("no learner known", item.line.why)
         found.append(item)
     return found
 
@@ -188,32 +186,22 @@ def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:
     return None
 
 
-Beside = dict[str, bool]
-"""What lies beside a notebook, as systems see it that know no letter case; whether it is a folder."""
-
-
-def _beside(item: Item, notebook: Item, names: Beside, desk: Desk) -> Item:
-    """``names``: of data files that lie there already."""
+def _beside(item: Item, notebook: Item, names: set[str], desk: Desk) -> Item:
+    """``names``: of what lies there already, as systems see it that know no letter case."""
     line = notebook.line
     if line.status == "waits":
         return item.ended("waits", f"it came with {line.name}", lesson="")
     own = desk.notebook(line.key)
     name = _name_beside(item, notebook)
-    target = own.parent / name
-    *parents, whole = _heads(name)
-    names |= {own.name.casefold(): False, "timestamp.txt": False}
-    if line.status != "taken" and same_bytes(item.path, target):
+    if line.status != "taken" and same_bytes(item.path, own.parent / name):
         return item.ended("data file", lesson=line.lesson)
-    if line.status != "taken" or whole in names or any(names.get(one) is False for one in parents):
+    names |= {f"{own.name.casefold()}/", "timestamp.txt/"}
+    # No file may have the name of another, or of a folder.
+    whole = f"{name.casefold()}/"
+    if line.status != "taken" or any(one.startswith(whole) or whole.startswith(one) for one in names):
         return item.ended("no notebook", _NOT_BESIDE, lesson=line.lesson)
-    names |= {**dict.fromkeys(parents, True), whole: False}
+    names.add(whole)
     return item.ended("data file", lesson=line.lesson, beside=name)
-
-
-def _heads(name: str) -> list[str]:
-    """The folders that a file lies in, outermost first, and the file."""
-    parts = name.casefold().split("/")
-    return ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
 
 
 def _name_beside(item: Item, notebook: Item) -> str:

@@ -20,9 +20,6 @@ from nbproof_lms.system import systems
 
 __all__ = ["MANY", "cures", "print_collected"]
 
-_SHOWN = 12
-"""Commands for copies that wait, one for each."""
-
 MANY = 40
 """Files from which on a list of all of them hides what is special."""
 
@@ -36,14 +33,14 @@ _NEXT = {
 """What to do about files that need a person."""
 
 
-def print_collected(collected: Collected, root: Path, everything: bool = False, console: Console | None = None) -> None:
+def print_collected(collected: Collected, root: Path, console: Console | None = None) -> None:
     """Files that learners handed in, what became of each and why; what needs a person stands last.
 
-    Of very many those without anything special are counted only, unless ``everything`` is wanted.
+    Of very many those without anything special are counted only.
     """
     console = console or console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
-    shown = rows if everything or len(rows) <= MANY else [line for line in rows if not _is_usual(line)]
+    shown = rows if len(rows) <= MANY else [line for line in rows if not _is_usual(line)]
     if shown:
         console.print(_table(shown, root))
     if needs := len(collected.needs_person):
@@ -51,7 +48,7 @@ def print_collected(collected: Collected, root: Path, everything: bool = False, 
         console.print(f"[red]{counted(needs, 'file')} {verb} you[/]: the last rows of the table", highlight=False)
     hidden = len(rows) - len(shown)
     if hidden:
-        say(console, f"not shown: {counted(hidden, 'notebook')} in their place; --all lists every file")
+        say(console, f"not shown: {counted(hidden, 'notebook')} in their place; list.json names every file")
     told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
     for line in (*collected.notes, told or "no file came", *cures(collected, root)):
         say(console, printable(line))
@@ -101,9 +98,7 @@ def cures(collected: Collected, root: Path) -> list[str]:
 def _which(lines: Sequence[Line], root: Path) -> Iterator[str]:
     """What makes one of several copies count, a command for each copy that waits."""
     yield "waits: open the copies, then say which one counts; what waits has no mark:"
-    yield from (f"  {choice(root, line.place, line.learner, line.lesson)}" for line in lines[:_SHOWN])
-    if len(lines) > _SHOWN:
-        yield f"  and {len(lines) - _SHOWN} more in the same way; list.json names them"
+    yield from (f"  {choice(root, line.place, line.learner, line.lesson)}" for line in lines)
 
 
 def _whose(lines: Sequence[Line], root: Path) -> Iterator[str]:

@@ -50,7 +50,7 @@ def collect(
     with _disk(root), _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)
-        items = Filing(book, desk, roster, lesson or "", learner or "").file(arrived, step)
+        items = Filing(book, desk, roster, lesson or "", learner or "").file(arrived)
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         collected = _kept(root, arrived, items, lesson or "")
     return replace(collected, notes=(*collected.notes, *told))
@@ -124,16 +124,12 @@ def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
 def _refuse_unfit(root: Path, path: Path, own: set[Path]) -> None:
     """Raise UsageError for what is no upload."""
     name_it = "name the folder or zip that came"
-    try:
-        place, is_folder, is_file = path.resolve(), path.is_dir(), path.is_file()
-    except (OSError, ValueError, RuntimeError):
-        raise UsageError("the upload cannot be read", str(path), name_it) from None
-    if not is_folder and not is_file:
+    place, is_folder = path.resolve(), path.is_dir()
+    if not is_folder and not path.is_file():
         raise UsageError("there is no such folder or file", str(path.absolute()), name_it)
-    if own & {place, *place.parents} or place in {root.resolve(), (root / "collected").resolve()}:
+    around = {root.resolve(), root.resolve() / "collected", *root.resolve().parents}
+    if own & {place, *place.parents} or place in around:
         raise UsageError("this folder is the course's own: there is nothing to collect in it", str(place), name_it)
-    if is_folder and place in root.resolve().parents:
-        raise UsageError("this folder holds the course itself", str(place), name_it)
     if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
         raise UsageError("the upload cannot be read: permission denied", str(place), f"chmod -R u+rX {path}")
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.command import Command
-from nbproof_lms.due_dates import due_date_parsers
 from nbproof_lms.system import systems
 
 __all__ = ["COMMANDS", "reading_arguments", "reading_of"]
@@ -19,10 +18,9 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="PATH",
-        help=f"a folder, a zip or a tar as an LMS hands it over ({', '.join(systems())}), or notebooks",
+        help=f"a folder or a zip as an LMS hands it over ({', '.join(systems())}), or notebooks",
     )
     reading_arguments(command)
-    command.add_argument("--all", action="store_true", help="list every file of a large upload")
     command.epilog = (
         "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
         "Exit code 0: everything has its place; 1: something needs a person; 2: a wrong call."
@@ -56,8 +54,14 @@ def _collect(arguments: argparse.Namespace) -> int:
 
     with only_run(arguments.course), progress("collecting") as step:
         collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
-    print_collected(collected, arguments.course, arguments.all)
+    print_collected(collected, arguments.course)
     return 1 if collected.needs_person else 0
+
+
+_WHEN = (
+    "a day, as 2026-11-20: its last second; or '2026-11-20 18:00'. In UTC, or with a zone: +01:00, Europe/Berlin. "
+    "'none' takes it away"
+)
 
 
 def _roster_arguments(command: argparse.ArgumentParser) -> None:
@@ -77,12 +81,19 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
     says = "put everybody of a table on the roster"
     table = kinds.add_parser("import", help=says, description=says)
     table.add_argument("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it")
-    dates = due_date_parsers(kinds)
+    says = "set when a lesson is due"
+    due = kinds.add_parser("due", help=says, description=says)
+    says = "give learners more time for a lesson, whether they have handed in or not"
+    extend = kinds.add_parser("extend", help=says, description=says)
+    extend.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
+    for each in (due, extend):
+        each.add_argument("lesson", metavar="LESSON")
+        each.add_argument("when", metavar="WHEN", help=_WHEN)
     says = "take learners out of the course: folders, gradebook, roster. Says what will go, and asks"
     gone = kinds.add_parser("remove", help=says, description=says)
     gone.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
     gone.add_argument("--yes", action="store_true", help="do not ask")
-    for each in (one, table, *dates, gone):
+    for each in (one, table, due, extend, gone):
         each.add_argument(
             "--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)"
         )

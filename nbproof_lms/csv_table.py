@@ -99,11 +99,9 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
         raise UsageError(
             f"{what} cannot be read: {error.strerror}", str(path), f"choose a CSV: {option} FILE"
         ) from None
-    if len(data) > _LARGEST or data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
-        raise UsageError(f"{what} stand in a spreadsheet or an archive, not in a CSV", str(path), again)
     text, encoding = _decoded(data)
-    if "\0" in text:
-        raise UsageError(f"{what} stand in a file that is no text", str(path), again)
+    if len(data) > _LARGEST or "\0" in text or data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
+        raise UsageError(f"{what} stand in a file that is no CSV", str(path), again)
     delimiter = max(",;\t|", key=text.lstrip().partition("\n")[0].count)
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if "".join(row).strip()]
@@ -116,12 +114,10 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
 
 
 def _decoded(data: bytes) -> tuple[str, str]:
-    """Text and encoding: UTF-8 with or without a mark, UTF-16, or Windows' Latin-1; a zero byte for what is no text."""
+    """Text and encoding: UTF-8 with or without a mark, UTF-16 with one, or Windows' Latin-1; a zero byte for what is no text."""
     encodings = ["utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else "utf-8", "cp1252"]
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
-    elif data[1::2].count(0) * 3 > len(data):
-        encodings = ["utf-16-le"]
     for encoding in encodings:
         try:
             return data.decode(encoding), encoding

@@ -4,47 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import re
-from argparse import ArgumentParser, Namespace, _SubParsersAction
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from nbgrader.apps import NbGraderAPI
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.places import places
+from nbproof.gradebook.reader import due_dates_in, opened_gradebook
+from nbproof.gradebook.storage_errors import trouble_with_gradebook
+from nbproof.gradebook.writer import Writer
+from nbproof.limits import GradingLimits
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import register_lessons
+from nbproof.run.digests import LessonState
+from nbproof.run.intake import lessons_with_source
+from nbproof.run.journal import RunState
+from nbproof.run.lock import only_run
 from nbproof.text import in_utc, printable
 
-if TYPE_CHECKING:
-    from nbproof.gradebook.writer import Writer
-
-__all__ = ["change_due_dates", "due_date_parsers", "lines_of_due_dates", "read_due"]
+__all__ = ["change_due_dates", "lines_of_due_dates", "read_due"]
 
 _NONE = "none"
-_WHEN = (
-    f"a day, as 2026-11-20: its last second; or '2026-11-20 18:00'. In UTC, or with a zone: +01:00, Europe/Berlin. "
-    f"'{_NONE}' takes it away"
-)
-
-
-def due_date_parsers(kinds: _SubParsersAction[ArgumentParser]) -> tuple[ArgumentParser, ArgumentParser]:
-    """The two commands, among those of ``roster``."""
-    says = "set when a lesson is due"
-    due = kinds.add_parser("due", help=says, description=says)
-    says = "give learners more time for a lesson, whether they have handed in or not"
-    extend = kinds.add_parser("extend", help=says, description=says)
-    extend.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
-    for one in (due, extend):
-        one.add_argument("lesson", metavar="LESSON")
-        one.add_argument("when", metavar="WHEN", help=_WHEN)
-    return due, extend
 
 
 def change_due_dates(arguments: Namespace) -> int:
     """Do what one of the two was asked for; 0. Raises CourseError."""
-    from nbproof.run.intake import lessons_with_source
-
     root, lesson = arguments.course, arguments.lesson
     lessons_with_source(root, [lesson])
     when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}")
@@ -55,8 +43,6 @@ def change_due_dates(arguments: Namespace) -> int:
 
 def lines_of_due_dates(root: Path) -> list[str]:
     """For a terminal: a line for each lesson that has a due date, and for each extension."""
-    from nbproof.gradebook.reader import due_dates_in, opened_gradebook
-
     with opened_gradebook(root) as book:
         if book is None:
             return []
@@ -71,18 +57,6 @@ def lines_of_due_dates(root: Path) -> list[str]:
 @contextlib.contextmanager
 def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
     """The gradebook, while no run writes to it; it knows this lesson as it is now."""
-    from nbgrader.apps import NbGraderAPI
-
-    from nbproof.gradebook.storage_errors import trouble_with_gradebook
-    from nbproof.gradebook.writer import Writer
-    from nbproof.limits import GradingLimits
-    from nbproof.nbgrader_setup import course_config
-    from nbproof.run.batch import register_lessons
-    from nbproof.run.digests import LessonState
-    from nbproof.run.intake import lessons_with_source
-    from nbproof.run.journal import RunState
-    from nbproof.run.lock import only_run
-
     config = course_config(root)
     course = NbGraderAPI(config=config).coursedir
     with only_run(root), trouble_with_gradebook(course.db_url), Writer(course.db_url, course.course_id) as writer:
@@ -101,7 +75,7 @@ def _set_due(root: Path, lesson: str, when: datetime | None) -> int:
     print(f"{lesson} is due {in_utc(when)}" if when else f"{lesson} has no due date now")
     for learner, _ in before.keys() - after.keys():
         print(f"note: {printable(learner)} has no extension any more: it would not be later")
-    _tell_next(root, lesson, "*")
+    _tell_next(root, lesson)
     return 0
 
 
@@ -127,18 +101,14 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
     for learner in learners:
         told = f"{in_utc(until)}; for the class {in_utc(due)}" if until else f"{in_utc(due)}, as for the class"
         print(f"{printable(learner)}: {lesson} is due {told}")
-    for learner in learners:
-        _tell_next(root, lesson, learner)
+    _tell_next(root, lesson)
     return 0
 
 
-def _tell_next(root: Path, lesson: str, learner: str) -> None:
-    """What follows a due date, if anything was graded before: penalties, and pages that name it."""
-    graded = places(root).folder("autograded", learner, lesson)
-    if any(graded.parent.parent.glob(f"{graded.parent.name}/{graded.name}/*.ipynb")):
-        only = f" --only {learner}" if learner != "*" else ""
-        print(f"next: {course_command(f'grade {lesson}{only}', root)}: penalties follow, and nothing runs again")
-        print(f"      {course_command('feedback', root)}: pages say it")
+def _tell_next(root: Path, lesson: str) -> None:
+    """What follows a due date: penalties, and pages that name it."""
+    print(f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again")
+    print(f"      {course_command('feedback', root)}: pages say it")
 
 
 _DUE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]+(\d\d:\d\d(?::\d\d)?))? *(Z|[+-]\d\d:?\d\d|[A-Za-z][\w/+-]*)?")

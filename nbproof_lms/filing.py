@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.text import printable
-from nbproof_lms.arrivals import Arrived, ArrivedPiece, Step, is_junk
+from nbproof_lms.arrivals import Arrived, ArrivedPiece, is_junk
 from nbproof_lms.contents import Guess, LessonBook
 from nbproof_lms.members import Roster
 from nbproof_lms.outcome import Line
@@ -80,13 +80,12 @@ class Filing:
     lesson: str = ""
     learner: str = ""
 
-    def file(self, uploads: Sequence[Arrived], step: Step) -> list[Item]:
+    def file(self, uploads: Sequence[Arrived]) -> list[Item]:
         """Every file, with its owner, its time and its lesson."""
         items: list[Item] = []
         for at, upload in enumerate(uploads):
             own = []
-            for done, piece in enumerate(upload.pieces, 1):
-                step(done, len(upload.pieces), piece.name)
+            for piece in upload.pieces:
                 line = Line(piece.name, sha256=piece.sha256, kept=piece.kept, changed=piece.changed)
                 item = Item(line, piece, upload.folder / piece.kept, at, called=piece.parts[-1])
                 own.append(_looked_at(item, self.book))

@@ -128,14 +128,12 @@ def _columns(
 
 
 def _lesson_of(sheet: Sheet, lessons: Sequence[str], system: System) -> str:
-    """The lesson of a table about one assignment: Moodle calls its file ``Grades-COURSE-ASSIGNMENT-123.csv``."""
-    named = [name for name in lessons if bare(name) in bare(sheet.path.stem)]
-    for found in (lessons, named):
-        if len(found) == 1:
-            return found[0]
+    """The lesson of a table about one assignment, which does not say which it is."""
+    if len(lessons) == 1:
+        return lessons[0]
     again = course_command(f"report LESSON --{system.option} {shlex.quote(str(sheet.path))}")
     raise UsageError(
-        "a grading worksheet is for one assignment, and its name does not say for which lesson",
+        "a grading worksheet is for one assignment, and does not say for which lesson",
         str(sheet.path),
         f"{again}, where LESSON is {' or '.join(lessons)}",
     )
@@ -234,11 +232,9 @@ def exports_of(request: Namespace) -> dict[str, Path]:
     return {option: path for option in options if (path := getattr(request, option)) is not None}
 
 
-def columns_of(said: Sequence[str], exports: Mapping[str, Path]) -> dict[str, str]:
+def columns_of(said: Sequence[str]) -> dict[str, str]:
     """Lesson -> column, of what ``--column`` has said. Raises UsageError."""
     example = "--column 01_sorting='Lesson 1: Sorting (4711)'"
-    if said and not exports:
-        raise UsageError("--column is for a grade file, and none is named", f"--column {said[0]}", "add --canvas CSV")
     chosen = {}
     for text in said:
         lesson, _, column = text.partition("=")
@@ -263,24 +259,16 @@ def grade_files(
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
     titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
     titles |= {lesson.slug: lesson.title for lesson in results.lessons}
+    if unknown := sorted(chosen.keys() - titles.keys()):
+        known = f"choose from: {', '.join(titles)}"
+        return made, [CourseError(f"no lesson is called {unknown[0]!r}", "--column", known)]
     lesson = assignment_of(names[0]) if len(names) == 1 else ""
     for option, export in exports.items():
         try:
             made[option] = grade_file(find_system(option), export, grades, results.people, titles, lesson, chosen)
         except CourseError as error:
             refused.append(error)
-    return made, refused or _unused(chosen, made, titles)
-
-
-def _unused(chosen: Mapping[str, str], made: Mapping[str, GradeFile], titles: Mapping[str, str]) -> list[CourseError]:
-    """What ``--column`` named, and no export has."""
-    used = {lesson for file in made.values() for lesson in file.columns}
-    known = "name the column as its export has it; the lesson as its folder is called: " + ", ".join(titles)
-    return [
-        CourseError(f"no export has a column {column!r} for grades of {lesson!r}", f"--column {lesson}={column}", known)
-        for lesson, column in chosen.items()
-        if lesson not in used
-    ]
+    return made, refused
 
 
 def known_elsewhere(option: str, made: Mapping[str, GradeFile]) -> frozenset[str]:

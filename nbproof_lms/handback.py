@@ -1,7 +1,7 @@
 """Feedback goes back to where the notebooks came from: zips that Moodle and Canvas take, or a table for a mail merge.
 
 A second hand-back holds only what is new or has changed since, as ``handback/record.json`` says. Nothing that was written is ever
-overwritten, because it may not have been uploaded yet. Equal pages give equal zips.
+overwritten, because it may not have been uploaded yet.
 
 What a page's name must begin with follows from what was collected, and each system says it (``System.feedback_start``).
 """
@@ -13,17 +13,19 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 
 from nbproof.errors import CourseError
 from nbproof.feedback.page_writer import page_path
 from nbproof.files import replace_file, written_whole
-from nbproof.gradebook.marks import ClassResults, Person
+from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.report.findings import csv_of
+from nbproof_lms.arrivals import safe_name
 from nbproof_lms.outcome import Line, digest_in, uploads_in
 from nbproof_lms.system import LmsEntry, System, systems
 
@@ -78,7 +80,6 @@ def _entry(line: Line, system: System) -> LmsEntry | None:
     return None
 
 
-_WHEN = (2026, 1, 1, 0, 0, 0)
 _VARIES = re.compile(
     r'<meta name="course-feedback" content="[^"]*">|Graded \d{1,2} \w+ \d{4}, \d\d:\d\d UTC(?:, test cases of seed \d+)?\.'
 )
@@ -97,66 +98,55 @@ class Parcel:
 class HandedBack:
     """What a hand-back did.
 
-    ``unchanged``: pages that were handed back before, and say the same now. ``nowhere``: pages of which nothing says where
-    the LMS takes them, and the targets that take them.
+    ``unchanged``: pages that were handed back before, and say the same now. ``nowhere``: whose pages nothing says where the
+    LMS takes them.
     """
 
     target: str
     parcels: tuple[Parcel, ...] = ()
     unchanged: int = 0
-    nowhere: Mapping[Key, Sequence[str]] = field(default_factory=dict)
+    nowhere: tuple[Key, ...] = ()
 
 
 def hand_back(
     root: Path,
     target: str,
     keys: Iterable[Key],
-    results: ClassResults,
+    people: Sequence[Person],
     emails: Mapping[str, str],
     *,
     force: bool = False,
-    step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> HandedBack:
     """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
     folder = root / "handback"
-    known = {one.option: addresses(root, one) for one in systems().values() if one.upload}
+    system = next((one for one in systems().values() if one.option == target), None)
+    known = None if system is None else addresses(root, system)
     before = read_record(root).get(target, {})
-    written = _written(root, keys, step)
-    lost = {key for key in written if target in known and key not in known[target]}
-    nowhere = {key: [option for option, others in known.items() if key in others] for key in sorted(lost)}
-    asked = {key: page for key, page in written.items() if key not in lost}
+    written = _written(root, keys)
+    asked = {key: page for key, page in written.items() if known is None or key in known}
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if target in known:
-            parcels = [_zip(root, folder, target, lesson, pages, known[target]) for lesson in _lessons(pages)]
+        if known is not None:
+            lessons = sorted({lesson for _, lesson in pages})
+            parcels = [_zip(root, folder, target, lesson, pages, known) for lesson in lessons]
         else:
-            parcels = [_mail_table(root, folder, pages, results, emails)] if pages else []
+            parcels = [_mail_table(root, folder, pages, people, emails)] if pages else []
     except OSError as error:
         place = str(error.filename or folder)
         fact = f"what is to be handed back cannot be written: {error.strerror}"
         raise CourseError(fact, place, "mend that, then run the same command again") from None
-    return HandedBack(target, tuple(parcels), len(asked) - len(pages), nowhere)
+    return HandedBack(target, tuple(parcels), len(asked) - len(pages), tuple(written.keys() - asked.keys()))
 
 
-def _written(root: Path, keys: Iterable[Key], step: Callable[[int, int, str], None]) -> dict[Key, bytes]:
+def _written(root: Path, keys: Iterable[Key]) -> dict[Key, bytes]:
     """The pages that there are, lesson by lesson."""
-    chosen = sorted(keys, key=lambda key: (key[1], key[0]))
-    found = {}
-    for done, key in enumerate(chosen, 1):
-        step(done, len(chosen), "/".join(key))
-        path = page_path(root, *key)
-        if path.is_file() and not path.is_symlink():
-            found[key] = path.read_bytes()
-    return found
+    paths = {key: page_path(root, *key) for key in sorted(keys, key=lambda key: (key[1], key[0]))}
+    return {key: path.read_bytes() for key, path in paths.items() if path.is_file() and not path.is_symlink()}
 
 
 def _digest(page: bytes) -> str:
     return hashlib.sha256(_VARIES.sub("", page.decode("utf-8", "replace")).encode()).hexdigest()
-
-
-def _lessons(pages: Iterable[Key]) -> list[str]:
-    return sorted({lesson for _, lesson in pages})
 
 
 def _noted(root: Path, target: str, pages: Mapping[Key, bytes], path: Path) -> Parcel:
@@ -170,52 +160,40 @@ def _noted(root: Path, target: str, pages: Mapping[Key, bytes], path: Path) -> P
 def _zip(
     root: Path, folder: Path, target: str, lesson: str, pages: Mapping[Key, bytes], starts: Mapping[Key, Address]
 ) -> Parcel:
-    """A lesson's pages in a zip, written whole or not at all, the same for the same pages."""
+    """A lesson's pages in a zip, written whole or not at all."""
     mine = {key: page for key, page in pages.items() if key[1] == lesson}
-    files = {f"{starts[key]}{_safe(lesson)}_feedback.html": page for key, page in mine.items()}
-    path = _free(folder, f"{target}-{_safe(lesson)}", ".zip")
+    files = {f"{starts[key]}{safe_name(lesson)}_feedback.html": page for key, page in mine.items()}
+    path = _free(folder, f"{target}-{safe_name(lesson)}", ".zip")
     with (
         written_whole(path) as fresh,
-        zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
+        zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name, data in sorted(files.items()):
-            entry = zipfile.ZipInfo(name, _WHEN)
-            entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
-            archive.writestr(entry, data)
+            archive.writestr(name, data)
     return _noted(root, target, mine, path)
 
 
-_TABLE = ("learner", "first_name", "last_name", "email", "lesson", "title", "score", "max_score", "path")
+_TABLE = ("learner", "first_name", "last_name", "email", "lesson", "path")
 
 
 def _mail_table(
-    root: Path, folder: Path, pages: Mapping[Key, bytes], results: ClassResults, emails: Mapping[str, str]
+    root: Path, folder: Path, pages: Mapping[Key, bytes], people: Sequence[Person], emails: Mapping[str, str]
 ) -> Parcel:
     """A table that mail-merge programs take: who gets which page of feedback/."""
     path = _free(folder, "mail", ".csv")
-    people = {person.id: person for person in results.people}
-    titles = {lesson.slug: lesson.title for lesson in results.lessons}
+    known = {person.id: person for person in people}
     rows: list[Sequence[object]] = [_TABLE]
     for learner, lesson in sorted(pages):
-        person, work = people.get(learner, Person(learner)), results.mark_of(learner, lesson)
-        names = (learner, person.first_name, person.last_name, emails.get(learner, ""))
-        scored = (work.score, work.max_score) if work and not work.problem else (None, None)
+        person = known.get(learner, Person(learner))
         page = page_path(root, learner, lesson).absolute()
-        rows.append((*names, lesson, titles.get(lesson, lesson), *scored, str(page)))
+        rows.append((learner, person.first_name, person.last_name, emails.get(learner, ""), lesson, str(page)))
     replace_file(path, csv_of(rows))
     return _noted(root, "folder", pages, path)
 
 
-def _safe(name: str) -> str:
-    """A lesson's name as a part of a file's, as any system may have it."""
-    return re.sub(r"[^\w.@ +-]+", "-", name).strip(" .-+@")[:100].rstrip(" .") or "learner"
-
-
 def _free(folder: Path, stem: str, ending: str) -> Path:
     """The next number that nothing there has."""
-    found = (re.fullmatch(rf"{re.escape(stem)}-(\d{{1,6}}){re.escape(ending)}", path.name) for path in folder.iterdir())
-    taken = [int(one[1]) for one in found if one]
-    return folder / f"{stem}-{max(taken, default=0) + 1}{ending}"
+    return next(path for at in count(1) if not (path := folder / f"{stem}-{at}{ending}").exists())
 
 
 Record = dict[str, dict[str, str]]

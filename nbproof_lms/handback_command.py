@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.gradebook.marks import ClassResults
-from nbproof.key import Key
 from nbproof.places import places
 from nbproof.report.records import read_class
 from nbproof.run.journal import problems_of
-from nbproof.terminal import progress, say
+from nbproof.run.lock import only_run
+from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable, some_of
 from nbproof_lms.attendance import known_of
 from nbproof_lms.handback import HandedBack, hand_back
@@ -30,9 +29,6 @@ def hand_back_pages(request: Namespace) -> int:
 
     ``request``: a call of the command.
     """
-    from nbproof.run.lock import only_run
-    from nbproof.terminal import console_for_output
-
     root: Path = request.course
     keys = chosen_submissions(root, request.names, request.lesson, pages=True)
     with only_run(root):
@@ -42,25 +38,16 @@ def hand_back_pages(request: Namespace) -> int:
             feedback = write_feedback(root, graded, step, problems=problems)
         results = read_class(root, request.lesson, told=known_of(root))
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
-        with progress("packing") as step:
-            done = hand_back(
-                root,
-                request.target,
-                [key for key in keys if key not in failed],
-                results,
-                addresses_of(results),
-                force=request.force,
-                step=step,
-            )
-    lost = [key for key, others in done.nowhere.items() if not others]
+        wanted = [key for key in keys if key not in failed]
+        done = hand_back(root, request.target, wanted, results.people, addresses_of(results), force=request.force)
     lines = [
         f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}: mend that, then this command again"
         for learner, lesson, reason in feedback.failed
     ]
     console = console_for_output()
-    for line in (*lines, *_packed(done), *_notes(done, results), *_lost(done.target, lost)):
+    for line in (*lines, *_packed(done), *_notes(done, results), *_lost(done)):
         say(console, printable(line))
-    return 1 if failed or lost else 0
+    return 1 if failed or done.nowhere else 0
 
 
 def _packed(done: HandedBack) -> Iterator[str]:
@@ -80,15 +67,16 @@ def _packed(done: HandedBack) -> Iterator[str]:
         yield f"note: {find_system(done.target).upload_remark}"
 
 
-def _lost(target: str, keys: Sequence[Key]) -> Iterator[str]:
+def _lost(done: HandedBack) -> Iterator[str]:
     """Of whom nothing says where their pages go."""
-    for lesson in sorted({lesson for _, lesson in keys}):
-        name, mine = find_system(target).name, _people(learner for learner, other in keys if other == lesson)
+    for lesson in sorted({lesson for _, lesson in done.nowhere}):
+        name, mine = find_system(done.target).name, _people(who for who, other in done.nowhere if other == lesson)
         yield f"! not in a zip: {lesson} of {mine}: nothing in collected/ holds the numbers by which {name} knows them"
-    if keys:
+    if done.nowhere:
         yield "  next: download the submissions there, then (what is unchanged stays as it is):"
         yield f"        {course_command('collect DOWNLOAD --lesson LESSON --names CSV')}"
-        yield f"        then this command again. Or mail their pages: {course_command('feedback LEARNER --for folder')}"
+        yield "        then this command again. Or hand back with --for of the LMS that they use, or by mail:"
+        yield f"        {course_command('feedback LEARNER --for folder')}"
 
 
 def _notes(done: HandedBack, results: ClassResults) -> Iterator[str]:
@@ -100,9 +88,6 @@ def _notes(done: HandedBack, results: ClassResults) -> Iterator[str]:
         yield f"note: {counted(pending, 'page')} {waits}"
     if newer := {work.learner for work in works if work.behind}:
         yield f"note: {_people(newer)} handed in again since: {course_command('grade')}, then this command again"
-    elsewhere = {(others[0], learner) for (learner, _), others in done.nowhere.items() if others}
-    for option, count in sorted(Counter(option for option, _ in elsewhere).items()):
-        yield f"note: {counted(count, 'learner')} came by another LMS: {course_command(f'feedback --for {option}')}"
     unknown = {learner for learner, _ in keys} - addresses_of(results).keys()
     if done.target == "folder" and unknown:
         table = course_command("roster import CSV")

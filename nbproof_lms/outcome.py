@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
@@ -173,11 +172,7 @@ class Collected:
 
 def uploads_in(root: Path) -> Iterator[KeptUpload]:
     """Every upload, in the order in which they came; one whose list cannot be read is passed over."""
-
-    def number(path: Path) -> tuple[int, str]:
-        return int(re.sub(r"\D.*", "", path.parent.name) or 0), path.parent.name
-
-    for path in sorted((root / "collected").glob("*/list.json"), key=number):
+    for path in sorted((root / "collected").glob("*/list.json")):
         folder = path.parent.name
         try:
             told = json.loads(path.read_text(encoding="utf-8"))

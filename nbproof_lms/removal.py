@@ -7,33 +7,22 @@ import shutil
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from nbproof.errors import CourseError
-from nbproof.gradebook.reader import due_dates_in, opened_gradebook
+from nbproof.gradebook.reader import opened_gradebook
 from nbproof.places import places
 from nbproof.run.journal import RunState, forget_problems
-from nbproof.text import counted, in_utc
 from nbproof_lms.handback import is_in_parcels
 from nbproof_lms.outcome import Line, uploads_in, write_list
-from nbproof_lms.roster import ROSTER, members_of, strike_off
+from nbproof_lms.roster import ROSTER, strike_off
 
-__all__ = ["remove", "traces"]
+__all__ = ["GOES", "remove"]
 
-
-def traces(root: Path, learner: str) -> list[str]:
-    """All that a course holds of a learner, in words; nothing if there is nothing. Raises CourseError if it cannot be read."""
-    found = [str(path.relative_to(root)) for path in _folders(root, learner)]
-    if is_in_parcels(root, learner):
-        found.append("their pages in handback/, which goes whole: those of others are packed again")
-    with opened_gradebook(root) as book:
-        found += _in_gradebook(book, learner) if book is not None else []
-    if learner in {member.learner for member in members_of(root)}:
-        found.append(f"the line in {ROSTER}")
-    for upload in uploads_in(root):
-        if learner and learner in {line.learner for line in upload.lines}:
-            found.append(f"their name in the list of collected/{upload.folder}, where their files stay")
-    return found
+GOES = (
+    "out of submitted/, autograded/, feedback/, the gradebook with all marks, comments and extensions given by hand, "
+    f"{ROSTER}, and the lists in collected/, where their files stay. handback/ goes whole: the pages of others are packed again"
+)
+"""What is lost with a learner: nothing brings it back."""
 
 
 def _folders(root: Path, learner: str) -> list[Path]:
@@ -42,21 +31,6 @@ def _folders(root: Path, learner: str) -> list[Path]:
         return []
     found = (places(root).of(step, learner) for step in ("submitted", "autograded", "feedback"))
     return [path for path in found if os.path.lexists(path)]
-
-
-def _in_gradebook(book: Any, learner: str) -> list[str]:
-    """What the gradebook holds of a learner: marks, comments and extensions are what nothing brings back."""
-    from nbgrader.api import Student, SubmittedAssignment
-
-    if book.db.get(Student, learner) is None:
-        return []
-    own = book.db.query(SubmittedAssignment.id).filter(SubmittedAssignment.student_id == learner).count()
-    told = [f"the gradebook's {counted(own, 'submission')}, with all marks and comments given by hand"]
-    extensions = due_dates_in(book).extensions.items()
-    told += [
-        f"their extension of {lesson}, until {in_utc(until)}" for (who, lesson), until in extensions if who == learner
-    ]
-    return told
 
 
 def remove(root: Path, learners: Collection[str]) -> None:
@@ -72,9 +46,10 @@ def remove(root: Path, learners: Collection[str]) -> None:
         if any(is_in_parcels(root, learner) for learner in gone):
             shutil.rmtree(root / "handback")
         _out_of_lists(root, gone)
-        strike_off(root, gone)
         forget_problems(root, gone)
         _out_of_state(root, gone)
+        # Late, so that the same command finds them again after a cut.
+        strike_off(root, gone)
     except OSError as error:
         raise CourseError(
             f"not everything could be removed: {error.strerror}",

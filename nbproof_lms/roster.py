@@ -67,9 +67,12 @@ class Enrolment:
         return tuple(member.learner for member in self.members if self.before.get(member.learner, member) != member)
 
 
-def enrolled(kept: Sequence[Member], came: Sequence[Member]) -> Enrolment:
-    """The roster with those who came. Who shares an id with one of before is that one, unless that one came, too."""
-    before = {member.learner: member for member in kept}
+def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
+    """Put learners on the roster, or what is new of them. Raises UsageError.
+
+    Who shares an id with one of before is that one, unless that one came, too.
+    """
+    before = {member.learner: member for member in members_of(root)}
     there = dict(before)
     claimed = {plain(member.learner) for member in came}
     ids: dict[str, str] = {}
@@ -89,6 +92,7 @@ def enrolled(kept: Sequence[Member], came: Sequence[Member]) -> Enrolment:
             notes[told] = None
         there[learner] = one if known is None else _together(known, one)
     notes |= dict.fromkeys(_namesakes(there, before))
+    _write(root, tuple(there.values()))
     return Enrolment(tuple(there.values()), ids, before, tuple(notes))
 
 
@@ -119,13 +123,6 @@ def _together(one: Member, other: Member) -> Member:
 def _words(name: str) -> tuple[str, ...]:
     """A name in whatever order: ``Doe, Jane`` is ``Jane Doe``."""
     return tuple(sorted(plain(name).replace(",", " ").split()))
-
-
-def enrol(root: Path, members: Sequence[Member]) -> Enrolment:
-    """Put learners on the roster, or what is new of them. Raises UsageError."""
-    done = enrolled(members_of(root), members)
-    _write(root, done.members)
-    return done
 
 
 def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment:

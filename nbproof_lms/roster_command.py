@@ -17,23 +17,24 @@ from nbproof.key import Key
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, printable, some_of
+from nbproof.text import counted, printable
 from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
 from nbproof_lms.members import Member
 from nbproof_lms.names import why_no_learner
-from nbproof_lms.removal import remove, traces
+from nbproof_lms.outcome import lines_in
+from nbproof_lms.removal import GOES, remove
 from nbproof_lms.roster import ROSTER, enrol, import_roster, members_of
 
-__all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
+__all__ = ["run_roster"]
 
 
-def show_roster(root: Path) -> int:
+def _show(root: Path) -> int:
     """Print the class, and what each has handed in."""
     lessons = lessons_with_source(root, [])
     intake = take_in(root, lessons, lessons)
     came = {one.key: one.problem for one in intake.submissions}
-    people, listed = people_of(root), {member.learner for member in members_of(root)}
+    people = people_of(root)
     found = attend(root, people, came.keys(), lessons)
     console = console_for_output()
     if not people and not found.useless:
@@ -45,22 +46,17 @@ def show_roster(root: Path) -> int:
     cells = {key: "[red]![/]" if problem else "yes" for key, problem in came.items()}
     cells |= dict.fromkeys((one.key for one in found.useless), "[red]![/]")
     cells |= {key: f"{cells[key]} (l)" for key in late & cells.keys()}
-    console.print(_table(people.values(), cells, listed))
-    strangers = listed and set(people) - listed
-    notes = (
-        "- nothing, ! nothing that can be graded",
-        late and "(l) late, as the LMS says",
-        strangers and f"* not in {ROSTER}",
-    )
-    say(console, "; ".join(str(note) for note in notes if note))
+    console.print(_table(people.values(), cells))
+    says_late = "; (l) late, as the LMS says" if late else ""
+    say(console, f"- nothing, ! nothing that can be graded{says_late}")
     for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
         say(console, printable(line))
-    if listed:
+    if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")
     return 0
 
 
-def _table(people: Collection[Member], cells: Mapping[Key, str], listed: Collection[str]) -> Table:
+def _table(people: Collection[Member], cells: Mapping[Key, str]) -> Table:
     """Everybody, and of each lesson that somebody handed in what came."""
     table = Table(title=counted(len(people), "learner"))
     for head in ("learner", "name", "email"):
@@ -69,82 +65,66 @@ def _table(people: Collection[Member], cells: Mapping[Key, str], listed: Collect
     for lesson in lessons:
         table.add_column(escape(lesson.replace("_", " ")), justify="center")
     for one in people:
-        star = "" if one.learner in listed or not listed else " *"
-        who = (escape(printable(part)) for part in (one.learner + star, one.name, one.email))
+        who = (escape(printable(part)) for part in (one.learner, one.name, one.email))
         table.add_row(*who, *(cells.get(Key(one.learner, lesson), "-") for lesson in lessons))
     return table
 
 
-def add_learner(root: Path, learner: str, name: str, email: str, also: Sequence[str] = ()) -> int:
+def _add(root: Path, member: Member) -> int:
     """Put one learner on the roster, or a name, an address and other names to one who is there."""
-    there = {member.learner for member in members_of(root)}
+    learner = member.learner
+    there = {one.learner for one in members_of(root)}
     if why := why_no_learner(learner):
         raise UsageError(
             f"{learner!r} cannot be a learner's id: {why}",
             "roster add",
             f"choose another id, such as: {course_command('roster add jdoe')} --name 'J. Doe'",
         )
-    if taken := sorted(there & {*also} - {learner}):
+    if taken := sorted(there & {*member.also} - {learner}):
         raise UsageError(
             f"{taken[0]} is on the roster, and nobody else's other name",
             "roster add --also",
             f"if they are one person, make one line of the two in {ROSTER}. Marks, extensions and submitted/ stay with an id",
         )
     with only_run(root):
-        done = enrol(root, [Member(learner, name, email, tuple(also))])
+        done = enrol(root, [member])
     learner = done.ids[learner]
-    told = "is already on the roster"
-    if done.added:
-        told = "is now on the roster"
-    elif done.changed:
-        told = "was on the roster, and is changed"
-    for line in (f"{learner} {told}: {(root / ROSTER).resolve()}", *(f"note: {note}" for note in done.notes)):
+    for line in (f"{learner} is on the roster: {(root / ROSTER).resolve()}", *(f"note: {note}" for note in done.notes)):
         print(line)
     return 0
 
 
-def import_names(root: Path, file: Path) -> int:
+def _import(root: Path, file: Path) -> int:
     """Put everybody of a table on the roster."""
     with only_run(root):
         done = import_roster(root, file, course_command("roster import"))
-    for note in done.notes:
-        print(f"note: {note}")
-    before = len(done.ids) - len(done.added)
-    told = f"{len(done.added)} added, {before} were there before, {len(done.changed)} of them changed"
-    print(f"{told}: {(root / ROSTER).resolve()}")
-    if done.changed:
-        print(f"changed: {some_of(done.changed, 8)}")
+    told = f"{len(done.added)} added, {len(done.ids) - len(done.added)} were there before"
+    for line in (*(f"note: {note}" for note in done.notes), f"{told}: {(root / ROSTER).resolve()}"):
+        print(line)
     return 0
 
 
-def remove_learners(root: Path, learners: Sequence[str], yes: bool) -> int:
+def _remove(root: Path, learners: Sequence[str], yes: bool) -> int:
     """Say what will go, ask, remove. 1 if the answer was no. Raises CourseError."""
     with only_run(root):
-        found = {learner: traces(root, learner) for learner in learners}
-        if unknown := [learner for learner, told in found.items() if not told]:
+        known = {*people_of(root), *(line.learner for line in lines_in(root))} - {""}
+        if unknown := [learner for learner in learners if learner not in known]:
             raise _unknown(root, unknown)
-        for learner, told in found.items():
-            print(f"{printable(learner)}: {'; '.join(told)}")
-        if not yes and not _agreed(len(found)):
+        told = ", ".join(map(printable, learners))
+        print(f"{told}: {GOES}")
+        if not yes and not _agreed():
             print("nothing was removed")
             return 1
-        remove(root, found)
-    print(f"removed: {', '.join(map(printable, found))}")
-    for folder, words in (("report", "report"), ("report-anonymous", "report --anonymous")):
-        if (root / folder).is_dir():
-            print(f"next: {course_command(words, root)} writes {folder}/ without them")
+        remove(root, learners)
+    print(f"removed: {told}")
+    print(f"next: {course_command('report', root)} writes report/ without them; so does --anonymous")
     return 0
 
 
-def _agreed(count: int) -> bool:
+def _agreed() -> bool:
     if not sys.stdin.isatty():
         raise UsageError("nobody is here to say yes", "roster remove", "run the same command with --yes")
-    try:
-        return input(
-            f"remove {'this learner' if count == 1 else f'these {count} learners'}? [y/N] "
-        ).strip().lower() in {"y", "yes"}
-    except EOFError:
-        return False
+    return input("remove them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
 def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
@@ -155,17 +135,15 @@ def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
 def run_roster(arguments: Namespace) -> int:
     """Do what ``roster`` was asked for; returns its exit code."""
     root = arguments.course
-    if arguments.what == "add":
-        return add_learner(root, arguments.learner, arguments.name, arguments.email, arguments.also)
-    if arguments.what == "import":
-        return import_names(root, arguments.file)
-    if arguments.what == "due":
-        return change_due_dates(arguments)
-    if arguments.what == "extend":
-        unknown = [learner for learner in arguments.learners if learner not in people_of(root)]
+    if arguments.what in {"due", "extend"}:
+        unknown = [learner for learner in getattr(arguments, "learners", ()) if learner not in people_of(root)]
         if unknown:
             raise _unknown(root, unknown)
         return change_due_dates(arguments)
+    if arguments.what == "add":
+        return _add(root, Member(arguments.learner, arguments.name, arguments.email, tuple(arguments.also)))
+    if arguments.what == "import":
+        return _import(root, arguments.file)
     if arguments.what == "remove":
-        return remove_learners(root, arguments.learners, arguments.yes)
-    return show_roster(root)
+        return _remove(root, arguments.learners, arguments.yes)
+    return _show(root)

@@ -184,7 +184,7 @@ class _Desk:
             collected = collect(self.root, request.uploads, **reading_of(request), step=step)
         if collected.needs_person or not request.quiet:
             console = Console(stderr=True, soft_wrap=True) if request.quiet else self.console
-            print_collected(collected, self.root, request.all, console)
+            print_collected(collected, self.root, console)
         return collected
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:

@@ -43,7 +43,7 @@ def report(request: Namespace) -> int:
             str(min(exports.values())),
             "run it twice: once with --anonymous, once with the grade file",
         )
-    chosen = columns_of(request.column, exports)
+    chosen = columns_of(request.column)
     with progress("reading") as step:
         follow_marks(request.course)
         results = read_class(request.course, request.names, step, known_of(request.course))

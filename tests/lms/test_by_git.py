@@ -1,5 +1,5 @@
-"""A class that hands in by Git, as docs/instructors.md says, 'From Git repositories': remotes, clones, pushes, the workflow's own
-steps on each push, and grading from a folder of clones. GitHub itself is played by folders of this machine.
+"""A class that hands in by Git, as docs/instructors.md says, 'From Git repositories': the workflow's own steps on what was
+pushed, and grading from a folder of clones. GitHub itself is played by folders of this machine.
 """
 
 from __future__ import annotations
@@ -23,17 +23,7 @@ from tests import ROOT, needs_isolation, the_lesson
 
 LESSON = "01_module_anatomy"
 NOTEBOOK = f"learn/{LESSON}/{LESSON}.ipynb"
-pytestmark = [
-    pytest.mark.nightly,
-    needs_isolation,
-]
-
-
-def workflow() -> str:
-    """The file that the page tells to put into the repository."""
-    page = MarkdownIt("commonmark").parse((ROOT / "docs" / "instructors.md").read_text(encoding="utf-8"))
-    (text,) = (token.content for token in page if token.type == "fence" and token.content.startswith("on: push"))
-    return text
+pytestmark = [pytest.mark.nightly, needs_isolation]
 
 
 def _git(folder: Path, *words: str) -> None:
@@ -42,122 +32,77 @@ def _git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *who, *words], cwd=folder, env=environment, check=True, capture_output=True)
 
 
-class Hosting:
-    """Repositories to push to, and whoever runs a workflow on each push."""
+def _steps() -> list[dict[str, dict[str, str]]]:
+    """What the workflow runs that the page tells to put into the repository."""
+    page = MarkdownIt("commonmark").parse((ROOT / "docs" / "instructors.md").read_text(encoding="utf-8"))
+    (text,) = (token.content for token in page if token.type == "fence" and token.content.startswith("on: push"))
+    return [step for step in yaml.safe_load(text)["jobs"]["checks"]["steps"] if "run" in step]
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        venv.create(folder / "env", with_pip=True)
-        self._bin = folder / "env" / "bin"
-        # The libraries are those of this environment, so pip has only the wheel to install.
-        packages = next((folder / "env" / "lib").glob("python*/site-packages"))
-        (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"))
-        jupyter = self._bin / "jupyter"
-        jupyter.write_text(f'#!/bin/sh\nshift\nexec "{self._bin}/python" -m nbconvert "$@"\n')
-        jupyter.chmod(0o755)
 
-    def remote(self, name: str) -> Path:
-        """The address of a repository."""
-        return self.folder / f"{name}.git"
+def _runner(folder: Path) -> dict[str, str]:
+    """The environment of a runner. The libraries are those of this one, so pip has only the wheel to install."""
+    venv.create(folder / "env", with_pip=True)
+    packages = next((folder / "env" / "lib").glob("python*/site-packages"))
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    jupyter = folder / "env" / "bin" / "jupyter"
+    jupyter.write_text(f'#!/bin/sh\nshift\nexec "{jupyter.parent}/python" -m nbconvert "$@"\n')
+    jupyter.chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    path = f"{jupyter.parent}{os.pathsep}{kept['PATH']}"
+    return {**kept, "PATH": path, "PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1"}
 
-    def on_push(self, name: str) -> subprocess.CompletedProcess[str]:
-        """Run the steps of the pushed workflow in a new checkout, as a runner does: in one shell each, which ends at an error."""
-        checkout = self.folder / f"checkout-{name}"
-        shutil.rmtree(checkout, ignore_errors=True)
-        _git(self.folder, "clone", str(self.remote(name)), str(checkout))
-        told = yaml.safe_load((checkout / ".github" / "workflows" / "checks.yml").read_text())
-        kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        environment = {
-            **kept,
-            "PATH": f"{self._bin}{os.pathsep}{kept['PATH']}",
-            "PIP_NO_INDEX": "1",
-            "PIP_NO_DEPS": "1",
-        }
-        steps = [step for step in told["jobs"]["checks"]["steps"] if "run" in step]
-        assert len(steps) == 2
-        for step in steps:
-            done = subprocess.run(
-                ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
-                cwd=checkout, env={**environment, **step.get("env", {})}, capture_output=True, text=True, check=False,
-            )  # fmt: skip
-            if done.returncode:
-                break
-        return done
+
+def _pushed(folder: Path, runner: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the workflow in a folder, as a runner does: each step in a shell of its own, until one fails."""
+    for step in _steps():
+        words = ["bash", "-e", "-o", "pipefail", "-c", str(step["run"])]
+        environment = {**runner, **step.get("env", {})}
+        done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            break
+    return done
 
 
 def _answer(notebook: Path, answers: dict[str, str]) -> None:
-    """Fill these TODO cells."""
     told = json.loads(notebook.read_text(encoding="utf-8"))
     for cell in told["cells"]:
-        name = cell["metadata"].get("nbgrader", {}).get("grade_id")
-        if name in answers:
-            cell["source"] = answers[name]
+        cell["source"] = answers.get(cell["metadata"].get("nbgrader", {}).get("grade_id"), cell["source"])
     notebook.write_text(json.dumps(told), encoding="utf-8")
-
-
-def _scores(folder: Path, clones: Path) -> dict[str, float]:
-    """What the command on the page writes for scripts."""
-    words = ["grade", "--from", str(clones), "--json", "scores.json", "--no-feedback"]
-    done = subprocess.run(
-        [sys.executable, "-m", "course", *words], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads((folder / "scores.json").read_text(encoding="utf-8"))["submissions"]
-    return {one["learner"]: sum(exercise["score"] for exercise in one["exercises"]) for one in told}
 
 
 def test_a_class_hands_in_by_git(tmp_path: Path) -> None:
     lesson = the_lesson(LESSON)
     right = {one.id: one.candidates[0].source for one in lesson.exercises}
     wrong = {**right, lesson.exercises[-1].id: lesson.exercises[-1].mutants[0].source}
-    hosting = Hosting(tmp_path)
-
-    # What the learners start from: the class's notebook and wheel, and the workflow.
-    start = tmp_path / "start"
+    start, clones = tmp_path / "start", tmp_path / "clones"
     with zipfile.ZipFile(bundle(ROOT, [LESSON], tmp_path / "class.zip").path) as archive:
         archive.extractall(tmp_path / "zip")
     (unpacked,) = (tmp_path / "zip").iterdir()
     shutil.copytree(unpacked / "release" / LESSON, start / "learn" / LESSON)
     (wheel,) = unpacked.glob("*.whl")
     shutil.copy(wheel, start)
-    (start / ".github" / "workflows").mkdir(parents=True)
-    (start / ".github" / "workflows" / "checks.yml").write_text(workflow(), encoding="utf-8")
     _git(start, "init")
     _git(start, "add", "--all")
     _git(start, "commit", "-m", "Lesson one")
-
-    # Three learners: all right, one answer wrong, and somebody who has done nothing but move the notebook.
-    for name, answers in (("ada", right), ("ben", wrong), ("cyd", {})):
-        _git(tmp_path, "clone", "--bare", str(start), str(hosting.remote(name)))
-        _git(tmp_path, "clone", str(hosting.remote(name)), name)
-        _answer(tmp_path / name / NOTEBOOK, answers)
-        if not answers:
-            _git(tmp_path / name, "mv", NOTEBOOK, "homework.ipynb")
-        _git(tmp_path / name, "commit", "--all", "-m", "My answers")
-        _git(tmp_path / name, "push")
-    pushed = {name: hosting.on_push(name) for name in ("ada", "ben", "cyd")}
-    assert pushed["ada"].returncode == 0, pushed["ada"].stderr
-    told = pushed["ben"].stderr
-    assert pushed["ben"].returncode and f'check("{lesson.exercises[-1].id}")' in told and "\n  asked: " in told, told
-    assert pushed["cyd"].returncode, "a notebook that is not where it belongs is not green"
-
-    # The instructor: a folder of clones.
-    folder, clones = tmp_path / "class", tmp_path / "clones"
-    for part in ("source", "release"):
-        shutil.copytree(ROOT / part / LESSON, folder / part / LESSON)
-    shutil.copy(ROOT / "nbgrader_config.py", folder)
     clones.mkdir()
-    for name in pushed:
-        _git(clones, "clone", str(hosting.remote(name)), name)
-    full = sum(one.points for one in lesson.exercises if one.tests)
-    before = _scores(folder, clones)
-    assert (before["ada"], before["cyd"]) == (full, 0)
-    assert before["ben"] == full - lesson.exercises[-1].points
+    for name, answers in (("ada", right), ("ben", wrong)):
+        _git(clones, "clone", str(start), name)
+        _answer(clones / name / NOTEBOOK, answers)
+        _git(clones / name, "commit", "--all", "-m", "My answers")
 
-    # Somebody mends an answer and pushes again.
-    _answer(tmp_path / "ben" / NOTEBOOK, right)
-    _git(tmp_path / "ben", "commit", "--all", "-m", "Mended")
-    _git(tmp_path / "ben", "push")
-    assert hosting.on_push("ben").returncode == 0
-    _git(clones / "ben", "pull")
-    assert _scores(folder, clones) == {**before, "ben": full}
+    runner = _runner(tmp_path)
+    green, red = (_pushed(clones / name, runner) for name in ("ada", "ben"))
+    assert green.returncode == 0, green.stderr
+    assert red.returncode and f'check("{lesson.exercises[-1].id}")' in red.stderr and "\n  asked: " in red.stderr
+
+    course = tmp_path / "class"
+    for part in ("source", "release"):
+        shutil.copytree(ROOT / part / LESSON, course / part / LESSON)
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    words = ["-m", "course", "grade", "--from", str(clones), "--json", "scores.json", "--no-feedback"]
+    done = subprocess.run([sys.executable, *words], cwd=course, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads((course / "scores.json").read_text(encoding="utf-8"))["submissions"]
+    scores = {one["learner"]: sum(exercise["score"] for exercise in one["exercises"]) for one in told}
+    full = sum(one.points for one in lesson.exercises if one.tests)
+    assert scores == {"ada": full, "ben": full - lesson.exercises[-1].points}

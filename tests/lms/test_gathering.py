@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -99,7 +98,7 @@ def test_data_lies_beside_its_own_notebook(collecting: Collecting, course: Path)
 @pytest.mark.parametrize(
     "names",
     [
-        ["01_first.ipynb/d.csv"], ["timestamp.txt/d.csv"], ["a", "a/b.csv"], ["a/b.csv", "A"], ["x" * 300 + ".csv"],
+        ["timestamp.txt/d.csv"], ["a", "a/b.csv"], ["a/b.csv", "A"],
         ["/".join(["d" * 100] * 60) + "/e.csv"], ["\n\x1b[2J.csv"],
     ],
 )  # fmt: skip
@@ -178,25 +177,6 @@ def test_a_full_disk_half_way_leaves_whole_submissions_only(
     assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": B, "bob/01_first/01_first.ipynb": B}
 
 
-@pytest.mark.parametrize(
-    ("number", "fact"),
-    [(errno.EROFS, "cannot be written"), (errno.ENOSPC, "disk is full"), (errno.EIO, "cannot be written")],
-)
-def test_what_cannot_be_written_is_told_and_taken_back(
-    number: int, fact: str, collecting: Collecting, course: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(path: Path, mode: str = "r", *more: Any, **options: Any) -> Any:
-        if mode == "xb":
-            raise OSError(number, os.strerror(number), str(path))
-        return opened(path, mode, *more, **options)
-
-    before, opened = everything(course), Path.open
-    monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(UsageError, match=fact):
-        collecting(MIXED, "folder")
-    assert everything(course) == before
-
-
 def test_two_at_once_do_not_meet(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     upload = folder_of(tmp_path / "up", {"jane/x.ipynb": A})
     with only_run(course):
@@ -208,13 +188,9 @@ def test_two_at_once_do_not_meet(course: Path, tmp_path: Path, capsys: pytest.Ca
 WRONG = {
     "no such path": (["{up}/none.zip"], "there is no such folder or file"),
     "the course itself": (["{course}"], "this folder is the course's own"),
-    "what holds the course": (["{course}/.."], "this folder holds the course itself"),
-    "a part of the course": (["{course}/release"], "this folder is the course's own"),
     "no such lesson": (["{up}", "--lesson", "hooks"], "no lesson is called 'hooks'"),
     "no such names": (["{up}", "--names", "{up}/none.csv"], "the names cannot be read"),
-    "a wrong table": (["{up}", "--names", "{up}/n.csv"], "no column of the names"),
     "no course": (["{up}", "--course", "{up}/.."], "there is no lesson to collect for"),
-    "a device": (["/dev/null"], "there is no such folder or file"),
 }
 
 
@@ -231,7 +207,7 @@ def test_wrong_uses_end_with_fact_place_and_next_command(
 
 @pytest.mark.parametrize(
     ("name", "data"),
-    [("no.zip", A), ("cut.zip", zipped(MIXED)[:200]), ("x.rar", b"Rar!\x1a\x07\0rest"), ("empty.zip", b"")],
+    [("cut.zip", zipped(MIXED)[:200]), ("x.tar.gz", b"\x1f\x8brest")],
 )
 def test_an_upload_that_cannot_be_unpacked_is_kept_and_listed(
     name: str, data: bytes, course: Path, tmp_path: Path

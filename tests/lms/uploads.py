@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import tarfile
 import zipfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -62,17 +61,6 @@ def zipped(files: Mapping[str, bytes], *, time: datetime | None = None) -> bytes
         for name, data in files.items():
             moment = (time or datetime(2026, 11, 1, 12, 0, tzinfo=UTC)).timetuple()[:6]
             archive.writestr(zipfile.ZipInfo(name, moment), data, zipfile.ZIP_DEFLATED)
-    return made.getvalue()
-
-
-def tarred(files: Mapping[str, bytes], mode: str = "w:gz") -> bytes:
-    """A tar of these files."""
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode=mode) as archive:
-        for name, data in files.items():
-            info = tarfile.TarInfo(name)
-            info.size, info.mtime = len(data), 1_790_000_000
-            archive.addfile(info, io.BytesIO(data))
     return made.getvalue()
 
 
