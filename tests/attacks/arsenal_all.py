@@ -10,9 +10,9 @@ from tests.attacks import (
     arsenal_own,
     forger,
 )
-from tests.attacks.arsenal import Attack, programs, ranged
+from tests.attacks.arsenal import Attack, programs
 
-ARSENAL: tuple[Attack, ...] = (
+ATTACKS: tuple[Attack, ...] = (
     *programs("verdict", "verdict"),
     *programs("shell", "verdict"),
     *programs("inputs", "inputs"),
@@ -31,10 +31,6 @@ ARSENAL: tuple[Attack, ...] = (
     *arsenal_own.ATTACKS,
     *arsenal_oracle.ATTACKS,
 )
-"""Each attack once, where it was written to stand."""
-
-ATTACKS: tuple[Attack, ...] = tuple(ranged(ARSENAL))
-"""What the tests hand in: every third one from a cell of the learner's own."""
 
 ROWS: dict[str, tuple[str, ...]] = {
     "hide errors": ("errors_are_silent", "run_cell_reports_success", "pre_run_cell_event"),

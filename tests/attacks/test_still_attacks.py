@@ -14,7 +14,7 @@ import pytest
 
 from tests import ROOT
 from tests.attacks.arsenal import Attack
-from tests.attacks.arsenal_all import ARSENAL
+from tests.attacks.arsenal_all import ATTACKS
 from tests.attacks.arsenal_facts import MINE
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ def _reached_for(text: str) -> Iterator[str]:
 def test_what_attacks_reach_for_is_there() -> None:
     """A module or function that was renamed would leave an attack that ends before it has tried anything."""
     texts = [path.read_text() for path in (*HERE.glob("arsenal_*.py"), *HERE.glob("programs/*.txt"))]
-    names = {name for text in [*texts, *(attack.text for attack in ARSENAL)] for name in _reached_for(text)}
+    names = {name for text in [*texts, *(attack.text for attack in ATTACKS)] for name in _reached_for(text)}
     assert len(names) > 40
     assert {name for name in names if not _is_there(name)} == set()
 
@@ -71,17 +71,20 @@ def _text_of(attack: Attack) -> str:
 
 def _named_in(*paths: Path) -> set[str]:
     """The functions, classes, variables and arguments of these modules, and the texts: what checks ask learners for."""
-    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
-    return {str(getattr(node, name)) for node in nodes for name in ("name", "id", "arg", "value") if hasattr(node, name)}
+    found: set[str] = set()
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            found |= {str(getattr(node, name, "")) for name in ("name", "id", "arg", "value")}
+    return found
 
 
 def test_the_frames_that_attacks_look_for_are_there() -> None:
     """A function or a variable that was renamed would be known to nobody, and no lie would be told."""
     rooms = [*ROOT.glob("nbproof/*/*.py"), *ROOT.glob("course/*.py")]
     tool, seen, gone = _named_in(*rooms), set(), {}
-    for attack in ARSENAL:
-        lines = [line for line in _text_of(attack).splitlines() if FRAMES.search(line)]
-        names = {name for line in lines for name in re.findall(r"['\"]([A-Za-z_]\w*)['\"]", line)}
+    for attack in ATTACKS:
+        lines = filter(FRAMES.search, _text_of(attack).splitlines())
+        names = set(re.findall(r"['\"]([A-Za-z_]\w*)['\"]", "\n".join(lines)))
         checks = _named_in(ROOT / "lessons" / attack.lesson / attack.exercise / "checks.py") if names else set()
         # What a lie about one check looks for, that check has to have.
         missing = names - checks - (set() if attack.family == "facts" else tool)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -17,8 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nbproof.limits import GradingLimits
-from nbproof.sandbox import machine, worker_handle
+from nbproof.sandbox import machine
 from nbproof.sandbox.fork_server import ForkServer
 from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.machine import Fit, Room, room_here
@@ -155,36 +153,6 @@ def test_the_limits_of_both_versions_of_cgroups_are_read(tmp_path: Path, monkeyp
     assert room_here() == Room(2, 300, 3072)
     (old / "cpu.cfs_quota_us").write_text("50000\n")
     assert room_here().cpus == 1
-
-
-@pytest.mark.parametrize(("children", "looks"), [(0, 2), (1, 10)], ids=["one process", "two"])
-def test_the_memory_of_several_processes_is_looked_at_more_often(
-    children: int, looks: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One is bounded by the kernel; of several nothing but these looks bounds the sum."""
-    sleeping = "import subprocess, sys, time\n"
-    sleeping += f"for _ in range({children}): subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
-    sleeping += "print('ready', flush=True); time.sleep(60)"
-    seen: list[float] = []
-    clock = [1000.0]
-
-    def added_up(processes: list[int], most: float) -> float:
-        seen.append(most)
-        return 0.5
-
-    monkeypatch.setattr(worker_handle.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(worker_handle, "memory_mb", added_up)
-    with subprocess.Popen([sys.executable, "-c", sleeping], stdout=subprocess.PIPE, start_new_session=True) as process:
-        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-        here, there = socket.socketpair()
-        with here, there:
-            handle = worker_handle.Worker(here, worker_handle.Ended(), GradingLimits(memory_mb=256))
-            handle.pid = process.pid
-            for _ in range(10):
-                clock[0] += 0.1
-                handle._watch()
-        os.killpg(process.pid, signal.SIGKILL)
-    assert seen == [256] * looks
 
 
 def test_an_engine_that_hangs_up_before_it_has_read_all_is_no_trouble() -> None:
