@@ -154,7 +154,6 @@ ATTACKS = [
         _lying(lesson, exercise, mutant, "len_leaves_out_its_own")
         for lesson, exercise, mutant in (
             (_MODULES, "hook_lifecycle", "no_finally"),
-            ("04_apply", "shared_modules", "last_handle"),
             (_CAPSTONES, "optimizer_in_backward", "no_finally"),
             ("07_real_training", "one_entry_a_step", "no_finally"),
         )

@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import select
+import shlex
 import shutil
 import socket
 import subprocess
@@ -213,11 +214,22 @@ class NotHere(Exception):
 def start_as_ordinary(
     command: list[str], environment: dict[str, str], folder: Path
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command as an ordinary user, by root. Raises NotHere where that is impossible."""
-    become = [sys.executable, str(Path(__file__).with_name("as_ordinary.py")), str(ORDINARY)]
-    ended = start_here([*become, *command], environment, folder)
-    if ended.returncode == 77:
-        raise NotHere(ended.stderr.strip())
+    """Run a command as an ordinary user, by root. Raises NotHere where that is impossible.
+
+    The interpreter may lie below /root, which only root may enter. In a mount namespace of its own, which ends with the
+    command, that folder is covered by an empty one that holds what the command needs, and no more.
+    """
+    needed = {os.path.realpath(place) for place in (sys.base_prefix, sys.prefix, str(REPO))}
+    closed = [shlex.quote(place) for place in sorted(needed) if place.startswith("/root/")]
+    steps = ["umask 022", "mount -t tmpfs none /mnt"]
+    steps += [f"mkdir -p /mnt{place} && mount --rbind {place} /mnt{place}" for place in closed]
+    steps += ["mount -t tmpfs -o mode=755 none /root"]
+    steps += [f"mkdir -p {place} && mount --rbind /mnt{place} {place}" for place in closed]
+    become = f'exec setpriv --reuid {ORDINARY} --regid {ORDINARY} --clear-groups "$@"'
+    script = f"{' && '.join(steps)} || exit 77; {become}"
+    ended = start_here(["unshare", "--mount", "sh", "-c", script, "sh", *command], environment, folder)
+    if ended.returncode == 77 or ended.stderr.startswith("unshare:"):
+        raise NotHere(f"this machine does not let root become an ordinary user here: {ended.stderr.strip()}")
     return ended
 
 
