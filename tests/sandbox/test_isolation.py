@@ -150,7 +150,9 @@ def test_nothing_of_yours_was_changed(found: tuple[str, dict[str, str]], yours: 
     assert left <= {"data.txt", "unread.txt", "from_elsewhere.py", "__pycache__"}
 
 
-def test_a_level_that_is_demanded_and_not_there_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_level_that_is_demanded_and_not_there_stops_the_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     reasons = {Isolation.FULL: "the kernel refuses", Isolation.REDUCED: ""}
     monkeypatch.setattr("nbproof.sandbox.isolation.why_not", reasons.get)
     with pytest.raises(NoIsolation, match="no full isolation: the kernel refuses"):
@@ -162,6 +164,11 @@ def test_a_level_that_is_demanded_and_not_there_stops_the_run(monkeypatch: pytes
     assert isolation_or_refuse(wanted="reduced").level is Isolation.REDUCED
     with pytest.raises(NoIsolation, match="no level of isolation called best"):
         isolation_or_refuse(wanted="best")
+    # The command says what is there, and why.
+    assert main(["isolation", "--course", str(ROOT)]) == 1
+    said = capsys.readouterr().out
+    assert "full isolation:    no: the kernel refuses\nreduced isolation: yes" in said
+    assert "docs/engine.md" in said
 
 
 def test_the_filter_knows_every_call_that_it_names() -> None:
@@ -172,17 +179,6 @@ def test_the_filter_knows_every_call_that_it_names() -> None:
         numbers = syscalls.numbers_on(machine)
         assert len(set(numbers.values())) == len(numbers)
         assert max(numbers.values()) <= syscalls.NEWEST, "what came later is unknown to the filter anyway"
-
-
-def test_the_command_says_what_is_there_and_why(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    refused = {Isolation.FULL: "the kernel refuses", Isolation.REDUCED: ""}
-    monkeypatch.setattr("nbproof.sandbox.isolation.why_not", refused.get)
-    assert main(["isolation", "--course", str(ROOT)]) == 1
-    said = capsys.readouterr().out
-    assert "full isolation:    no: the kernel refuses\nreduced isolation: yes" in said
-    assert "docs/engine.md" in said
 
 
 LOOK = """

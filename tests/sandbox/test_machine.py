@@ -136,18 +136,18 @@ def test_workers_and_their_processes_fit_the_room(room: Room, workers: int | Non
 
 def test_the_limits_of_both_versions_of_cgroups_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     new, above, old = tmp_path / "new", tmp_path / "above", tmp_path / "old"
-    for folder in (new, above, old):
+    files = {
+        new: {"cpu.max": "max 100000", "pids.max": "500", "pids.current": "20"},
+        above: {"cpu.max": "150000 100000", "pids.max": "max", "memory.max": str(3 << 30)},
+        old: {
+            "pids.max": "300", "memory.limit_in_bytes": "9223372036854771712",
+            "cpu.cfs_quota_us": "-1", "cpu.cfs_period_us": "100000",
+        },
+    }  # fmt: skip
+    for folder, texts in files.items():
         folder.mkdir()
-    (new / "cpu.max").write_text("max 100000\n")
-    (above / "cpu.max").write_text("150000 100000\n")
-    (new / "pids.max").write_text("500\n")
-    (new / "pids.current").write_text("20\n")
-    (above / "pids.max").write_text("max\n")
-    (old / "pids.max").write_text("300\n")
-    (old / "memory.limit_in_bytes").write_text("9223372036854771712\n")
-    (above / "memory.max").write_text(f"{3 << 30}\n")
-    (old / "cpu.cfs_quota_us").write_text("-1\n")
-    (old / "cpu.cfs_period_us").write_text("100000\n")
+        for name, text in texts.items():
+            (folder / name).write_text(f"{text}\n")
     monkeypatch.setattr(machine, "own_cgroups", lambda: iter([new, above, old]))
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(16)))
     assert room_here() == Room(2, 300, 3072)
