@@ -28,9 +28,8 @@ def main() -> int:
         "--through", choices=("grade", "autograde"), default="grade",
         help="who grades: `course grade`, or `nbgrader autograde`, lesson by lesson. (default: grade)",
     )  # fmt: skip
-    parser.add_argument(
-        "--isolation", choices=("full", "reduced"), help="at this level (default: the best that is there)"
-    )
+    levels = ("full", "reduced")
+    parser.add_argument("--isolation", choices=levels, help="at this level (default: the best that is there)")
     parser.add_argument("--ordinary", action="store_true", help="grade as an ordinary user; needs root")
     arguments = parser.parse_args()
     unknown = set(arguments.only or ()) - {attack.name for attack in ATTACKS}

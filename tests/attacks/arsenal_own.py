@@ -49,17 +49,7 @@ def _pretends_to_be_marked(scene: Scene, cells: Cells) -> None:
 
 def _ids_collide(scene: Scene, cells: Cells) -> None:
     ids: list[Any] = [cell["id"] for cell in cells if cell["cell_type"] == "code"][:12]
-    ids += [
-        "own-0",
-        "own-0",
-        "own-1",
-        "",
-        "x" * 5_000,
-        "../../x",
-        "<script>alert(1)</script>",
-        "setup_imports",
-        "weight_grad",
-    ]
+    ids += ["own-0", "own-0", "", "x" * 5_000, "../../x", "<script>alert(1)</script>", "weight_grad"]
     at = place_of(cells, "test_weight_grad")
     cells[at:at] = [{**new_cell(f"model = answer = {number}"), "id": one} for number, one in enumerate(ids)]
 

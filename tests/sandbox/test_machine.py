@@ -122,8 +122,6 @@ def test_a_fork_server_that_is_killed_is_started_again(room: Rehearsal, level: I
     ("room", "workers", "wanted"),
     [
         (Room(8), None, Fit(8, 48)),
-        (Room(8), 3, Fit(3, 48)),
-        (Room(8, processes=100), None, Fit(1, 48)),
         (Room(2, processes=60), None, Fit(1, 17)),
         (Room(8, processes=100), 4, Fit(4, 12)),
         (Room(8, memory_mb=4096), None, Fit(3, 48)),
