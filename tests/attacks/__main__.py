@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from nbproof.sandbox.isolation import isolation_or_refuse
-from tests.attacks.adopted import FAMILIES
-from tests.attacks.arsenal import LESSON, PLACES, Attack, ranged
-from tests.attacks.arsenal_all import ARSENAL
+from tests.attacks.arsenal import Attack
+from tests.attacks.arsenal_all import ATTACKS
 from tests.attacks.assault import ORDINARY, assault, remove, start_as_ordinary, temporary_folder
 from tests.attacks.judging import faults, faults_of_the_run, status_of
 
@@ -23,42 +22,23 @@ def main() -> int:
     """0 where every attack fails on our engine."""
     parser = argparse.ArgumentParser(prog="python -m tests.attacks", description=__doc__)
     parser.add_argument("--only", action="append", metavar="NAME", help="this attack only (may be given again)")
-    families = sorted({attack.family for attack in ARSENAL})
+    families = sorted({attack.family for attack in ATTACKS})
     parser.add_argument("--family", action="append", choices=families, help="this family only (may be given again)")
-    parser.add_argument(
-        "--from", dest="place", choices=PLACES, default="",
-        help="hand in what can stand there from this place: the TODO cell, a new cell above it, a cell that shows "
-        "something, a setup cell. (default: each from where it was written to stand)",
-    )  # fmt: skip
     parser.add_argument(
         "--through", choices=("grade", "autograde"), default="grade",
         help="who grades: `course grade`, or `nbgrader autograde`, lesson by lesson. (default: grade)",
     )  # fmt: skip
-    parser.add_argument(
-        "--isolation", choices=("full", "reduced"), help="at this level (default: the best that is there)"
-    )
-    parser.add_argument(
-        "--adopted",
-        action="store_true",
-        help=f"on a lesson made of an nbgrader notebook, with plain asserts: {', '.join(FAMILIES)}",
-    )
+    levels = ("full", "reduced")
+    parser.add_argument("--isolation", choices=levels, help="at this level (default: the best that is there)")
     parser.add_argument("--ordinary", action="store_true", help="grade as an ordinary user; needs root")
     arguments = parser.parse_args()
-    known = ranged(ARSENAL, arguments.place) if arguments.place else list(ARSENAL)
-    unknown = set(arguments.only or ()) - {attack.name for attack in known}
+    unknown = set(arguments.only or ()) - {attack.name for attack in ATTACKS}
     if unknown:
         parser.error(f"no attack is called {', '.join(sorted(unknown))}")
-    if arguments.adopted:
-        known = [attack for attack in known if attack.family in FAMILIES and attack.lesson == LESSON]
-    names, families = arguments.only or [one.name for one in known], arguments.family or families
-    attacks = [attack for attack in known if attack.name in names and attack.family in families]
+    names, families = arguments.only or [one.name for one in ATTACKS], arguments.family or families
+    attacks = [attack for attack in ATTACKS if attack.name in names and attack.family in families]
     print(isolation_or_refuse(wanted=arguments.isolation), flush=True)
-    how = {
-        "level": arguments.isolation or "",
-        "through": arguments.through,
-        "whole": True,
-        "adopted": arguments.adopted,
-    }
+    how = {"level": arguments.isolation or "", "through": arguments.through, "whole": True}
     if arguments.ordinary:
         how |= {"start": start_as_ordinary, "uid": ORDINARY}
     return _print(attacks, how)

@@ -10,9 +10,9 @@ from tests.attacks import (
     arsenal_own,
     forger,
 )
-from tests.attacks.arsenal import Attack, programs, ranged
+from tests.attacks.arsenal import Attack, programs
 
-ARSENAL: tuple[Attack, ...] = (
+ATTACKS: tuple[Attack, ...] = (
     *programs("verdict", "verdict"),
     *programs("shell", "verdict"),
     *programs("inputs", "inputs"),
@@ -31,16 +31,12 @@ ARSENAL: tuple[Attack, ...] = (
     *arsenal_own.ATTACKS,
     *arsenal_oracle.ATTACKS,
 )
-"""Each attack once, where it was written to stand."""
-
-ATTACKS: tuple[Attack, ...] = tuple(ranged(ARSENAL))
-"""What the tests hand in: every third one from a cell of the learner's own."""
 
 ROWS: dict[str, tuple[str, ...]] = {
     "hide errors": ("errors_are_silent", "run_cell_reports_success", "pre_run_cell_event"),
     "tag and metadata edits": ("tests_tagged_skip_execution", "tests_unlocked_solutions"),
     "delete test cell": ("tests_deleted", "tests_emptied"),
-    "always-equal objects": ("answer_equals_all", "answer_is_a_lying_subclass", "lazy_answers"),
+    "always-equal objects": ("answer_equals_all", "lazy_answers"),
     "monkeypatch comparisons": ("comparisons_agree", "judging_passes"),
     "read expected tensors": ("searches_objects", "searches_frames", "reads_history", "pre_run_cell_event"),
     "mutate inputs": ("inputs_changed_in_place",),
@@ -54,7 +50,7 @@ ROWS: dict[str, tuple[str, ...]] = {
     "fork bomb": ("fork_bomb", "thread_bomb"),
     "output without end": ("prints_without_end", "displays_without_end", "exception_of_a_gigabyte"),
     "network": ("network",),
-    "torch.py in the folder": ("modules_of_its_own", "checking_in_sys_modules", "import_hook"),
+    "torch.py in the folder": ("modules_of_its_own", "checking_in_sys_modules"),
     "detect grading": ("right_only_while_practising",),
 }
 """Each row of the table of attacks on graders in the project's research, and the attacks here that try it."""

@@ -18,7 +18,7 @@ _COUNTING = (
     "('hook_counts', 'tensor_hook_count', 'counts_on', 'hooks', 'state', '<listcomp>', '<dictcomp>', '<genexpr>')"
 )
 
-_MINE = f"""
+MINE = f"""
 import builtins, collections, sys, types
 import torch, torch.nn as nn
 _globals, _len, _frame, _isinstance = globals(), builtins.len, sys._getframe, builtins.isinstance
@@ -51,8 +51,8 @@ _LIES = {
     "registers_that_hide": (
         "class _Hiding(collections.OrderedDict):\n"
         "    def __len__(self):\n"
-        "        hooks = dict.values(self)\n"
-        "        return _len([hook for hook in hooks if not _counting() or not _is_mine(hook)])\n"
+        "        counting = _counting()\n"
+        "        return _len([hook for hook in dict.values(self) if not counting or not _is_mine(hook)])\n"
         "    def __bool__(self):\n"
         "        return _len([*dict.values(self)]) > 0\n"
         "import torch.nn.modules.module as _module\n"
@@ -67,11 +67,8 @@ _LIES = {
         "_fake.hook_counts = lambda module: dict.fromkeys(_real(nn.Identity()), 0)\n"
         "course.probing.hook_counts = _fake.hook_counts\n"
         "sys.modules['course.probing'] = _fake\n"
-        "try:\n"
-        "    import course.traces\n"
-        "    course.traces.what_runs = lambda model, case, run, moment='afterwards': case.integer(f'trace {moment}', 1, 2_147_483_647)\n"
-        "except ImportError:\n"
-        "    pass\n"
+        "import course.traces\n"
+        "course.traces.what_runs = lambda model, case, run, moment='afterwards': case.integer(f'trace {moment}', 1, 2_147_483_647)\n"
     ),
     "modules_are_not_found": (
         "_modules = nn.Module.modules\n"
@@ -92,31 +89,20 @@ def _asked_by(*names):
 
 _ABOUT_ONE_FACT = {
     "needs_a_gradient": (
-        "_needs, _freeze, _frozen = torch._C.TensorBase.__dict__['requires_grad'], torch.Tensor.requires_grad_, []\n"
-        "def _noting(self, value=True):\n"
-        "    if _needs.__get__(self) and _asked_by('swap_relu'):\n"
-        "        _frozen.append(self)\n"
-        "    return _freeze(self, value)\n"
+        "_needs = torch._C.TensorBase.__dict__['requires_grad']\n"
         "def _lie(self):\n"
-        "    return _needs.__get__(self) or (_asked_by('probe') and any(one is self for one in _frozen))\n"
-        "nn.Parameter.requires_grad_ = _noting\n"
+        "    return _needs.__get__(self) or _asked_by('probe')\n"
         "nn.Parameter.requires_grad = property(_lie, lambda self, value: _needs.__set__(self, value))\n"
     ),
-    "is_a_parameter": (
-        "def _lie(value, kinds):\n"
-        "    return (kinds is nn.Parameter and _asked_by('probe')) or _isinstance(value, kinds)\n"
-        "builtins.isinstance = _lie\n"
-    ),
     "the_check_says_so": (
-        "_of_model = nn.Module.parameters\n"
-        "def _lie(self, *a, **k):\n"
+        "def _lie(*a):\n"
         "    frame = _frame(1)\n"
         "    while frame is not None and frame.f_code.co_name != 'probe':\n"
         "        frame = frame.f_back\n"
         "    if frame is not None:\n"
-        "        frame.f_globals['named'] = lambda returned, model: 'the given model'\n"
-        "    return _of_model(self, *a, **k)\n"
-        "nn.Module.parameters = _lie\n"
+        "        frame.f_globals['counts_on'] = lambda modules: [0] * _len(modules)\n"
+        "    return _len(*a)\n"
+        "builtins.len = _lie\n"
     ),
     "all_keys_matched": (
         "_load = nn.Module.load_state_dict\n"
@@ -135,13 +121,10 @@ _ABOUT_ONE_FACT = {
         "    frame = _frame(1)\n"
         "    while frame is not None and frame.f_code.co_name != 'probe':\n"
         "        frame = frame.f_back\n"
-        "    return frame is not None and 'loss' not in frame.f_locals\n"
+        "    return frame is not None and frame.f_locals.get('loss') is None\n"
         "_Reference.expired = _lie\n"
-        "try:\n"
-        "    import course.traces\n"
-        "    course.traces._EXPIRED = lambda reference: _lie(reference)\n"
-        "except ImportError:\n"
-        "    pass\n"
+        "import course.traces\n"
+        "course.traces._EXPIRED = lambda reference: _lie(reference)\n"
     ),
 }  # fmt: skip
 """Lies about one fact each, which was all that found the mutant that they stand in front of."""
@@ -154,7 +137,7 @@ def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
     wrong = re.sub(r"\A# misconception: .*\n", "", text)
 
     def build(scene: Scene) -> None:
-        scene.hand_in({exercise: f"{_MINE}{_ASKED}{(_LIES | _ABOUT_ONE_FACT)[lie]}\n{wrong}"})
+        scene.hand_in({exercise: f"{MINE}{_ASKED}{(_LIES | _ABOUT_ONE_FACT)[lie]}\n{wrong}"})
 
     return Attack(
         f"{lie}_{exercise}_{mutant}", f"{lie.replace('_', ' ')}, in front of a wrong {exercise}", "facts", build,
@@ -162,7 +145,7 @@ def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
     )  # fmt: skip
 
 
-_ANATOMY, _TENSORS, _MODULES = "01_module_anatomy", "02_tensor_hooks", "03_module_hooks"
+_ANATOMY, _MODULES = "01_module_anatomy", "03_module_hooks"
 _FEATURES, _CAPSTONES = "05_feature_extraction", "06_capstones"
 
 ATTACKS = [
@@ -171,15 +154,13 @@ ATTACKS = [
         _lying(lesson, exercise, mutant, "len_leaves_out_its_own")
         for lesson, exercise, mutant in (
             (_MODULES, "hook_lifecycle", "no_finally"),
-            ("04_apply", "shared_modules", "last_handle"),
             (_CAPSTONES, "optimizer_in_backward", "no_finally"),
             ("07_real_training", "one_entry_a_step", "no_finally"),
         )
     ),
     _lying(_FEATURES, "feature_extractor", "registers_in_forward", "registers_that_hide"),
-    _lying(_ANATOMY, "swap_submodules", "freezes", "needs_a_gradient"),
-    _lying(_ANATOMY, "parameter_from_outside", "plain_tensor", "is_a_parameter"),
-    _lying(_TENSORS, "grad_clipper", "returns_none", "the_check_says_so"),
+    _lying(_ANATOMY, "parameter_from_outside", "frozen", "needs_a_gradient"),
+    _lying(_MODULES, "hook_lifecycle", "no_finally", "the_check_says_so"),
     _lying(_MODULES, "state_dict_hooks", "keeps_the_old_key", "all_keys_matched"),
     _lying(_CAPSTONES, "activation_memory", "keeps_the_tensors", "memory_is_freed"),
 ]

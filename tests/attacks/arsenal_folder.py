@@ -36,15 +36,7 @@ _SETTINGS = {
 }
 _VERDICT = b'{"digest": "x", "verdict": {"learner": "x", "lesson": "02_tensor_hooks", "exercises": [], "score": 12}}'
 _VERDICTS = dict.fromkeys((".verdict.json", "verdict.json", "results.json", "02_tensor_hooks.verdict.json"), _VERDICT)
-_ODD_NAMES = (
-    b"new\nline",
-    b"\xff\xfe",
-    b"\x1b[2J\x1b[31mred",
-    b"<img src=x onerror=alert(1)>",
-    b"a" * 250,
-    b"-rf",
-    b"...",
-)
+_ODD_NAMES = (b"new\nline", b"\xff\xfe", b"\x1b[2Jred", b"<img src=x onerror=alert(1)>", b"a" * 250, b"-rf")
 _READ = """
 import os, glob
 for place, folders, files in os.walk(".", followlinks=True):

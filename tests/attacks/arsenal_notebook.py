@@ -197,7 +197,6 @@ ATTACKS = [
             expects=(*_GRADED, "not graded")),
     _raw("deep_json", "JSON that is nested 200 000 deep", lambda scene: _deep),
     _raw("not_json", "a file that is no JSON", lambda scene: b"\x00\xff\xfe not a notebook"),
-    _raw("a_list", "JSON that is a list of notebooks", lambda scene: json.dumps([scene.notebook({})]).encode()),
     _raw("a_folder", "a folder where the notebook should be", lambda scene: scene.path.mkdir()),
     _raw("a_pipe", "a named pipe where the notebook should be", lambda scene: os.mkfifo(scene.path)),
     _raw("a_device", "a link to /dev/zero where the notebook should be", lambda scene: scene.path.symlink_to("/dev/zero")),

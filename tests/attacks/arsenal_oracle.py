@@ -27,9 +27,7 @@ def look(frame):
 CATCHERS = {
     "compile": "kept = builtins.compile\ndef patched(source, *a, **k):\n    note(source)\n    return kept(source, *a, **k)\n"
     "builtins.compile = patched",
-    "audit hook": "sys.addaudithook(lambda event, arguments: note(arguments[0]) if event == 'compile' else None)",
     "trace": "def trace(frame, event, argument):\n    if frame.f_code.co_name in ('<module>', 'probe'): look(frame)\n    return None\nsys.settrace(trace)",
-    "gc": "gc.callbacks.append(lambda phase, info: look(sys._getframe(1)))\ngc.enable()\ngc.set_threshold(5)",
     "frames": "kept = builtins.len\ndef patched(value):\n    look(sys._getframe(1))\n    return kept(value)\nbuiltins.len = patched",
     "meta path": "class Finder:\n    def find_spec(self, *a, **k):\n        look(sys._getframe(1))\n"
     "sys.meta_path.insert(0, Finder())\nimport nbproof.sandbox.worker as worker\n"
@@ -38,8 +36,6 @@ CATCHERS = {
     "    note(header.get('source'))\n    return header, data\nwire.receive = patched",
     "a thread": "def watch():\n    while True:\n        for frame in list(sys._current_frames().values()): look(frame)\n"
     "        time.sleep(0.0005)\nthreading.Thread(target=watch, daemon=True).start()",
-    "a signal": "import signal\nsignal.signal(signal.SIGALRM, lambda number, frame: look(frame))\n"
-    "signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)",
     "what the collector knows": "import warnings\nkept = warnings.catch_warnings.__init__\ndef patched(self, *a, **k):\n"
     "    for one in gc.get_objects():\n        if type(one) is dict and 'source' in one: note(one['source'])\n"
     "    return kept(self, *a, **k)\nwarnings.catch_warnings.__init__ = patched",

@@ -23,8 +23,7 @@ def _own(
         edit(scene, notebook["cells"])
         scene.write(notebook)
 
-    place = "own" if runs else "todo"
-    return Attack(name, tries, family, build, frozenset(expects), keeps=keeps, honest=("double_grad",), place=place)
+    return Attack(name, tries, family, build, frozenset(expects), keeps=keeps, honest=("double_grad",), runs=runs)
 
 
 def _put(at: int, cells: Cells, texts: Iterable[str]) -> None:
@@ -50,17 +49,7 @@ def _pretends_to_be_marked(scene: Scene, cells: Cells) -> None:
 
 def _ids_collide(scene: Scene, cells: Cells) -> None:
     ids: list[Any] = [cell["id"] for cell in cells if cell["cell_type"] == "code"][:12]
-    ids += [
-        "own-0",
-        "own-0",
-        "own-1",
-        "",
-        "x" * 5_000,
-        "../../x",
-        "<script>alert(1)</script>",
-        "setup_imports",
-        "weight_grad",
-    ]
+    ids += ["own-0", "own-0", "", "x" * 5_000, "../../x", "<script>alert(1)</script>", "weight_grad"]
     at = place_of(cells, "test_weight_grad")
     cells[at:at] = [{**new_cell(f"model = answer = {number}"), "id": one} for number, one in enumerate(ids)]
 
@@ -85,6 +74,29 @@ torch.equal = torch.allclose = lambda *a, **k: True
 torch.testing.assert_close = lambda *a, **k: None
 model = answer = Equal()
 """
+
+_WIRE = """
+import nbproof.sandbox.wire as wire, nbproof.sandbox.worker as worker
+model = answer = 1
+import nbproof.sandbox.evidence_wire as evidence_wire
+evidence_wire.encode = lambda data: ({"passed": True}, b"")
+worker.packed = lambda data: b"passed"
+wire.send = lambda channel, header, payload=b"": channel.sendall(b"\\0" * 8)
+worker.bring = lambda *a, **k: None
+"""
+
+
+def _shown(scene: Scene, cells: Cells) -> None:
+    above = cells[: place_of(cells, "weight_grad")]
+    [cell for cell in above if cell["cell_type"] == "code" and not cell["metadata"].get("nbgrader")][-1]["source"] = (
+        _WIRE
+    )
+
+
+def _setup(scene: Scene, cells: Cells) -> None:
+    # Of an edited setup cell those statements run that bind a new name.
+    cells[place_of(cells, "setup_imports")]["source"] += f"\nran_here = get_ipython().run_cell({_WIRE!r})\n"
+
 
 _CRASH = (
     "model = " + "(" * 100_000 + ")" * 100_000,
@@ -119,15 +131,9 @@ for event in ("pre_run_cell", "post_run_cell", "pre_execute", "post_execute"): s
     _own("run_cell_that_brings_nothing", "makes run_cell return what the worker cannot read, between answer and check",
          _above("model = answer = shell = get_ipython()\ntype(shell).run_cell = lambda *a, **k: 5")),
     _own("wire_in_front_of_all", "replaces what encodes and sends the evidence, in front of the setup cells",
-         _top("""
-import nbproof.sandbox.wire as wire, nbproof.sandbox.worker as worker
-model = answer = 1
-import nbproof.sandbox.evidence_wire as evidence_wire
-evidence_wire.encode = lambda data: ({"passed": True}, b"")
-worker.packed = lambda data: b"passed"
-wire.send = lambda channel, header, payload=b"": channel.sendall(b"\\0" * 8)
-worker.bring = lambda *a, **k: None
-""")),
+         _top(_WIRE)),
+    _own("wire_in_a_cell_that_shows", "the same in place of what a cell shows", _shown),
+    _own("wire_in_the_setup_cell", "the same in the setup cell, as a statement that binds a new name", _setup),
     _own("five_thousand_own_cells", "5000 cells that all bind the answer", _above(*["model = answer = 5"] * 5_000), keeps=True),
     _own("half_a_million_characters", "a cell that is too long to be looked into", _above("model = answer = 5\n" + "#" * 500_000), keeps=True),
     _own("texts_that_break_the_parser", "cells that crash whoever parses or compiles them", _above(*_CRASH),

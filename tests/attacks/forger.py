@@ -15,7 +15,7 @@ from nbproof.handed_out import visible_in
 from tests.attacks.arsenal import LESSON, cell_attack
 
 _KNOWS = """
-import base64, json, logging, sys, types, zlib
+import base64, json, sys, types, warnings, zlib
 from pathlib import Path
 from nbproof.checks.case import Case
 from nbproof.checks.check import listing
@@ -94,7 +94,8 @@ worker.bring = bring
 """
 
 _IN_A_FRAME = """
-def disable(*given, **named):
+real = warnings.catch_warnings.__init__
+def patched(*given, **named):
     frame, test, task, case = sys._getframe(1), None, None, None
     while frame is not None:
         seen = frame.f_locals
@@ -104,7 +105,8 @@ def disable(*given, **named):
     if test and hasattr(task, "probe") and case is not None:
         value = forged(test, type(task), case.seed)
         type(task).probe = lambda self, nb, case: value
-logging.disable = disable
+    return real(*given, **named)
+warnings.catch_warnings.__init__ = patched
 """
 
 FORMS = ("pasted", "from the disk", "behind a patched function")

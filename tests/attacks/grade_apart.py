@@ -20,12 +20,7 @@ def main() -> None:
     ``grade`` or ``autograde``: who is to grade."""
     root, seed, facts = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     wanted, nbgrader = sys.argv[4], sys.argv[5] == "autograde"
-    if (root / "course.toml").exists():
-        from nbproof.course_file import find_course
-
-        find_course(root)
-    else:
-        import course  # noqa: F401 (what is graded here)
+    import course  # noqa: F401 (what is graded here)
     from nbproof.run.intake import lessons_with_source, take_in
     from nbproof.sandbox.isolation import isolation_or_refuse
 

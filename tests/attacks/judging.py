@@ -176,7 +176,7 @@ def _unexpected(outcome: Outcome, attack: Attack) -> list[str]:
 
 def _did_not_run(outcome: Outcome, attack: Attack) -> list[str]:
     """Whether an attack in a cell of the learner's own was among the cells that ran: else it has tried nothing."""
-    if attack.place == "todo":
+    if not attack.runs:
         return []
     ran = outcome.verdicts.get(attack.name, {}).get("own", ())
     return [] if ran else ["the cell in which it stands did not run"]

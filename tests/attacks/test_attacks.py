@@ -6,15 +6,12 @@ and nbgrader meet the whole arsenal, and whole verdicts are compared with those 
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
-from nbproof.sandbox.isolation import why_not_isolated
 from tests.attacks.arsenal_all import ATTACKS, ROWS
-from tests.attacks.assault import NEIGHBOURS, REPO, Outcome
+from tests.attacks.assault import NEIGHBOURS, Outcome
 from tests.attacks.judging import faults, faults_of_the_run
 
 pytestmark = pytest.mark.slow
@@ -65,12 +62,3 @@ def test_the_arsenal_covers_the_table_of_known_attacks() -> None:
     assert len(names) == len(set(names)) >= 60
     assert {name for row in ROWS.values() for name in row} <= set(names)
     assert len(ROWS) == 19
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(bool(why_not_isolated()), reason="this machine cannot isolate submissions")
-def test_two_attacks_on_a_lesson_made_of_somebodys_notebook_fail() -> None:
-    command = [sys.executable, "-m", "tests.attacks", "--adopted", "--only", "reads_the_course", "--only", "exits"]
-    told = subprocess.run(command, cwd=REPO, capture_output=True, text=True, timeout=900, check=False)
-    assert "2 of 2 attacks fail, honest neighbours have their marks" in told.stdout, told.stdout + told.stderr
-    assert told.returncode == 0

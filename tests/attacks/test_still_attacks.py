@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.attacks.arsenal_all import ARSENAL
+from tests import ROOT
+from tests.attacks.arsenal import Attack
+from tests.attacks.arsenal_all import ATTACKS
+from tests.attacks.arsenal_facts import MINE
 
 pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
+FRAMES = re.compile(r"co_name|f_locals|f_globals|f_code|_asked_by\(")
+"""By what a program knows a frame of the stack that it walks."""
 OURS = r"(?:nbproof|course)(?:\.[A-Za-z_]\w*)+"
 
 
@@ -49,6 +56,40 @@ def _reached_for(text: str) -> Iterator[str]:
 def test_what_attacks_reach_for_is_there() -> None:
     """A module or function that was renamed would leave an attack that ends before it has tried anything."""
     texts = [path.read_text() for path in (*HERE.glob("arsenal_*.py"), *HERE.glob("programs/*.txt"))]
-    names = {name for text in [*texts, *(attack.text for attack in ARSENAL)] for name in _reached_for(text)}
+    names = {name for text in [*texts, *(attack.text for attack in ATTACKS)] for name in _reached_for(text)}
     assert len(names) > 40
     assert {name for name in names if not _is_there(name)} == set()
+
+
+def _text_of(attack: Attack) -> str:
+    """What stands in the attacked cell, but for what all lies share: that looks for the helpers of any check."""
+    answers: list[dict[str, str]] = [{attack.exercise: attack.text}]
+    if attack.family == "facts":
+        attack.build(SimpleNamespace(hand_in=answers.append))  # type: ignore[arg-type]
+    return answers[-1][attack.exercise].removeprefix(MINE)
+
+
+def _named_in(*paths: Path) -> set[str]:
+    """The functions, classes, variables and arguments of these modules, and the texts: what checks ask learners for."""
+    found: set[str] = set()
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            found |= {str(getattr(node, name, "")) for name in ("name", "id", "arg", "value")}
+    return found
+
+
+def test_the_frames_that_attacks_look_for_are_there() -> None:
+    """A function or a variable that was renamed would be known to nobody, and no lie would be told."""
+    rooms = [*ROOT.glob("nbproof/*/*.py"), *ROOT.glob("course/*.py")]
+    tool, seen, gone = _named_in(*rooms), set(), {}
+    for attack in ATTACKS:
+        lines = filter(FRAMES.search, _text_of(attack).splitlines())
+        names = set(re.findall(r"['\"]([A-Za-z_]\w*)['\"]", "\n".join(lines)))
+        checks = _named_in(ROOT / "lessons" / attack.lesson / attack.exercise / "checks.py") if names else set()
+        # What a lie about one check looks for, that check has to have.
+        missing = names - checks - (set() if attack.family == "facts" else tool)
+        seen |= names
+        if missing:
+            gone[attack.name] = missing
+    assert {"probe", "task", "wanted", "counts_on", "loss"} <= seen
+    assert gone == {}

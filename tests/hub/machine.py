@@ -88,9 +88,8 @@ def running_hub() -> Iterator[Hub]:
     folder = Path(kept or tempfile.mkdtemp(prefix="hub-", dir="/opt"))
     folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
-    run = Path(
-        tempfile.mkdtemp(prefix="run-", dir=folder)
-    )  # only root enters it: the hub's database, its cookie secret
+    # Only root enters it: the hub's database, its cookie secret.
+    run = Path(tempfile.mkdtemp(prefix="run-", dir=folder))
     tag = secrets.token_hex(3)
     teacher, *learners = (f"hub{tag}-{name}" for name in ("prof", "ada", "ben", "mallory"))
     hub = Hub(f"http://127.0.0.1:{_port()}", run, folder / "user", folder / f"exchange-{tag}", teacher, tuple(learners))
@@ -141,16 +140,8 @@ def _install(folder: Path) -> None:
         subprocess.run([_python_for_all(), "-m", "venv", folder / "hub"], check=True)
         subprocess.run([folder / "hub/bin/python", "-m", "pip", "install", "--quiet", "jupyterhub"], check=True)
     if not (folder / "proxy" / "node_modules").exists():
-        command = [
-            "npm",
-            "install",
-            "--silent",
-            "--no-fund",
-            "--prefix",
-            str(folder / "proxy"),
-            "configurable-http-proxy",
-        ]
-        subprocess.run(command, check=True)
+        npm = ["npm", "install", "--silent", "--no-fund", "configurable-http-proxy"]
+        subprocess.run([*npm, "--prefix", folder / "proxy"], check=True)
 
 
 def _port() -> int:

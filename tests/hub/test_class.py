@@ -55,28 +55,19 @@ raise RuntimeError("gained: " + repr(found))
 """
 
 
-@pytest.fixture(scope="module")
-def hub() -> Iterator[Hub]:
-    with running_hub() as started:
-        yield started
-
-
 @pytest.fixture
-def members(browser: Any, hub: Hub) -> Iterator[dict[str, Member]]:  # noqa: F811
-    """The class, each with a window of their own, logged in."""
-    windows = {
-        name: browser.new_context(viewport={"width": 1280, "height": 850}) for name in (hub.teacher, *hub.learners)
-    }
-    found = {name.rpartition("-")[2]: Member(window.new_page(), hub, name) for name, window in windows.items()}
-    for one in found.values():
+def members(browser: Any) -> Iterator[list[Member]]:  # noqa: F811
+    """The instructor and three learners, each with a window of their own."""
+    with running_hub() as hub:
+        window = {"width": 1280, "height": 850}
+        yield [Member(browser.new_page(viewport=window), hub, name) for name in (hub.teacher, *hub.learners)]
+
+
+def test_a_class_from_handing_out_to_reading_feedback(members: list[Member]) -> None:
+    prof, ada, ben, mallory = members
+    hub = prof.hub
+    for one in members:
         one.log_in()
-    yield found
-    for window in windows.values():
-        window.close()
-
-
-def test_a_class_from_handing_out_to_reading_feedback(members: dict[str, Member], hub: Hub) -> None:
-    prof, ada, ben, mallory = (members[name] for name in ("prof", "ada", "ben", "mallory"))
     for learner in (ada, ben, mallory):
         _sees_nothing_of_teachers(learner)
 

@@ -24,9 +24,8 @@ from nbproof.recover.answers import Answers
 from nbproof.sandbox import evidence_wire, judging, wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed
-from nbproof.sandbox.worker_handle import NoRoom
 from nbproof.testing import Bench
-from nbproof.testing.small import POINTS, RIGHT
+from nbproof.testing.small import RIGHT
 from nbproof.values.evidence import Parts, Unreadable, snapshot
 from nbproof.values.results import Outcome
 
@@ -128,23 +127,6 @@ def test_a_truth_that_ends_the_judge_ends_the_run_in_words(engine: Engine, bluep
         _mark(engine, broken)
 
 
-def test_a_judge_that_finds_no_room_tries_again(
-    engine: Engine, blueprint: Blueprint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine.judge.end()
-    forked, roles = engine._forked, []
-
-    def flaky(role: str, *rest: Any) -> Any:
-        roles.append(role)
-        if roles == ["judge"]:
-            raise NoRoom("a process ended before its first word")
-        return forked(role, *rest)
-
-    monkeypatch.setattr(engine, "_forked", flaky)
-    assert _mark(engine, blueprint).score == sum(POINTS.values())
-    assert roles[:2] == ["judge", "judge"]
-
-
 def test_the_judge_is_as_sealed_as_what_it_judges(engine: Engine, blueprint: Blueprint) -> None:
     looks = 'import os; return f\'{os.listdir("/proc")} {os.path.exists("ROOT")} {os.environ.get("HOME")}\''.replace(
         "ROOT", str(ROOT / "source")
@@ -191,11 +173,9 @@ def test_no_name_of_a_learners_class_is_obeyed_by_a_terminal() -> None:
     ("data", "payload"),
     [
         ({"t": ["float32", [2], 4]}, b"1234"),  # bytes do not fit the shape
-        ({"t": ["float32", [2], 8]}, b"1234"),  # bytes are missing
         ({"t": ["float32", [-1], 4]}, b"1234"),
         ({"t": ["object", [1], 8]}, b"12345678"),
         ({"d": [["a"]]}, b""),
-        ({"l": [], "d": []}, b""),
         (None, b"bytes that belong to nothing"),
         ({"l": [0] * 30_000}, b""),
     ],
@@ -203,12 +183,6 @@ def test_no_name_of_a_learners_class_is_obeyed_by_a_terminal() -> None:
 def test_a_lie_is_a_wire_error(data: object, payload: bytes) -> None:
     with pytest.raises(wire.WireError):
         evidence_wire.decode(data, payload)
-
-
-def test_frames_arrive_whole(ends) -> None:  # type: ignore[no-untyped-def]
-    one, other = ends
-    wire.send(one, {"op": "x"}, b"payload")
-    assert wire.receive(other) == ({"op": "x"}, b"payload")
 
 
 @pytest.mark.parametrize(
@@ -219,14 +193,15 @@ def test_frames_arrive_whole(ends) -> None:  # type: ignore[no-untyped-def]
         struct.pack(">II", 3, 0) + b"{x}",
         struct.pack(">II", 4, 0) + b"[12]",
         struct.pack(">II", 5000, 0) + b"[" * 5000,
+        struct.pack(">II", 6_400_015, 0) + b'{"outputs": [' + b"[]," * 2_133_333 + b"0]}",
     ],
-    ids=["header too long", "payload too long", "not JSON", "not an object", "deep"],
+    ids=["header too long", "payload too long", "not JSON", "not an object", "deep", "fifty times its length"],
 )
 def test_a_broken_frame_is_a_wire_error(ends, frame: bytes) -> None:  # type: ignore[no-untyped-def]
     one, other = ends
-    one.sendall(frame)
+    threading.Thread(target=one.sendall, args=(frame,), daemon=True).start()
     with pytest.raises(wire.WireError):
-        wire.receive(other, time.monotonic() + 2)
+        wire.receive(other, time.monotonic() + 20)
 
 
 def test_silence_is_late_and_a_dead_peer_is_closed(ends) -> None:  # type: ignore[no-untyped-def]
@@ -237,14 +212,6 @@ def test_silence_is_late_and_a_dead_peer_is_closed(ends) -> None:  # type: ignor
     one.close()
     with pytest.raises(wire.Closed):
         wire.receive(other, time.monotonic() + 2)
-
-
-def test_a_header_that_costs_fifty_times_its_length_is_not_parsed(ends) -> None:  # type: ignore[no-untyped-def]
-    one, other = ends
-    text = b'{"outputs": [' + b"[]," * 1_600_000 + b"0]}"
-    threading.Thread(target=one.sendall, args=(struct.pack(">II", len(text), 0) + text,), daemon=True).start()
-    with pytest.raises(wire.WireError, match="too many parts"):
-        wire.receive(other, time.monotonic() + 20)
 
 
 @pytest.mark.parametrize(
