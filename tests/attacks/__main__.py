@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from nbproof.sandbox.isolation import isolation_or_refuse
-from tests.attacks.arsenal import Attack
+from tests.attacks.adopted import FAMILIES
+from tests.attacks.arsenal import LESSON, Attack
 from tests.attacks.arsenal_all import ATTACKS
 from tests.attacks.assault import ORDINARY, assault, remove, start_as_ordinary, temporary_folder
 from tests.attacks.judging import faults, faults_of_the_run, status_of
@@ -30,15 +31,28 @@ def main() -> int:
     )  # fmt: skip
     levels = ("full", "reduced")
     parser.add_argument("--isolation", choices=levels, help="at this level (default: the best that is there)")
+    parser.add_argument(
+        "--adopted",
+        action="store_true",
+        help=f"on a lesson made of an nbgrader notebook, with plain asserts: {', '.join(FAMILIES)}",
+    )
     parser.add_argument("--ordinary", action="store_true", help="grade as an ordinary user; needs root")
     arguments = parser.parse_args()
     unknown = set(arguments.only or ()) - {attack.name for attack in ATTACKS}
     if unknown:
         parser.error(f"no attack is called {', '.join(sorted(unknown))}")
-    names, families = arguments.only or [one.name for one in ATTACKS], arguments.family or families
-    attacks = [attack for attack in ATTACKS if attack.name in names and attack.family in families]
+    known = [attack for attack in ATTACKS if attack.family in FAMILIES and attack.lesson == LESSON]
+    if not arguments.adopted:
+        known = list(ATTACKS)
+    names, families = arguments.only or [one.name for one in known], arguments.family or families
+    attacks = [attack for attack in known if attack.name in names and attack.family in families]
     print(isolation_or_refuse(wanted=arguments.isolation), flush=True)
-    how = {"level": arguments.isolation or "", "through": arguments.through, "whole": True}
+    how = {
+        "level": arguments.isolation or "",
+        "through": arguments.through,
+        "whole": True,
+        "adopted": arguments.adopted,
+    }
     if arguments.ordinary:
         how |= {"start": start_as_ordinary, "uid": ORDINARY}
     return _print(attacks, how)

@@ -26,6 +26,7 @@ import psutil
 from nbproof.display.words import ENGLISH
 from nbproof.values.results import Outcome as Ended
 from tests import without_demonstrations
+from tests.attacks.adopted import adopt_into
 from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene, Targets
 
 REPO = Path(__file__).resolve().parents[2]
@@ -107,8 +108,7 @@ def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str], w
             if not whole and lesson != LESSON and part != "lessons":
                 without_demonstrations(root / part / lesson / f"{lesson}.ipynb")
     config = (REPO / "nbgrader_config.py").read_text(encoding="utf-8")
-    short = "".join(f"c.GradingLimits.{name} = {value!r}\n" for name, value in LIMITS.items())
-    (root / "nbgrader_config.py").write_text(f"{config}\n{short}", encoding="utf-8")
+    (root / "nbgrader_config.py").write_text(f"{config}\n{_limits()}", encoding="utf-8")
     for lesson in lessons:
         source = root / "source" / lesson / f"{lesson}.ipynb"
         notebook = json.loads(source.read_text(encoding="utf-8"))
@@ -120,7 +120,22 @@ def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str], w
         source.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
         with (root / "lessons" / lesson / "lesson.py").open("a", encoding="utf-8") as file:
             file.write(f"# {tokens['lessons']}\n")
+    return _furnished(root, home, tokens)
 
+
+def build_adopted(folder: Path, tokens: dict[str, str]) -> Targets:
+    """The same with :data:`LESSON` as a plain nbgrader notebook, adopted."""
+    root, home = folder / "course", folder / "home"
+    (home / ".ssh").mkdir(parents=True)
+    adopt_into(root, f"c = get_config()\n{_limits()}", tokens)
+    return _furnished(root, home, tokens)
+
+
+def _limits() -> str:
+    return "".join(f"c.GradingLimits.{name} = {value!r}\n" for name, value in LIMITS.items())
+
+
+def _furnished(root: Path, home: Path, tokens: dict[str, str]) -> Targets:
     (root / "gradebook_notes.txt").write_text(tokens["gradebook"])
     (home / ".ssh" / "id_ed25519").write_text(tokens["home"])
     (home / ".bash_history").write_text(tokens["home"])
@@ -235,19 +250,19 @@ def start_as_ordinary(
 
 def assault(
     folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: Start = start_here, uid: int | None = None,
-    level: str = "", through: str = "grade", whole: bool = False,
+    level: str = "", through: str = "grade", whole: bool = False, adopted: bool = False,
 ) -> Outcome:  # fmt: skip
     """Grade all attackers and their neighbours in one run. ``uid`` owns the course, where it is not us.
 
     ``level``: of isolation, as the command line names it; the best where empty. ``through``: ``grade``, or ``autograde``
-    of nbgrader's. ``whole``: see :func:`build_course`.
+    of nbgrader's. ``whole``: see :func:`build_course`. ``adopted``: the lesson is made of somebody's nbgrader notebook.
     """
     tokens = fresh_tokens()
     lessons = sorted({LESSON, *(attack.lesson for attack in attacks)})
     with contextlib.ExitStack() as stack:
         reach, heard = stack.enter_context(listeners(folder))
         stack.enter_context(planted(tokens))
-        course = build_course(folder, lessons, tokens, whole)
+        course = build_adopted(folder, tokens) if adopted else build_course(folder, lessons, tokens, whole)
         sleeper = subprocess.Popen(
             ["sleep", "3600"], **({} if uid is None else {"user": uid, "group": uid, "extra_groups": []})
         )

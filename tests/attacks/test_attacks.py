@@ -6,12 +6,13 @@ and nbgrader meet the whole arsenal, and whole verdicts are compared with those 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.attacks.arsenal_all import ATTACKS, ROWS
-from tests.attacks.assault import NEIGHBOURS, Outcome
+from tests.attacks.assault import NEIGHBOURS, Outcome, assault
 from tests.attacks.judging import faults, faults_of_the_run
 
 pytestmark = pytest.mark.slow
@@ -62,3 +63,11 @@ def test_the_arsenal_covers_the_table_of_known_attacks() -> None:
     assert len(names) == len(set(names)) >= 60
     assert {name for row in ROWS.values() for name in row} <= set(names)
     assert len(ROWS) == 19
+
+
+@pytest.mark.nightly
+def test_two_attacks_on_a_lesson_made_of_somebodys_notebook_fail(tmp_path: Path) -> None:
+    attacks = [attack for attack in ATTACKS if attack.name in ("reads_the_course", "exits")]
+    ended = assault(tmp_path, attacks, adopted=True)
+    assert [any(faults(ended, attack).values()) for attack in attacks] == [False, False]
+    assert faults_of_the_run(ended) == []
