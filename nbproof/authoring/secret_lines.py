@@ -40,7 +40,6 @@ _WHOLE = 24
 """Characters of the shortest line that is looked for within longer ones; ``sorted(words)`` stands in many sentences."""
 
 _KEY = SHORTEST
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -81,14 +80,17 @@ class Secrets:
         kept = ""
         for line in text.splitlines():
             plain = _even(line)
-            for start in {plain[at : at + _KEY] for at in range(len(plain) - _KEY + 1)} & self._by_start.keys():
-                for secret in self._by_start[start]:
-                    whole = len(secret) < _WHOLE
-                    if (plain == secret if whole else secret in plain) and secret not in found:
-                        kept = kept or "\n".join(map(_even, own.splitlines())) or " "
-                        if secret not in kept:
-                            found[secret] = None
+            for secret in self.within(plain):
+                if (plain == secret or len(secret) >= _WHOLE) and secret not in found:
+                    kept = kept or "\n".join(map(_even, own.splitlines())) or " "
+                    if secret not in kept:
+                        found[secret] = None
         return list(found)
+
+    def within(self, plain: str) -> Iterator[str]:
+        """The secret lines that stand within a line, whose white space is evened out."""
+        for start in {plain[at : at + _KEY] for at in range(len(plain) - _KEY + 1)} & self._by_start.keys():
+            yield from (secret for secret in self._by_start[start] if secret in plain)
 
     def taken_out(self, text: str, own: str = "") -> str:
         """The text with a remark in place of every line that holds a secret one."""
@@ -122,35 +124,9 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
     if candidates:
         for folder in folders:
             secret += _candidates(root / "lessons" / folder.name)
-    return Secrets(_not_in(map(_even, public), secret))
-
-
-def _not_in(public: Iterable[str], secret: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The lines, each once, that stand in no public one; what is too short is everybody's."""
-    texts = set(public)
-    is_within_one = _finder(texts)
-    first: dict[str, str] = {}
-    for line, origin in secret:
-        first.setdefault(_even(line), origin)
-    for line, origin in first.items():
-        if len(line) >= SHORTEST and line not in texts and not is_within_one(line):
-            yield line, origin
-
-
-def _finder(texts: set[str]) -> Callable[[str], bool]:
-    """Tells whether a line stands within one of these, fast for thousands of lines: by the rarest word inside it."""
-    having: dict[str, list[str]] = {}
-    for text in texts:
-        for word in {*_WORD.findall(text)}:
-            having.setdefault(word, []).append(text)
-
-    def has(line: str) -> bool:
-        # The first and the last word may be a part of a longer one there.
-        inside = _WORD.findall(line)[1:-1]
-        found = min((having.get(word, []) for word in inside), key=len, default=texts)
-        return any(line in text for text in found)
-
-    return has
+    found = Secrets(secret)
+    everybodys = {line for text in public for line in found.within(_even(text))}
+    return found.only(lambda line, origin: line not in everybodys)
 
 
 def public_text(root: Path) -> str:
