@@ -308,7 +308,7 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
     was written before any course: in its modules only lines count that are long enough to tell anything.
     ``own``: text that everybody may read anyway.
     """
-    everything = read_secrets(root, released=False)
+    everything = read_secrets(root)
     solutions = everything.only(lambda line, origin: origin.startswith("source/"))
     telling = solutions.only(lambda line, origin: len(line) >= _TELLING)
     strict = everything.only(lambda line, origin: len(line) >= _TELLING or line in solutions.origins)

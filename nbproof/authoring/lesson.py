@@ -19,7 +19,6 @@ Of all lessons together it says what one must not have because another has it.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -38,6 +37,7 @@ from nbproof.authoring.exercise_folder import (
     read_checks,
     read_mutants,
     refuse_missing,
+    refuse_no_python,
     refuse_unexpected,
     refuse_unused,
 )
@@ -67,7 +67,6 @@ __all__ = [
     "Exercise",
     "Lesson",
     "find_lessons",
-    "python_in",
     "read_lesson",
     "read_lessons",
 ]
@@ -202,7 +201,7 @@ def _tested(cell: Cell, folder: Path, checks: Mapping[str, NamedCell]) -> Cell:
     key = key_called(cell.source, cell.grade_id, cell.place)
     if not key:
         refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
-        _compiles(cell.source, cell.place, cell.grade_id)
+        refuse_no_python(cell.source, cell.place, cell.grade_id)
         visible, hidden = visible_and_hidden(cell.source)
         return replace(cell, visible=visible, hidden=hidden)
     refuse_missing(key, cell.place, folder, checks)
@@ -248,7 +247,7 @@ def _ungraded(raw: Any, place: str, metadata: tuple[tuple[str, Any], ...]) -> Ce
     if raw.cell_type == "markdown":
         return Cell(CellKind.PROSE, raw.source, place, metadata=metadata)
     # Such a cell may hold magics, which are no Python until IPython has been over them.
-    _compiles(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
+    refuse_no_python(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
     return Cell(CellKind.SHOW, raw.source, place, metadata=metadata)
 
 
@@ -270,28 +269,11 @@ def _refuse_bad_code(cell: Cell) -> None:
         )
     if cell.kind is not CellKind.TEST:  # its text may stand elsewhere
         refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
-        _compiles(cell.source, cell.place, cell.grade_id)
+        refuse_no_python(cell.source, cell.place, cell.grade_id)
     if cell.kind is CellKind.ANSWER:
-        _compiles(stub_of(cell.source), cell.place, f"{cell.grade_id} as released, with the stub for the solution")
-
-
-def python_in(source: str) -> ast.Module:
-    """What a cell does; nothing if there is a magic in it, which is no Python."""
-    try:
-        return ast.parse(source)
-    except SyntaxError:
-        return ast.Module([], [])
-
-
-def _compiles(source: str, place: str, grade_id: str) -> None:
-    try:
-        ast.parse(source)
-    except SyntaxError as error:
-        raise LessonError(
-            f"{grade_id}: {error.msg} in its line {error.lineno}: {(error.text or '').strip()}",
-            place,
-            "mend the Python",
-        ) from None
+        refuse_no_python(
+            stub_of(cell.source), cell.place, f"{cell.grade_id} as released, with the stub for the solution"
+        )
 
 
 def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:

@@ -1,7 +1,7 @@
 """Which lines of a course are secret, and whether a text holds one of them.
 
 Secret is every line of a reference solution, a hidden test, a mark scheme, an accepted answer or a mutant that does
-not stand in a released notebook as well. Lines are compared with their white space evened out; shorter ones than
+not stand where learners may read it as well. Lines are compared with their white space evened out; shorter ones than
 :data:`SHORTEST` characters are everybody's. What a learner has written is theirs: it is passed as ``own``. Imports
 nothing heavy: whatever writes pages for learners needs it.
 """
@@ -106,15 +106,13 @@ def _even(line: str) -> str:
     return " ".join(line.split())
 
 
-def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = True, released: bool = True) -> Secrets:
+def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = True) -> Secrets:
     """The secret lines of these lessons (none named: all) from ``source/``, and from ``lessons/`` with ``candidates``.
 
-    Without ``released`` the release cannot vouch for itself: public is what ``source/`` shows outside of its regions.
+    Public is what ``source/`` shows outside of its regions: a release cannot vouch for itself.
     """
     folders = sorted(path for path in (root / "source").glob("*") if not lessons or path.name in lessons)
     public = [HIDDEN, *_visible(root)]
-    for path in (root / "release").glob("*/*.ipynb") if released else ():
-        public += text_of(path.name, path.read_bytes()).splitlines()
     secret: list[tuple[str, str]] = []
     for folder in folders:
         for name, source in _sources(folder):
