@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nbproof.authoring.exercise_folder import RIGHT
 from nbproof.authoring.secret_lines import leaks_in, public_text, read_secrets, text_of
-from nbproof.authoring.wheels import Wheel, class_wheel, project_of, zipped
+from nbproof.authoring.wheels import class_wheel, project_of, wheel_of, zipped
 from nbproof.cells import grading_of
 from nbproof.command import course_command, module_name
 from nbproof.course_file import the_course
@@ -78,9 +78,7 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
     files = contents_of(root, chosen, _due_dates(root))
     searched = refuse_leaks(root, files, "the bundle")
     path = (out or root / f"{the_course().name}.zip").absolute()
-    wheel = class_wheel(root, files)
-    if wheel is not None:
-        files[wheel.filename] = wheel.data()
+    files |= class_wheel(root, files)
     data = zipped((f"{the_course().name}/{name}", data) for name, data in files.items())
     try:
         replace_file(path, data)
@@ -205,8 +203,8 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     rooms = {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if name != "pyproject.toml"}
     next_door = tool.with_name("nbproof_lms")
     rooms |= {f"nbproof_lms/{name}": (next_door / name).read_bytes() for name in _package_files(next_door)}
-    wheels = (Wheel(project_of(tool), rooms), Wheel(project_of(root), own))
-    made = {out / wheel.filename: wheel.data() for wheel in wheels}
+    wheels = (wheel_of(project_of(tool), rooms), wheel_of(project_of(root), own))
+    made = {out / name: data for name, data in wheels}
     made[out / f"{course.name}-solutions.zip"] = zipped(sorted(_for_graders(root)))
     made[out / "pins.txt"] = _pins(root).encode()
     try:

@@ -45,7 +45,9 @@ def _notebook(*more: Any) -> Any:
             _cell("squares(10)"),
             _cell(ASSERTS, "correct", points=1, **tests),
             _cell("### BEGIN HIDDEN TESTS\nassert squares(3)[2] == 9\n### END HIDDEN TESTS", "more", points=0, **tests),
-            nbformat.from_dict({**_cell("Their sum.", kind="markdown"), "attachments": {"a.png": {"image/png": "YQ=="}}}),
+            nbformat.from_dict(
+                {**_cell("Their sum.", kind="markdown"), "attachments": {"a.png": {"image/png": "YQ=="}}}
+            ),
             _cell("total = 0", "cell-0ab1", solution=True),
             _cell("total = sum(squares(3))", "cell-0ab2", solution=True),
             _cell("assert total == prod([2, 7])", "cell-0ab3", points=2, **tests),

@@ -63,12 +63,8 @@ BROKEN: dict[str, tuple[str, str, str, str, str, str]] = {
         "test_catch: this line nearly says that hidden checks begin", f"write exactly: {HIDDEN}",
     ),
     "no Python": (
-        "catch/checks.py", "    def truth(self, case):", "    def truth(self, case)", "    def truth(self, case)",
+        "catch/checks.py", "    def truth(self, case):", "    def truth(self, case)", "import torch",
         "test_catch: expected ':'", "mend the Python",
-    ),
-    "a right one among the mutants": (
-        "catch/wrong.py", "# misconception: types the visible forward | hint: none\n", "", "add, answer",
-        "a mutant's first line names its misconception", "write: # misconception:",
     ),
 }  # fmt: skip
 

@@ -10,7 +10,6 @@ from nbproof.authoring.build import build
 from nbproof.authoring.headings import SUM, amiss, minutes_of, prose_of
 from nbproof.authoring.lesson import Lesson, read_lesson
 from nbproof.errors import LessonError
-from tests import the_lessons
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 HEADING = "# ### Exercise: again\n# easy · 5 min\n"
@@ -82,7 +81,3 @@ def test_the_build_stops_where_nothing_announces_what_stands_below(name: str, tm
         build(tmp_path, say=lambda said: None)
     assert (caught.value.fact, caught.value.place) == (fact, found.place)
     assert not (tmp_path / "source").exists()
-
-
-def test_the_lessons_announce_what_they_have() -> None:
-    assert [one for lesson in the_lessons() for one in amiss(lesson)] == []

@@ -34,10 +34,7 @@ def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path)
         nbformat.read(tmp_path / step / NOTEBOOK, as_version=4).cells[-1] for step in ("source", "release")
     )
     assert source.cell_type == release.cell_type == "markdown"
-    assert source.metadata.nbgrader == {
-        "grade": True, "grade_id": "explain_twice", "locked": False, "points": 2, "schema_version": 3, "solution": True,
-        "task": False,
-    }  # fmt: skip
+    assert source.metadata.nbgrader.points == 2 and source.metadata.nbgrader.solution and source.metadata.nbgrader.grade
     assert "registered twice" in source.source
     assert release.source == "Write your answer here, in two or three sentences."
     assert release.metadata.nbgrader.checksum == compute_checksum(release)
@@ -53,7 +50,6 @@ def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path)
 REFUSED = {
     "no solution": ("# ### BEGIN SOLUTION\n", "", "do not come by turns"),
     "text for learners": ("# ### BEGIN SOLUTION\n", "# Write.\n# ### BEGIN SOLUTION\n", "more than its reference answer"),
-    "misspelt marker": ("### END MARK SCHEME", "### END MARK SCHEMES", "takes this line for a marker"),
 }  # fmt: skip
 
 
