@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nbproof.authoring.exercise_folder import RIGHT
-from nbproof.authoring.secret_lines import leaks_in, public_text, read_secrets, text_of
+from nbproof.authoring.secret_lines import public_text, read_secrets, text_of
 from nbproof.authoring.wheels import class_wheel, project_of, wheel_of, zipped
 from nbproof.cells import grading_of
 from nbproof.command import course_command, module_name
@@ -314,9 +314,9 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
     for name, data in files.items():
         of_code = telling if name.startswith("nbproof/") else solutions
         secrets = of_code if name.endswith(".py") else strict
-        for leak in leaks_in(name, text_of(name, data), secrets, public):
+        for line in secrets.found_in(text_of(name, data), public):
             raise CourseError(
-                f"{what} would show a line of {leak.origin}, so nothing was written: {leak.line[:80]}",
+                f"{what} would show a line of {secrets.origins[line]}, so nothing was written: {line[:80]}",
                 name,
                 f"{course_command('build')}; if the line is an idiom of the course's own code, write it in another way",
             )

@@ -51,10 +51,9 @@ __all__ = [
     "read_accepted",
     "read_checks",
     "read_mutants",
-    "refuse_missing",
     "refuse_no_python",
     "refuse_unexpected",
-    "refuse_unused",
+    "refuse_unmatched",
 ]
 
 
@@ -129,30 +128,19 @@ def key_called(source: str, grade_id: str, place: str) -> str:
     return key
 
 
-def refuse_missing(key: str, place: str, folder: Path, checks: Mapping[str, NamedCell]) -> None:
-    """Raise LessonError if a lesson's folder has no checks of this key, which the test cell at this place calls."""
-    if key in checks:
-        return
-    exercise, _, part = key.partition("/")
-    wanted = f"a cell '# %% {part}'" if part else "checks without a '# %%' line"
-    raise LessonError(
-        f"{grade_id_of(key)}: its checks are not there",
-        place,
-        f"write {wanted} in {folder / exercise / CHECKS}",
-    )
+def refuse_unmatched(called: Mapping[str, str], checks: Mapping[str, NamedCell], folder: Path) -> None:
+    """Raise LessonError for a test cell that calls checks which are not there, and for checks that no test cell calls.
 
-
-def refuse_unused(checks: Mapping[str, NamedCell], used: Collection[str]) -> None:
-    """Raise LessonError for checks that no cell of the lesson calls: nobody would ever be asked them."""
-    for key, cell in checks.items():
-        if key not in used:
-            exercise = key.partition("/")[0]
-            part = f', part="{cell.name}"' if cell.name else ""
-            raise LessonError(
-                "checks that no cell of lesson.py calls",
-                cell.place,
-                f'add a test cell with check("{exercise}"{part}), or take them out',
-            )
+    ``called``: key -> place of the test cell.
+    """
+    for key in sorted(called.keys() ^ checks.keys()):
+        exercise, _, part = key.partition("/")
+        missing, place = ("its checks are", called[key]) if key in called else ("its test cell is", checks[key].place)
+        raise LessonError(
+            f"{grade_id_of(key)}: {missing} not there",
+            place,
+            f"write both, or neither: two lines in lesson.py, and {part or 'checks'} in {folder / exercise / CHECKS}",
+        )
 
 
 def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:

@@ -36,10 +36,9 @@ from nbproof.authoring.exercise_folder import (
     read_accepted,
     read_checks,
     read_mutants,
-    refuse_missing,
     refuse_no_python,
     refuse_unexpected,
-    refuse_unused,
+    refuse_unmatched,
 )
 from nbproof.cells import (
     BEGIN_HIDDEN,
@@ -191,20 +190,21 @@ def read_lesson(folder: Path) -> Lesson:
     ids = {cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER}
     refuse_unexpected(folder, ids)
     checks = read_checks(folder, ids)
-    cells = tuple(_tested(cell, folder, checks) if cell.kind is CellKind.TEST else cell for cell in cells)
-    refuse_unused(checks, {cell.checks for cell in cells})
+    keys = {
+        cell.place: key_called(cell.source, cell.grade_id, cell.place) for cell in cells if cell.kind is CellKind.TEST
+    }
+    refuse_unmatched({key: place for place, key in keys.items() if key}, checks, folder)
+    cells = tuple(_tested(cell, keys[cell.place], checks) if cell.kind is CellKind.TEST else cell for cell in cells)
     return Lesson(folder.name, path, cells, _exercises(cells, folder))
 
 
-def _tested(cell: Cell, folder: Path, checks: Mapping[str, NamedCell]) -> Cell:
+def _tested(cell: Cell, key: str, checks: Mapping[str, NamedCell]) -> Cell:
     """A test cell with its whole text, and with what learners get of it."""
-    key = key_called(cell.source, cell.grade_id, cell.place)
     if not key:
         refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
         refuse_no_python(cell.source, cell.place, cell.grade_id)
         visible, hidden = visible_and_hidden(cell.source)
         return replace(cell, visible=visible, hidden=hidden)
-    refuse_missing(key, cell.place, folder, checks)
     found = checks[key]
     lines = [CHECK_LINE, found.visible]
     if found.hidden:

@@ -13,7 +13,6 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,7 @@ from nbproof.handed_out import HIDDEN, checks_files, read_named_cells
 
 __all__ = [
     "SHORTEST",
-    "Leak",
     "Secrets",
-    "leaks_in",
     "public_text",
     "read_secrets",
     "text_of",
@@ -40,16 +37,6 @@ _WHOLE = 24
 """Characters of the shortest line that is looked for within longer ones; ``sorted(words)`` stands in many sentences."""
 
 _KEY = SHORTEST
-
-
-@dataclass(frozen=True)
-class Leak:
-    """A secret line where it should not be."""
-
-    place: str
-    line: str
-    origin: str
-    """Where the line comes from."""
 
 
 class Secrets:
@@ -149,11 +136,6 @@ def _candidates(folder: Path) -> Iterator[tuple[str, str]]:
         for cell in read_named_cells(path):
             origin = f"{file}: {cell.name}"
             yield from ((line, origin) for line in cell.source.splitlines())
-
-
-def leaks_in(place: str, text: str, secrets: Secrets, own: str = "") -> list[Leak]:
-    """The leaks in a text that stands at ``place``."""
-    return [Leak(place, line, secrets.origins[line]) for line in secrets.found_in(text, own)]
 
 
 def text_of(name: str, data: bytes) -> str:

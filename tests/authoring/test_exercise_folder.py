@@ -54,10 +54,6 @@ CALL = 'from course import check\ncheck("catch")'
 # file, before -> after; the line at fault; the fact; the next command.
 BROKEN: dict[str, tuple[str, str, str, str, str, str]] = {
     "another call": ("lesson.py", CALL, CALL + "\nprint(1)", "# %% nbgrader", "another form", "write two lines"),
-    "no such part": (
-        "catch/checks.py", "import torch", "# %% log\nimport torch", "lesson.py: # %% nbgrader",
-        "test_catch: its checks are not there", "write checks without a '# %%' line in ",
-    ),
     "nearly hidden": (
         "catch/checks.py", HIDDEN, "# --- Hidden checks ---", "# --- Hidden checks ---",
         "test_catch: this line nearly says that hidden checks begin", f"write exactly: {HIDDEN}",
@@ -79,8 +75,6 @@ def test_another_form_is_refused_with_fact_line_and_next_command(broken: str, fo
         read_lesson(folder)
     assert fact in caught.value.fact
     assert caught.value.next_command.startswith(next_command)
-    if ": " in at_fault and at_fault.startswith("lesson.py"):
-        path, at_fault = folder / "lesson.py", at_fault.partition(": ")[2]
     name, _, line = caught.value.place.split(" and ")[0].rpartition(":")
     assert name == str(path)
     assert path.read_text().splitlines()[int(line) - 1].startswith(at_fault)
@@ -89,15 +83,12 @@ def test_another_form_is_refused_with_fact_line_and_next_command(broken: str, fo
 def test_checks_that_are_missing_or_that_nobody_calls_are_refused(folder: Path) -> None:
     checks = in_parts(folder)
     checks.write_text(checks.read_text() + "\n# %% more\nprint(1)\n")
-    with pytest.raises(LessonError) as caught:
+    with pytest.raises(LessonError, match="test_catch_more: its test cell is not there") as caught:
         read_lesson(folder)
-    assert caught.value.fact == "checks that no cell of lesson.py calls"
     assert checks.read_text().splitlines()[int(caught.value.place.rpartition(":")[2]) - 1] == "# %% more"
-    assert caught.value.next_command.startswith('add a test cell with check("catch", part="more")')
     checks.unlink()
-    with pytest.raises(LessonError, match="its checks are not there") as caught:
+    with pytest.raises(LessonError, match="its checks are not there"):
         read_lesson(folder)
-    assert caught.value.next_command.endswith(f"in {checks}")
 
 
 def test_answers_are_the_texts_of_their_cells(folder: Path) -> None:

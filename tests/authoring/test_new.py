@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.new import FIRST, new_course, new_exercise
 from nbproof.checks.case import Case
 from nbproof.checks.check import bring, judge_here, listing
@@ -113,13 +112,3 @@ def test_an_exercise_that_cannot_be_added_changes_nothing(tmp_path: Path, lesson
     with pytest.raises(UsageError, match=said):
         new_exercise(tmp_path, lesson, name)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-
-
-def test_an_exercise_comes_behind_the_last_one(tmp_path: Path) -> None:
-    new_course(tmp_path)
-    path = tmp_path / "lessons" / LESSON / "lesson.py"
-    path.write_text(path.read_text() + "\n# %% [markdown]\n# The end.\n")
-    new_exercise(tmp_path, LESSON, "mine")
-    lesson = read_lesson(path.parent)
-    assert [exercise.id for exercise in lesson.exercises] == [EXERCISE, "mine"]
-    assert lesson.cells[-1].source == "The end."
