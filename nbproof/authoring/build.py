@@ -119,11 +119,10 @@ def derive(
     lessons: list[Lesson],
     into: Path,
     say: Callable[[str], None],
-    refused: dict[str, LessonError] | None = None,
 ) -> list[Path]:
     """Write source/ and release/ of these lessons below ``into``, by the configuration of ``root``; returns what changed.
 
-    Raises LessonError for a lesson of which nbgrader makes no release; with ``refused`` goes on, and notes it there.
+    Raises LessonError for a lesson of which nbgrader makes no release.
     """
     limits = GradingLimits.read(course_config(root))
     stand_where_lessons_go(root)
@@ -136,13 +135,7 @@ def derive(
             if write_where_it_differs(as_text(notebook_of(lesson, limits, two_lines)), source):
                 changed.append(source)
             release = into / "release" / lesson.slug / f"{lesson.slug}.ipynb"
-            try:
-                text = as_text(_release(root, lesson, source, Path(scratch).resolve()))
-            except LessonError as error:
-                if refused is None:
-                    raise
-                refused[lesson.slug] = error
-                continue
+            text = as_text(_release(root, lesson, source, Path(scratch).resolve()))
             if write_where_it_differs(text, release):
                 changed.append(release)
             for folder in (source.parent, release.parent) if lesson.files else ():

@@ -235,10 +235,7 @@ def _cell(raw: Any, place: str) -> Cell:
     if kind is CellKind.SHOW:  # whoever gives it a name means it to be locked
         kind = CellKind.SETUP
     cell = Cell(kind, raw.source, place, grade_id, float(points), metadata)
-    if raw.cell_type == "markdown":
-        _refuse_bad_text(cell, kind is CellKind.WRITTEN and bool(marks.get("grade")))
-    else:
-        _refuse_bad_code(cell)
+    _refuse_bad_form(cell, raw.cell_type == "markdown")
     return cell
 
 
@@ -251,29 +248,25 @@ def _ungraded(raw: Any, place: str, metadata: tuple[tuple[str, Any], ...]) -> Ce
     return Cell(CellKind.SHOW, raw.source, place, metadata=metadata)
 
 
-def _refuse_bad_text(cell: Cell, is_graded: bool) -> None:
-    if not is_graded or not cell.grade_id.startswith("explain_"):
+def _refuse_bad_form(cell: Cell, is_text: bool) -> None:
+    known = (CellKind.WRITTEN,) if is_text else (CellKind.TEST, CellKind.ANSWER, CellKind.SETUP)
+    is_marked = cell.points > 0 and cell.grade_id.startswith("explain_")
+    if cell.kind not in known or (is_text and not is_marked):
         raise LessonError(
-            f"{cell.grade_id} is text with nbgrader metadata, and no written answer",
+            f"{cell.grade_id} is a kind of cell that lessons do not use",
             cell.place,
-            'see docs/authors.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
+            "see docs/authors.md, 'Cells': text with nbgrader metadata is a written answer, explain_<topic>, and has points",
         )
+    if cell.kind is CellKind.TEST:  # its text may stand elsewhere
+        return
     refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
-    refuse_unmarkable(cell.source, cell.place, cell.grade_id)
-
-
-def _refuse_bad_code(cell: Cell) -> None:
-    if cell.kind not in (CellKind.TEST, CellKind.ANSWER, CellKind.SETUP):
-        raise LessonError(
-            f"{cell.grade_id} is a kind of cell that lessons do not use", cell.place, "see docs/authors.md, 'Cells'"
-        )
-    if cell.kind is not CellKind.TEST:  # its text may stand elsewhere
-        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
-        refuse_no_python(cell.source, cell.place, cell.grade_id)
+    if is_text:
+        refuse_unmarkable(cell.source, cell.place, cell.grade_id)
+        return
+    refuse_no_python(cell.source, cell.place, cell.grade_id)
     if cell.kind is CellKind.ANSWER:
-        refuse_no_python(
-            stub_of(cell.source), cell.place, f"{cell.grade_id} as released, with the stub for the solution"
-        )
+        said = f"{cell.grade_id} as released, with the stub for the solution"
+        refuse_no_python(stub_of(cell.source), cell.place, said)
 
 
 def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:

@@ -36,10 +36,9 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench, Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
-from nbproof.testing.warm import shared_pool
 from tests import SLUGS, some_by_day, the_lesson
 from tests.feedback.page_rules import what_runs
-from tests.warm import limited
+from tests.warm import limited, shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
 WRONG = "def first(x):\n    print('so far')\n    return x.tolist() and x"
