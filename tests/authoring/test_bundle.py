@@ -81,18 +81,15 @@ def _lines(path: Path) -> list[str]:
     return path.read_text().splitlines()
 
 
-def _inside(source: str, wanted: bool = True) -> list[str]:
-    found, inside = [], False
-    for line in source.splitlines():
-        inside = inside or line.strip().startswith("### BEGIN ")
-        if inside is wanted:
-            found.append(line)
-        inside = inside and not line.strip().startswith("### END ")
-    return found
+REGION = re.compile(r"^\s*### BEGIN .*?^\s*### END [A-Z ]+$", re.DOTALL | re.MULTILINE)
+
+
+def _inside(source: str) -> list[str]:
+    return "\n".join(REGION.findall(source)).splitlines()
 
 
 def _outside(source: str) -> list[str]:
-    return _inside(source, wanted=False)
+    return REGION.sub("", source).splitlines()
 
 
 def test_some_lessons_only(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.build import build
-from nbproof.authoring.checkup import Checkup, check_up
 from nbproof.authoring.contract import Record
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.cli.contract_table import Found
@@ -44,10 +43,6 @@ def _all_sound(
     return records
 
 
-def looked(root: Path, *names: str) -> Checkup:
-    return check_up(root, names, lambda done, of, name: None)
-
-
 def no_heading(root: Path) -> None:
     path = root / "lessons" / "00_tiny" / "lesson.py"
     path.write_text(path.read_text().replace("# ### Exercise: again", "# ## Again", 1))
@@ -68,13 +63,6 @@ def test_another_lesson_is_not_told_of_it(two: Path, capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     assert "holds" in out
     assert "broken" not in out
-
-
-def test_what_is_looked_at_is_said(two: Path) -> None:
-    assert looked(two, "again").looked_at == (
-        "1 exercise with 12 candidates; prose, hints and derived notebooks of 00_tiny"
-    )
-    assert looked(two).looked_at.startswith("3 exercises with 36 candidates; ")
 
 
 def test_what_was_found_is_told_at_once(

@@ -11,21 +11,12 @@ from nbproof.authoring.lesson import read_lesson
 from nbproof.cli.main import main
 from nbproof.errors import LessonError
 from nbproof.handed_out import HIDDEN
-from tests.authoring.tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
+from tests.authoring.tiny import ACCEPTED, MUTANTS, Sketch, metadata, write_lesson
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return write_lesson(tmp_path, "00_tiny", [Sketch()])
-
-
-def test_two_lines_stand_for_the_checks_and_nbgraders_marks_for_the_hidden_line(folder: Path) -> None:
-    (cell,) = read_lesson(folder).exercise("catch").tests
-    assert cell.source == "# Run this cell to check your answer.\n" + TEST.replace("NAME", "catch").rstrip("\n")
-    path, _, line = cell.place.rpartition(":")
-    assert path == str(folder / "lesson.py")
-    assert '"grade_id": "test_catch"' in (folder / "lesson.py").read_text().splitlines()[int(line) - 1]
-    assert HIDDEN in (folder / "catch" / "checks.py").read_text()
 
 
 def in_parts(folder: Path) -> Path:

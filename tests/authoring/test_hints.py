@@ -46,7 +46,6 @@ def test_hints_of_both_places_are_gathered(root: Path) -> None:
     ("text", "fact"),
     [
         ('[x]\nname = "n"\nquestion = "q?"\nidea = "i."', "the hint 'x' has no 'read'"),
-        ("[x]\nname = n", "the file is no TOML: "),
         (hint("everybodys"), "the hint 'everybodys' is defined twice"),
         (WAY_IN.replace("catch", "nothing"), "a way in, and no exercise that it leads into"),
     ],
