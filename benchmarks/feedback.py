@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.stock import plain_config
-from nbproof.authoring.secret_lines import leaks_in, read_secrets, text_of
+from nbproof.authoring.secret_lines import read_secrets, text_of
 from nbproof.cli.main import main as course
 from nbproof.feedback.page_writer import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
@@ -87,8 +87,8 @@ def main() -> int:
             verdict = journalled_verdict(root, learner, lesson)
             typed = "\n".join(verdict.answers.values()) if verdict is not None else ""
             path = page_path(root, learner, lesson)
-            for leak in leaks_in(str(path), text_of(path.name, path.read_bytes()), secrets, typed):
-                print(f"LEAK {leak.place}: {leak.line}  ({leak.origin})")
+            for line in secrets.found_in(text_of(path.name, path.read_bytes()), typed):
+                print(f"LEAK {path}: {line}  ({secrets.origins[line]})")
                 found += 1
         sizes = sorted(page_path(root, *pair).stat().st_size for pair in pairs)
         print(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import symtable
 from collections.abc import Callable
 from dataclasses import replace
 
 from benchmarks.honest_draft import Draft, Helped, helped, is_definition, statements
-from nbproof.authoring.build import names_in
 
 __all__ = ["KINDS"]
 
@@ -174,9 +174,24 @@ def _file(draft: Draft, path: str, text: str) -> None:
     draft.files[path] = f"{draft.files.get(path, _IMPORTS)}\n\n\n{text}\n"
 
 
+def _names_in(source: str) -> tuple[set[str], set[str]]:
+    """The global names that a text needs, in its functions as well, and those that it binds."""
+    needs: set[str] = set()
+    binds: set[str] = set()
+    for statement in ast.parse(source).body:
+        tables = [symtable.symtable(ast.unparse(statement), "<cell>", "exec")]
+        bound = {one.get_name() for one in tables[0].get_symbols() if one.is_assigned() or one.is_imported()}
+        for table in tables:  # which grows meanwhile
+            tables += table.get_children()
+            used = {one.get_name() for one in table.get_symbols() if one.is_referenced() and one.is_global()}
+            needs |= used - binds - bound
+        binds |= bound
+    return needs, binds
+
+
 def _stands_alone(found: Helped) -> bool:
     """Whether the helper needs nothing of the notebook, so that it can move to a file."""
-    return names_in(found.helper)[0] <= names_in(_IMPORTS)[1] | set(dir(builtins))
+    return _names_in(found.helper)[0] <= _names_in(_IMPORTS)[1] | set(dir(builtins))
 
 
 def _helper_in_file(path: str, cell: str) -> Kind:

@@ -151,7 +151,7 @@ def engine() -> Iterator[Engine]:
 @pytest.fixture
 def pool(engine: Engine) -> PoolMaker:
     """For ``grade_class(pool=...)``."""
-    from nbproof.testing.warm import shared_pool
+    from tests.warm import shared_pool
 
     return shared_pool(engine)
 

@@ -50,22 +50,6 @@ def test_what_becomes_of_the_environment_does_not_change_the_course(monkeypatch:
     assert the_course() == before
 
 
-def _warmed(folder: Path, package: str, told: str) -> subprocess.CompletedProcess[str]:
-    _course(folder, package, told)
-    code = (
-        f"import sys; from nbproof import course_file; course_file.use_course('{package}/__init__.py'); "
-        f"course_file.the_course().warm_up(); print(*{{'{package}', 'wsgiref.headers'}} & {{*sys.modules}})"
-    )
-    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
-
-
-def test_warming_up_imports_the_course_and_whole_packages(tmp_path: Path) -> None:
-    told = _warmed(tmp_path, "knots", 'says = "Knots"\nwarm = ["no_such_package.part", "wsgiref.*"]')
-    assert sorted(told.stdout.split()) == ["knots", "wsgiref.headers"], told.stderr
-    told = _warmed(tmp_path / "other", "knots", 'says = "Knots"\nwarm = ["knots.no_such_part"]')
-    assert "No module named 'knots.no_such_part'" in told.stderr, "only what is not installed is passed over"
-
-
 def test_a_folder_tells_its_course(nowhere: None, tmp_path: Path) -> None:
     _course(tmp_path, "knots", 'says = "Knots"')
     (tmp_path / "inner").mkdir()
@@ -104,7 +88,7 @@ def test_what_is_no_course_is_refused(
         the_course()
 
 
-@pytest.mark.parametrize("there", ["nbgrader_config.py", "source/ps1/problem1.ipynb", "release/ps1/ps1.ipynb"])
+@pytest.mark.parametrize("there", ["nbgrader_config.py", "source/ps1/problem1.ipynb"])
 def test_a_folder_in_which_nbgrader_works_is_a_course(nowhere: None, tmp_path: Path, there: str) -> None:
     """Nothing has to be written for it: what a course.toml would say is taken for granted."""
     folder = tmp_path / "physics"

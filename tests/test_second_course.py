@@ -52,13 +52,6 @@ def test_the_contract_holds_and_what_is_built_is_up_to_date(course: Path) -> Non
     assert "none is in it" in run(course, "bundle"), "the tool's own lines are nobody's secret"
 
 
-def test_it_is_not_about_hooks_and_needs_no_torch() -> None:
-    texts = [path.read_text() for folder in ("lessons", "release") for path in (EXAMPLE / folder).rglob("*.*")]
-    assert len(texts) > 8
-    assert [text[:80] for text in texts if re.search(r"hook|torch|import course", text)] == []
-    assert "leaves = []" in (EXAMPLE / "course.toml").read_text()
-
-
 @pytest.mark.nightly
 def test_it_becomes_a_site_to_read(course: Path) -> None:
     told = run(course, "site")

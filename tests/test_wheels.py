@@ -1,7 +1,8 @@
-"""Installed from wheels, elsewhere and without a clone: a lesson, a check, a hint, progress, a solution, grading."""
+"""Two distributions from one repository, and installed from wheels, without a clone: a check, help, progress, grading."""
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -11,13 +12,16 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from email.message import Message
 from email.parser import BytesParser
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from nbproof.authoring.bundle import bundle, write_wheels
+from nbproof.command import with_extra
 from tests import ROOT
 
 pytestmark = pytest.mark.slow
@@ -40,23 +44,11 @@ class Elsewhere:
         self.folder = folder
         venv.create(folder / "env", with_pip=False)
         self.bin = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
-        packages = subprocess.run(
-            [self.bin / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-            capture_output=True, text=True, check=True,
-        ).stdout.strip()  # fmt: skip
+        packages = sysconfig.get_path("purelib", vars={"base": str(folder / "env")})
         # Only names a folder: what is installed there for editing is not.
         Path(packages, "libraries.pth").write_text(sysconfig.get_path("purelib"))
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            str(self.bin / "python"),
-            "install",
-            "-q",
-            "--no-deps",
-            "--no-index",
-        ]
+        pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python")]
+        pip += ["install", "-q", "--no-deps", "--no-index"]
         subprocess.run([*pip, *map(str, wheels)], check=True, cwd=folder)
         (folder / "work").mkdir()
 
@@ -109,27 +101,6 @@ def test_a_check_help_and_progress_work_and_the_solution_where_it_was_unpacked(
 
 
 @pytest.mark.nightly
-def test_a_class_is_graded_from_the_zip_for_graders(elsewhere: Elsewhere, made: dict[str, Path]) -> None:
-    folder = elsewhere.folder / "class"
-    with zipfile.ZipFile(made["pytorch.zip"]) as archive:
-        archive.extractall(folder)
-    lesson = "02_tensor_hooks"
-    copy = folder / "submitted" / "ada" / lesson / f"{lesson}.ipynb"
-    copy.parent.mkdir(parents=True)
-    handed_in = json.loads((folder / "release" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8"))
-    for cell in handed_in["cells"]:
-        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "double_grad":
-            cell["source"] = DOUBLE
-    copy.write_text(json.dumps(handed_in))
-    done = elsewhere.run("hooks-course", "grade", lesson, "--no-feedback", "--json", "scores.json", cwd="class")
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads((folder / "scores.json").read_text())
-    exercises = {one["id"]: one["score"] for one in told["submissions"][0]["exercises"]}
-    assert exercises.pop("double_grad") > 0
-    assert set(exercises.values()) == {0}
-
-
-@pytest.mark.nightly
 def test_nbgraders_own_first_course_is_graded_by_two_commands(made: dict[str, Path], tmp_path: Path) -> None:
     """`nbgrader quickstart`, a class that hands in, the tool from its wheel alone: `grade`, then `feedback`."""
     place = Elsewhere(tmp_path, [made["nbproof.whl"]])
@@ -151,27 +122,81 @@ def test_nbgraders_own_first_course_is_graded_by_two_commands(made: dict[str, Pa
     assert (course / "feedback" / "solved" / "ps1" / "problem2.html").is_file()
 
 
-def _wheel_of(zipped: Path) -> Path:
-    """The one wheel in a class's zip, beside it."""
-    with zipfile.ZipFile(zipped) as archive:
+def test_a_class_s_one_wheel_runs_a_check_and_holds_nothing_that_learners_must_not_see(tmp_path: Path) -> None:
+    with zipfile.ZipFile(bundle(ROOT, ["02_tensor_hooks"], tmp_path / "class.zip").path) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".whl"))
-        wheel = zipped.parent / Path(name).name
-        wheel.write_bytes(archive.read(name))
-    return wheel
-
-
-def test_a_class_s_wheel_holds_nothing_that_learners_must_not_see(tmp_path: Path) -> None:
-    with zipfile.ZipFile(_wheel_of(bundle(ROOT, ["02_tensor_hooks"], tmp_path / "class.zip").path)) as wheel:
-        names = wheel.namelist()
-        metadata = BytesParser().parsebytes(wheel.read(next(one for one in names if one.endswith("METADATA"))))
+        path = tmp_path / Path(name).name
+        path.write_bytes(archive.read(name))
+    wheel = zipfile.ZipFile(path)
+    names, told = wheel.namelist(), _metadata(wheel)
     assert not [one for one in names if re.search(r"(^|/)(source|lessons|sandbox|marking|authoring)/", one)]
     assert [one for one in names if one.endswith(".ipynb")] == ["course/release/02_tensor_hooks/02_tensor_hooks.ipynb"]
-    assert metadata["Version"] == "1.0.0+class"
-    assert not [one for one in metadata.get_all("Requires-Dist", []) if one.startswith(("nbproof", "nbgrader"))]
-
-
-def test_a_class_s_one_wheel_runs_a_check(tmp_path: Path) -> None:
-    place = Elsewhere(tmp_path, [_wheel_of(bundle(ROOT, [], tmp_path / "class.zip").path)])
+    assert told["Version"] == "1.0.0+class"
+    assert not [one for one in told.get_all("Requires-Dist", []) if one.startswith(("nbproof", "nbgrader"))]
+    place = Elsewhere(tmp_path, [path])
     (tmp_path / "work" / "asks.py").write_text(ASK)
     assert place.run("python", "asks.py").stdout.startswith("double_grad: passed")
     assert "lab" in place.run("hooks-course", "--help").stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, zipfile.ZipFile]:
+    """The two distributions as pip builds them, offline, by the names of their packages."""
+    clone = tmp_path_factory.mktemp("clone")
+    for name in _tracked("nbproof", "nbproof_lms", "course", "pyproject.toml", "LICENSE"):
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, clone / name)
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "-w", "made", "./nbproof", "."], cwd=clone, check=True)
+    packages = {"nbproof": "nbproof", "pytorch_hooks_course": "course"}
+    return {packages[path.name.partition("-")[0]]: zipfile.ZipFile(path) for path in (clone / "made").iterdir()}
+
+
+def _tracked(*names: str) -> list[str]:
+    listed = ["git", "ls-files", "-co", "--exclude-standard", *names]
+    found = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [name for name in found if (ROOT / name).exists()]
+
+
+def _metadata(wheel: zipfile.ZipFile) -> Message:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    return BytesParser().parsebytes(wheel.read(name))
+
+
+def _named(requirements: list[str]) -> set[str]:
+    return {re.split(r"[\[ <>=;~!]", one)[0].lower() for one in requirements}
+
+
+@pytest.mark.parametrize("package", ["nbproof", "course"])
+def test_a_distribution_holds_its_package_and_names_what_it_imports(
+    package: str, built: dict[str, zipfile.ZipFile]
+) -> None:
+    packages = ("nbproof", "nbproof_lms") if package == "nbproof" else (package,)
+    wanted = {name for name in _tracked(*packages) if not name.endswith("pyproject.toml")}
+    assert {name for name in built[package].namelist() if ".dist-info/" not in name} == wanted
+    told = _metadata(built[package])
+    assert told["Requires-Python"] == ">=3.11"
+    requires = told.get_all("Requires-Dist", [])
+    assert not [line for line in requires if "==" in line.partition(";")[0]], (
+        "no pin stands in the way of what is there"
+    )
+    imported = set[str]()
+    for path in (ROOT / package).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add(str(node.module).split(".")[0])
+    # Trials of lessons load matplotlib early where it is there.
+    own = {"course", "nbproof", "nbproof_lms", "__future__"} | ({"matplotlib"} if package == "nbproof" else set())
+    providers, foreign = packages_distributions(), imported - set(sys.stdlib_module_names) - own
+    assert "torch" in foreign or package == "nbproof"
+    there = {name: {one.lower().replace("_", "-") for one in providers.get(name, [name])} for name in foreign}
+    assert {name for name in foreign if not _named(requires) & there[name]} == set()
+
+
+def test_the_tool_alone_brings_no_library_of_graders_or_lessons(built: dict[str, zipfile.ZipFile]) -> None:
+    plain = [line for line in _metadata(built["nbproof"]).get_all("Requires-Dist", []) if "extra ==" not in line]
+    assert not {"torch", "numpy", "matplotlib", "scikit-learn", "nbgrader", "sqlalchemy"} & _named(plain)
+    assert {"nbproof", "torch", "torchvision"} <= _named(_metadata(built["course"]).get_all("Requires-Dist", []))
+    assert with_extra("postgres").endswith(" -m pip install 'psycopg[binary]<4,>=3.2'")

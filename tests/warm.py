@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,15 @@ from nbgrader.apps import NbGraderAPI
 
 from nbproof.gradebook.writer import Writer
 from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.hand_in import HandIn
+from nbproof.marking.marker import Marker
+from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.journal import RunState
+from nbproof.run.pool import Pool, PoolMaker
 from nbproof.run.references import References
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation
@@ -51,3 +57,22 @@ def note_references(course: Path) -> None:
     config, state = course_config(course), RunState(course)
     one = LessonState(course / "source" / LESSON / f"{LESSON}.ipynb", config, GradingLimits(config=config))
     References({LESSON: one}, state, Isolation.FULL).keep(LESSON)
+
+
+Mark = Callable[[HandIn], Verdict]
+
+
+def shared_pool(
+    engine: Engine, wrap: Callable[[Mark], Mark] = lambda mark: mark, threads: int = 1, alone: Mark | None = None
+) -> PoolMaker:
+    """For ``grade_class(pool=...)``: an engine that is warm already, for starting one takes seconds. ``wrap``: what marks is
+    put into it.
+    """
+
+    @contextmanager
+    def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Iterator[Pool]:
+        mark = wrap(Marker(engine, blueprints, seed).mark)
+        with ThreadPoolExecutor(threads) as executor:
+            yield Pool(lambda one: executor.submit(mark, one), threads, alone or mark)
+
+    return make

@@ -6,17 +6,12 @@ stays in the notebook, which is not changed.
 
 from __future__ import annotations
 
-import itertools
-import json
 import re
 import shutil
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import jupytext
 import nbformat
@@ -24,7 +19,7 @@ import nbformat
 from nbproof.authoring.build import stand_where_lessons_go
 from nbproof.authoring.exercise_folder import FILES, WRONG
 from nbproof.authoring.lesson import read_lesson
-from nbproof.authoring.new import KNOWN_LEAVES, filled, written
+from nbproof.authoring.new import filled, written
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, grading_of, kind_of, name_of
 from nbproof.errors import LessonError, UsageError
 
@@ -33,7 +28,6 @@ __all__ = ["Adopted", "adopt"]
 _MARKS = ("course.toml", "nbgrader_config.py", "source")
 _MARK = re.compile(r"^(\s*)#+\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\b.*$", re.MULTILINE)
 _HEADING = re.compile(r"^#+\s+(?:Exercise:\s*)?(.+?)\s*#*$", re.MULTILINE)
-_SECTION = re.compile(r"^#{2,6}\s+\S.*$", re.MULTILINE)
 _WORDS = """\
 # Wrong answers, as learners hand them in, at least two: a cell each, such as this one without the '# ' in front.
 #
@@ -63,7 +57,6 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     notebook cannot be read; LessonError, with nothing written, if no lesson can be made of it.
     """
     given, root = _read(notebook), _root_of(notebook.resolve())
-    pictures = _unpinned(given)
     made = Adopted(root, name or _slug_of(notebook.resolve(), root))
     cells = _Cells(given.cells, made).all()
     stand_where_lessons_go(root)
@@ -76,9 +69,9 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
         raise UsageError("a lesson of this name is there already", str(folder), "add --name OTHER_NAME")
     lesson = jupytext.writes(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), fmt="py:percent")
     texts = {folder / "lesson.py": lesson, **{folder / exercise / WRONG: _WORDS for exercise in made.exercises}}
-    texts |= {path: text for path, text in _course_files(root, given).items() if not path.exists()}
+    texts |= {path: text for path, text in _course_files(root).items() if not path.exists()}
     written(texts, folder)
-    _copy_beside(notebook, folder / FILES, pictures)
+    _copy_beside(notebook, folder / FILES)
     try:
         read_lesson(folder)
     except LessonError as error:
@@ -103,24 +96,11 @@ def _read(notebook: Path) -> Any:
         ) from None
 
 
-def _unpinned(given: Any) -> dict[str, bytes]:
-    """Take the pictures that were pasted into cells out of them, for which a lesson's text has no room; by their new names."""
-    found: dict[str, bytes] = {}
-    for cell in given.cells:
-        for name, forms in cell.pop("attachments", {}).items():
-            new = f"pasted_{len(found) + 1}{Path(name).suffix}"
-            found[new] = b64decode(next(iter(forms.values())))
-            cell.source = re.sub(rf"attachment:({re.escape(name)}|{re.escape(quote(name))})", new, cell.source)
-    return found
-
-
-def _copy_beside(notebook: Path, into: Path, pictures: Mapping[str, bytes]) -> None:
-    """Copy what lies beside the notebook, but for other notebooks, and write pictures there."""
+def _copy_beside(notebook: Path, into: Path) -> None:
+    """Copy what lies beside the notebook, but for other notebooks."""
     beside = [one for one in notebook.parent.iterdir() if one.suffix != ".ipynb" and one.name[0] not in "._"]
-    if beside or pictures:
+    if beside:
         into.mkdir()
-    for name, data in pictures.items():
-        (into / name).write_bytes(data)
     for path in beside:
         (shutil.copytree if path.is_dir() else shutil.copy)(path, into / path.name)
 
@@ -142,46 +122,30 @@ def _snake(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
-def _course_files(root: Path, given: Any) -> dict[Path, str]:
+def _course_files(root: Path) -> dict[Path, str]:
     """What a course has besides lessons."""
-    imported = set(
-        re.findall(r"^\s*(?:import|from) (\w+)", "\n".join(cell.source for cell in given.cells), re.MULTILINE)
-    )
-    libraries = [one for one in KNOWN_LEAVES if one in imported and find_spec(one)]
-    leaves = dict.fromkeys(leaf for library in libraries for leaf in KNOWN_LEAVES[library])
-    title = _snake(root.name).replace("_", " ").capitalize() or "Course"
-    words = {"title": title, "name": _snake(root.name) or "course", "leaves": json.dumps(list(leaves))[1:-1]}
-    return {
-        root / name: text
-        for name, text in filled("course", {**words, "imports": "", "requirements": ""})
-        if name in _MARKS
+    name = _snake(root.name) or "course"
+    words = {
+        "title": name.replace("_", " ").capitalize(),
+        "name": name,
+        "leaves": "",
+        "imports": "",
+        "requirements": "",
     }
+    return {root / place: text for place, text in filled("course", words) if place in _MARKS}
 
 
 class _Cells:
     """The lesson's cells, one by one."""
 
     def __init__(self, given: list[Any], made: Adopted) -> None:
-        self.given, self.made, self.done = given, made, list[Any]()
+        self.given, self.made = given, made
         self.title, self.waiting, self.exercise, self.tests = "", "", "", 0
         self.taken: set[str] = {folder.name for folder in (made.root / "lessons").glob("*/*/")}
 
     def all(self) -> list[Any]:
         """Each cell of the notebook in the form that lessons have."""
-        for number, cell in enumerate(self.given):
-            self.done += self.made_of(number, cell)
-        return self.done
-
-    def announce(self, title: str) -> None:
-        """Turn the heading above an answer into that of an exercise; add one if there is none since the last graded cell."""
-        heading = f"### Exercise: {title}\n\nmedium · 10 min"
-        for cell in itertools.takewhile(lambda one: not grading_of(one), reversed(self.done)):
-            found = list(_SECTION.finditer(cell.source)) if cell.cell_type == "markdown" else []
-            if found:
-                below = cell.source[found[-1].end() :].strip()
-                cell.source = f"{cell.source[: found[-1].start()]}{heading}\n\n{below}".rstrip()
-                return
-        self.done.append(nbformat.v4.new_markdown_cell(heading))
+        return [one for number, cell in enumerate(self.given) for one in self.made_of(number, cell)]
 
     def made_of(self, number: int, cell: Any) -> Iterator[Any]:
         """What becomes of one of them."""
@@ -198,6 +162,9 @@ class _Cells:
             yield nbformat.v4.new_code_cell(cell.source)
         else:
             self.title = next(reversed(_HEADING.findall(cell.source)), self.title)
+            if cell.pop("attachments", None):
+                said = f"pictures pasted into the cell below {self.title!r} are left out: put their files beside the notebook"
+                self.made.remarks.append(said)
             yield nbformat.v4.new_markdown_cell(re.sub(r"^### Exercise:", "###", cell.source, flags=re.MULTILINE))
 
     def answer(self, cell: Any, number: int) -> Iterator[Any]:
@@ -210,7 +177,8 @@ class _Cells:
         self.waiting, self.tests = "", 0
         self.exercise = self.name_for(name_of(cell), self.title or "exercise")
         self.made.exercises.append(self.exercise)
-        self.announce(_bare(self.title) or self.exercise.replace("_", " ").capitalize())
+        title = _bare(self.title) or self.exercise.replace("_", " ").capitalize()
+        yield nbformat.v4.new_markdown_cell(f"### Exercise: {title}\n\nmedium · 10 min")
         yield _code(source, self.exercise, solution=True)
 
     def test(self, cell: Any) -> Iterator[Any]:

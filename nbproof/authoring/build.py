@@ -7,10 +7,8 @@ course, so that building never touches a gradebook.
 
 from __future__ import annotations
 
-import ast
 import copy
 import shutil
-import symtable
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +28,7 @@ from nbproof.authoring.derived_files import (
 )
 from nbproof.authoring.headings import amiss, prose_of
 from nbproof.authoring.hinting import refuse_bad_hints
-from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_lessons
+from nbproof.authoring.lesson import Cell, Lesson, find_lessons, read_lessons
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -41,26 +39,11 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.text import counted
 
-__all__ = ["LIMITS", "build", "derive", "names_in", "notebook_of", "stand_where_lessons_go"]
+__all__ = ["LIMITS", "build", "derive", "notebook_of", "stand_where_lessons_go"]
 
 
 FOLDED: dict[str, Any] = {"jupyter": {"source_hidden": True}, "cellView": "form"}
 """Of a cell whose code no learner has to meet, in JupyterLab and in Colab: where all is installed the notice says nothing."""
-
-
-def names_in(source: str) -> tuple[set[str], set[str]]:
-    """The global names that a cell needs, in its functions as well, and those that it binds."""
-    needs: set[str] = set()
-    binds: set[str] = set()
-    for statement in python_in(source).body:
-        tables = [symtable.symtable(ast.unparse(statement), "<cell>", "exec")]
-        bound = {one.get_name() for one in tables[0].get_symbols() if one.is_assigned() or one.is_imported()}
-        for table in tables:  # which grows meanwhile
-            tables += table.get_children()
-            used = {one.get_name() for one in table.get_symbols() if one.is_referenced() and one.is_global()}
-            needs |= used - binds - bound
-        binds |= bound
-    return needs, binds
 
 
 def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: bool = False) -> nbformat.NotebookNode:
@@ -70,11 +53,11 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     """
     prose = prose_of(lesson)
     said = (limits or GradingLimits()).for_lesson(lesson.slug).sentence()
-    leaning = _leaning(lesson)
     seen: set[str] = set()
     cells = []
     first = two_lines and bool(the_course().package)
-    for number, cell in enumerate(lesson.cells):
+    is_answered = False
+    for cell in lesson.cells:
         is_text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
         make = nbformat.v4.new_markdown_cell if is_text else nbformat.v4.new_code_cell
         text = in_the_notebook(cell) if two_lines else cell.source
@@ -85,8 +68,9 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         node["metadata"] = nbformat.from_dict(
             {**dict(cell.metadata), **_nbgrader(cell, cell.kind is CellKind.TEST and not (two_lines and cell.call))}
         )
-        if number in leaning:
-            # What it shows breaks with a wrong answer, of which the check has told by then: Run All goes on.
+        is_answered = is_answered or cell.kind is CellKind.ANSWER
+        if is_answered and cell.kind is CellKind.SHOW:
+            # It may show a learner's own tool. A wrong one breaks it, and the check has told of that by then: Run All goes on.
             node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
         if first and not is_text:
             notice = nbformat.v4.new_code_cell(how_to_install(), id=cell_id("", how_to_install(), seen))
@@ -95,25 +79,6 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
             first = False
         cells.append(node)
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
-
-
-def _leaning(lesson: Lesson) -> set[int]:
-    """The numbers of shown cells that use what learners define, or what cells bind that use it."""
-    learners: set[str] = set()
-    found: set[int] = set()
-    for number, cell in enumerate(lesson.cells):
-        if cell.kind in (CellKind.PROSE, CellKind.WRITTEN):
-            continue
-        needs, binds = names_in(cell.source)
-        if cell.kind is CellKind.SHOW and learners & needs:
-            found.add(number)
-            learners |= binds
-        else:
-            learners -= binds
-        if cell.kind is CellKind.ANSWER:
-            body = python_in(cell.source).body
-            learners |= {one.name for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
-    return found
 
 
 def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
@@ -154,11 +119,10 @@ def derive(
     lessons: list[Lesson],
     into: Path,
     say: Callable[[str], None],
-    refused: dict[str, LessonError] | None = None,
 ) -> list[Path]:
     """Write source/ and release/ of these lessons below ``into``, by the configuration of ``root``; returns what changed.
 
-    Raises LessonError for a lesson of which nbgrader makes no release; with ``refused`` goes on, and notes it there.
+    Raises LessonError for a lesson of which nbgrader makes no release.
     """
     limits = GradingLimits.read(course_config(root))
     stand_where_lessons_go(root)
@@ -171,13 +135,7 @@ def derive(
             if write_where_it_differs(as_text(notebook_of(lesson, limits, two_lines)), source):
                 changed.append(source)
             release = into / "release" / lesson.slug / f"{lesson.slug}.ipynb"
-            try:
-                text = as_text(_release(root, lesson, source, Path(scratch).resolve()))
-            except LessonError as error:
-                if refused is None:
-                    raise
-                refused[lesson.slug] = error
-                continue
+            text = as_text(_release(root, lesson, source, Path(scratch).resolve()))
             if write_where_it_differs(text, release):
                 changed.append(release)
             for folder in (source.parent, release.parent) if lesson.files else ():

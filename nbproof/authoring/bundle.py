@@ -19,8 +19,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nbproof.authoring.exercise_folder import RIGHT
-from nbproof.authoring.secret_lines import leaks_in, public_text, read_secrets, text_of
-from nbproof.authoring.wheels import Wheel, class_wheel, project_of, zipped
+from nbproof.authoring.secret_lines import public_text, read_secrets, text_of
+from nbproof.authoring.wheels import class_wheel, project_of, wheel_of, zipped
 from nbproof.cells import grading_of
 from nbproof.command import course_command, module_name
 from nbproof.course_file import the_course
@@ -78,9 +78,7 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
     files = contents_of(root, chosen, _due_dates(root))
     searched = refuse_leaks(root, files, "the bundle")
     path = (out or root / f"{the_course().name}.zip").absolute()
-    wheel = class_wheel(root, files)
-    if wheel is not None:
-        files[wheel.filename] = wheel.data()
+    files |= class_wheel(root, files)
     data = zipped((f"{the_course().name}/{name}", data) for name, data in files.items())
     try:
         replace_file(path, data)
@@ -205,8 +203,8 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     rooms = {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if name != "pyproject.toml"}
     next_door = tool.with_name("nbproof_lms")
     rooms |= {f"nbproof_lms/{name}": (next_door / name).read_bytes() for name in _package_files(next_door)}
-    wheels = (Wheel(project_of(tool), rooms), Wheel(project_of(root), own))
-    made = {out / wheel.filename: wheel.data() for wheel in wheels}
+    wheels = (wheel_of(project_of(tool), rooms), wheel_of(project_of(root), own))
+    made = {out / name: data for name, data in wheels}
     made[out / f"{course.name}-solutions.zip"] = zipped(sorted(_for_graders(root)))
     made[out / "pins.txt"] = _pins(root).encode()
     try:
@@ -308,7 +306,7 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
     was written before any course: in its modules only lines count that are long enough to tell anything.
     ``own``: text that everybody may read anyway.
     """
-    everything = read_secrets(root, released=False)
+    everything = read_secrets(root)
     solutions = everything.only(lambda line, origin: origin.startswith("source/"))
     telling = solutions.only(lambda line, origin: len(line) >= _TELLING)
     strict = everything.only(lambda line, origin: len(line) >= _TELLING or line in solutions.origins)
@@ -316,9 +314,9 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
     for name, data in files.items():
         of_code = telling if name.startswith("nbproof/") else solutions
         secrets = of_code if name.endswith(".py") else strict
-        for leak in leaks_in(name, text_of(name, data), secrets, public):
+        for line in secrets.found_in(text_of(name, data), public):
             raise CourseError(
-                f"{what} would show a line of {leak.origin}, so nothing was written: {leak.line[:80]}",
+                f"{what} would show a line of {secrets.origins[line]}, so nothing was written: {line[:80]}",
                 name,
                 f"{course_command('build')}; if the line is an idiom of the course's own code, write it in another way",
             )

@@ -46,21 +46,23 @@ __all__ = [
     "RIGHT",
     "WRONG",
     "Candidate",
-    "is_left_over",
     "key_called",
     "nothing_to_break",
     "read_accepted",
     "read_checks",
     "read_mutants",
-    "refuse_missing",
+    "refuse_no_python",
     "refuse_unexpected",
-    "refuse_unused",
+    "refuse_unmatched",
 ]
 
 
 RIGHT, WRONG = "right.py", "wrong.py"
 FILES = "files"
 """In a lesson's folder: what lies beside the notebook, such as data, and modules that it imports."""
+
+_LEFT_OVER = ("__pycache__", ".ipynb_checkpoints")
+"""What Python and Jupyter leave behind."""
 
 _NEARLY = re.compile(r"#.*hidden checks", re.IGNORECASE)
 
@@ -86,14 +88,19 @@ def _refuse_uncut(cell: NamedCell, grade_id: str) -> None:
                 f"write exactly: {HIDDEN}; or other words",
             )
     for part, start in ((cell.visible, cell.line), (cell.hidden, cell.line + cell.visible.count("\n") + 2)):
-        try:
-            ast.parse(part)
-        except SyntaxError as error:
-            raise LessonError(
-                f"{grade_id}: {error.msg}: {(error.text or '').strip()}",
-                f"{cell.path}:{start + (error.lineno or 1) - 1}",
-                "mend the Python",
-            ) from None
+        refuse_no_python(part, f"{cell.path}:{start}", grade_id)
+
+
+def refuse_no_python(source: str, place: str, name: str) -> None:
+    """Raise LessonError, with this place, if a text is no Python; ``name``: of the cell."""
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        raise LessonError(
+            f"{name}: {error.msg} in its line {error.lineno}: {(error.text or '').strip()}",
+            place,
+            "mend the Python",
+        ) from None
 
 
 def key_called(source: str, grade_id: str, place: str) -> str:
@@ -121,49 +128,32 @@ def key_called(source: str, grade_id: str, place: str) -> str:
     return key
 
 
-def refuse_missing(key: str, place: str, folder: Path, checks: Mapping[str, NamedCell]) -> None:
-    """Raise LessonError if a lesson's folder has no checks of this key, which the test cell at this place calls."""
-    if key in checks:
-        return
-    exercise, _, part = key.partition("/")
-    wanted = f"a cell '# %% {part}'" if part else "checks without a '# %%' line"
-    raise LessonError(
-        f"{grade_id_of(key)}: its checks are not there",
-        place,
-        f"write {wanted} in {folder / exercise / CHECKS}",
-    )
+def refuse_unmatched(called: Mapping[str, str], checks: Mapping[str, NamedCell], folder: Path) -> None:
+    """Raise LessonError for a test cell that calls checks which are not there, and for checks that no test cell calls.
 
-
-def refuse_unused(checks: Mapping[str, NamedCell], used: Collection[str]) -> None:
-    """Raise LessonError for checks that no cell of the lesson calls: nobody would ever be asked them."""
-    for key, cell in checks.items():
-        if key not in used:
-            exercise = key.partition("/")[0]
-            part = f', part="{cell.name}"' if cell.name else ""
-            raise LessonError(
-                "checks that no cell of lesson.py calls",
-                cell.place,
-                f'add a test cell with check("{exercise}"{part}), or take them out',
-            )
-
-
-def is_left_over(parts: tuple[str, ...]) -> bool:
-    """Whether a path is what Python and Jupyter leave behind."""
-    return "__pycache__" in parts or ".ipynb_checkpoints" in parts
+    ``called``: key -> place of the test cell.
+    """
+    for key in sorted(called.keys() ^ checks.keys()):
+        exercise, _, part = key.partition("/")
+        missing, place = ("its checks are", called[key]) if key in called else ("its test cell is", checks[key].place)
+        raise LessonError(
+            f"{grade_id_of(key)}: {missing} not there",
+            place,
+            f"write both, or neither: two lines in lesson.py, and {part or 'checks'} in {folder / exercise / CHECKS}",
+        )
 
 
 def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:
     """Raise LessonError for what lies in a lesson's folder, and belongs to none of its exercises."""
-    own = {("lesson.py",), (HINTS,), *itertools.product(ids, (CHECKS, RIGHT, WRONG))}
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        if path.is_dir():
-            known = (len(parts) == 1 and parts[0] in ids) or not any(inner.is_file() for inner in path.rglob("*"))
-        else:
-            known = parts in own
-        if not known and not is_left_over(parts) and parts[0] != FILES:
+    of_lesson = ("lesson.py", HINTS, FILES, *ids)
+    beside = [path for path in folder.iterdir() if path.name not in of_lesson]
+    beside += [
+        path for path in folder.glob("*/*") if path.parent.name in ids and path.name not in (CHECKS, RIGHT, WRONG)
+    ]
+    for path in beside:
+        if path.name not in _LEFT_OVER and any(one.is_file() for one in (path, *path.rglob("*"))):
             raise LessonError(
-                f"an unexpected {'folder' if path.is_dir() else 'file'} in a lesson folder",
+                "something unexpected in a lesson folder",
                 str(path),
                 f"rename it if its exercise has another id now; if that is gone: git rm -r {path}. A lesson has lesson.py and "
                 f"{HINTS}, an exercise's folder {CHECKS}, {RIGHT} and {WRONG}. Exercises: {', '.join(sorted(ids))}",

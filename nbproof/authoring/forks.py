@@ -2,7 +2,7 @@
 
 A server process imports what lessons need once and never computes with it (OpenMP's thread pools do not survive a fork). A fork
 of it prepares what the trials of one exercise share, and every trial is a fork of that, some hundredths of a second old.
-Where there is no fork (Windows), every trial is prepared in a new process.
+Nothing is tried where there is no fork, on Windows.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import ceil
 from multiprocessing import Pipe, connection, forkserver, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any, cast
 
 from nbproof.authoring.trial import Trial, Tried, prepare, try_candidate
+from nbproof.errors import UsageError
 from nbproof.interrupt import for_this_process_only
 from nbproof.values.leaf import refuse_missing_leaves
 
 __all__ = ["run_trials"]
 
-_FORKS = os.name == "posix"
 _SHARES = 8
 """For each worker, at least: so that the work is shared out evenly to its end, however few trials there are."""
 _SPARE = 5.0
-"""Seconds beyond a trial's limit until whoever prepared it is given up, too."""
+"""Seconds until a process that has nothing left to do is ended."""
 
 Numbered = tuple[int, Trial]
 
@@ -42,27 +43,24 @@ Numbered = tuple[int, Trial]
 def run_trials(trials: Sequence[Trial]) -> Iterator[tuple[int, Tried]]:
     """Run the trials; yields (index, outcome) as they end. Raises UsageError if a leaf type's library is missing."""
     refuse_missing_leaves()
-    context: Any = get_context("forkserver" if _FORKS else "spawn")
-    if _FORKS:
-        context.set_forkserver_preload(["nbproof.authoring.trial", "nbproof.authoring.warm"])
-        with for_this_process_only():
-            forkserver.ensure_running()
+    if os.name != "posix":
+        raise UsageError(
+            "answers are tried in forks, which this system lacks", sys.platform, "see docs/engine.md, 'In a container'"
+        )
+    context: Any = get_context("forkserver")
+    context.set_forkserver_preload(["nbproof.authoring.trial", "nbproof.authoring.warm"])
+    with for_this_process_only():
+        forkserver.ensure_running()
     workers = os.cpu_count() or 2
-    waiting = deque(_alike(trials, max(8, len(trials) // (_SHARES * workers)) if _FORKS else 1))
+    waiting = deque(_alike(trials, max(8, len(trials) // (_SHARES * workers))))
     running: dict[Connection, _Group] = {}
     try:
         while waiting or running:
             while waiting and len(running) < workers:
                 group = _Group(context, waiting.popleft())
                 running[group.pipe] = group
-            # Waits no longer than until the next deadline: a process that sends nothing must not be waited for.
-            left = min(group.deadline for group in running.values()) - time.monotonic()
-            for pipe in cast("list[Connection]", connection.wait(list(running), timeout=max(0.01, left))):
+            for pipe in cast("list[Connection]", connection.wait(list(running))):
                 yield from running[pipe].received()
-            now = time.monotonic()
-            for group in running.values():
-                if group.left and now > group.deadline:
-                    yield from group.given_up("timeout")
             running = {pipe: group for pipe, group in running.items() if group.left}
     finally:
         for group in running.values():
@@ -85,37 +83,27 @@ class _Group:
         self._process = context.Process(target=_child, args=(trials, theirs), daemon=True)
         self._process.start()
         theirs.close()
-        self._wait_for_next()
-
-    def _wait_for_next(self) -> None:
-        self.deadline = time.monotonic() + self.left[0][1].limit + _SPARE
 
     def received(self) -> Iterator[tuple[int, Tried]]:
         """What has come: an outcome, or the end of the process, which ends all that is left."""
         try:
             outcome = self.pipe.recv()
         except (EOFError, OSError):
-            yield from self.given_up("died")
+            self.end()
+            while self.left:
+                yield self.left.popleft()[0], Tried(ended="died")
             return
         yield self.left.popleft()[0], outcome
-        if self.left:
-            self._wait_for_next()
-        else:
+        if not self.left:
             self._process.join(_SPARE)  # it clears up after itself
             self.end()
-
-    def given_up(self, why: str) -> Iterator[tuple[int, Tried]]:
-        """The outcomes of what is left, when the process is no more to be waited for."""
-        self.end()
-        while self.left:
-            yield self.left.popleft()[0], Tried(ended=why)
 
     def end(self) -> None:
         """End the process, and the trial that it may be running."""
         if not self._process.is_alive():
             return
         with contextlib.suppress(OSError):
-            if _FORKS and os.getpgid(self._process.pid) == self._process.pid:
+            if os.getpgid(self._process.pid) == self._process.pid:
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.join()
@@ -123,19 +111,20 @@ class _Group:
 
 def _child(trials: list[Numbered], pipe: Connection) -> None:
     """Prepare, then send the outcome of one trial after the other."""
-    if _FORKS:
-        os.setpgid(0, 0)
-        # From here on the terminal's Ctrl-C goes elsewhere. One that came before is forgotten, and candidates meet
-        # the signal as they do in a notebook.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.setpgid(0, 0)
+    # From here on the terminal's Ctrl-C goes elsewhere. One that came before is forgotten, and candidates meet
+    # the signal as they do in a notebook.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as sink:
         os.environ["HOME"] = os.environ["IPYTHONDIR"] = scratch
         os.chdir(scratch)
         _lay_out(trials[0][1].files, Path(scratch))
         os.dup2(sink.fileno(), 2)
+        signal.alarm(ceil(trials[0][1].limit))  # ends a process whose setup never ends
         errors, said = prepare(trials[0][1]), _text_of(sink)
+        signal.alarm(0)
         # Collecting garbage in a trial would visit, and thereby copy, all that is shared.
         gc.collect()
         gc.freeze()
@@ -143,7 +132,7 @@ def _child(trials: list[Numbered], pipe: Connection) -> None:
             place = Path(scratch) / str(number)
             place.mkdir()
             _lay_out(trial.files, place)
-            outcome = _forked(trial, place) if _FORKS else _tried(trial, place)
+            outcome = _forked(trial, place)
             pipe.send(replace(outcome, errors=errors + outcome.errors, stderr=said + outcome.stderr))
         os.chdir("/")
     pipe.close()

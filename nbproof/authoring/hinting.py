@@ -20,8 +20,6 @@ _SHORTEST = 12
 
 def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
     """What is wrong with the help for these lessons."""
-    for lesson in lessons:
-        yield from _without_way_in(lesson)
     titles = {lesson.slug[:2]: _titles(lesson) for lesson in lessons}
     hints = [*all_hints().values(), *exercise_hints().values()]
     for hint in hints:
@@ -35,17 +33,6 @@ def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
                     )
     for lesson in lessons:
         yield from given_away(lesson, hints)
-
-
-def _without_way_in(lesson: Lesson) -> Iterator[Violation]:
-    """Exercises of a lesson that has ways into others."""
-    without = [exercise.id for exercise in lesson.exercises if exercise.id not in exercise_hints()]
-    for exercise in without if len(without) < len(lesson.exercises) else ():
-        yield Violation(
-            f"{exercise} has no way in",
-            f"{lesson.path.parent / HINTS}: no [{WAY_IN}.{exercise}]",
-            "write one: question, idea, read",
-        )
 
 
 def _titles(lesson: Lesson) -> set[str]:

@@ -19,7 +19,6 @@ Of all lessons together it says what one must not have because another has it.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -37,9 +36,9 @@ from nbproof.authoring.exercise_folder import (
     read_accepted,
     read_checks,
     read_mutants,
-    refuse_missing,
+    refuse_no_python,
     refuse_unexpected,
-    refuse_unused,
+    refuse_unmatched,
 )
 from nbproof.cells import (
     BEGIN_HIDDEN,
@@ -67,7 +66,6 @@ __all__ = [
     "Exercise",
     "Lesson",
     "find_lessons",
-    "python_in",
     "read_lesson",
     "read_lessons",
 ]
@@ -192,20 +190,21 @@ def read_lesson(folder: Path) -> Lesson:
     ids = {cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER}
     refuse_unexpected(folder, ids)
     checks = read_checks(folder, ids)
-    cells = tuple(_tested(cell, folder, checks) if cell.kind is CellKind.TEST else cell for cell in cells)
-    refuse_unused(checks, {cell.checks for cell in cells})
+    keys = {
+        cell.place: key_called(cell.source, cell.grade_id, cell.place) for cell in cells if cell.kind is CellKind.TEST
+    }
+    refuse_unmatched({key: place for place, key in keys.items() if key}, checks, folder)
+    cells = tuple(_tested(cell, keys[cell.place], checks) if cell.kind is CellKind.TEST else cell for cell in cells)
     return Lesson(folder.name, path, cells, _exercises(cells, folder))
 
 
-def _tested(cell: Cell, folder: Path, checks: Mapping[str, NamedCell]) -> Cell:
+def _tested(cell: Cell, key: str, checks: Mapping[str, NamedCell]) -> Cell:
     """A test cell with its whole text, and with what learners get of it."""
-    key = key_called(cell.source, cell.grade_id, cell.place)
     if not key:
         refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
-        _compiles(cell.source, cell.place, cell.grade_id)
+        refuse_no_python(cell.source, cell.place, cell.grade_id)
         visible, hidden = visible_and_hidden(cell.source)
         return replace(cell, visible=visible, hidden=hidden)
-    refuse_missing(key, cell.place, folder, checks)
     found = checks[key]
     lines = [CHECK_LINE, found.visible]
     if found.hidden:
@@ -236,10 +235,7 @@ def _cell(raw: Any, place: str) -> Cell:
     if kind is CellKind.SHOW:  # whoever gives it a name means it to be locked
         kind = CellKind.SETUP
     cell = Cell(kind, raw.source, place, grade_id, float(points), metadata)
-    if raw.cell_type == "markdown":
-        _refuse_bad_text(cell, kind is CellKind.WRITTEN and bool(marks.get("grade")))
-    else:
-        _refuse_bad_code(cell)
+    _refuse_bad_form(cell, raw.cell_type == "markdown")
     return cell
 
 
@@ -248,50 +244,29 @@ def _ungraded(raw: Any, place: str, metadata: tuple[tuple[str, Any], ...]) -> Ce
     if raw.cell_type == "markdown":
         return Cell(CellKind.PROSE, raw.source, place, metadata=metadata)
     # Such a cell may hold magics, which are no Python until IPython has been over them.
-    _compiles(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
+    refuse_no_python(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
     return Cell(CellKind.SHOW, raw.source, place, metadata=metadata)
 
 
-def _refuse_bad_text(cell: Cell, is_graded: bool) -> None:
-    if not is_graded or not cell.grade_id.startswith("explain_"):
+def _refuse_bad_form(cell: Cell, is_text: bool) -> None:
+    known = (CellKind.WRITTEN,) if is_text else (CellKind.TEST, CellKind.ANSWER, CellKind.SETUP)
+    is_marked = cell.points > 0 and cell.grade_id.startswith("explain_")
+    if cell.kind not in known or (is_text and not is_marked):
         raise LessonError(
-            f"{cell.grade_id} is text with nbgrader metadata, and no written answer",
+            f"{cell.grade_id} is a kind of cell that lessons do not use",
             cell.place,
-            'see docs/authors.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
+            "see docs/authors.md, 'Cells': text with nbgrader metadata is a written answer, explain_<topic>, and has points",
         )
+    if cell.kind is CellKind.TEST:  # its text may stand elsewhere
+        return
     refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
-    refuse_unmarkable(cell.source, cell.place, cell.grade_id)
-
-
-def _refuse_bad_code(cell: Cell) -> None:
-    if cell.kind not in (CellKind.TEST, CellKind.ANSWER, CellKind.SETUP):
-        raise LessonError(
-            f"{cell.grade_id} is a kind of cell that lessons do not use", cell.place, "see docs/authors.md, 'Cells'"
-        )
-    if cell.kind is not CellKind.TEST:  # its text may stand elsewhere
-        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
-        _compiles(cell.source, cell.place, cell.grade_id)
+    if is_text:
+        refuse_unmarkable(cell.source, cell.place, cell.grade_id)
+        return
+    refuse_no_python(cell.source, cell.place, cell.grade_id)
     if cell.kind is CellKind.ANSWER:
-        _compiles(stub_of(cell.source), cell.place, f"{cell.grade_id} as released, with the stub for the solution")
-
-
-def python_in(source: str) -> ast.Module:
-    """What a cell does; nothing if there is a magic in it, which is no Python."""
-    try:
-        return ast.parse(source)
-    except SyntaxError:
-        return ast.Module([], [])
-
-
-def _compiles(source: str, place: str, grade_id: str) -> None:
-    try:
-        ast.parse(source)
-    except SyntaxError as error:
-        raise LessonError(
-            f"{grade_id}: {error.msg} in its line {error.lineno}: {(error.text or '').strip()}",
-            place,
-            "mend the Python",
-        ) from None
+        said = f"{cell.grade_id} as released, with the stub for the solution"
+        refuse_no_python(stub_of(cell.source), cell.place, said)
 
 
 def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:

@@ -48,7 +48,7 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
 
 
 def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
-    """Add an exercise to a lesson: its folder, and its cells after those of the last exercise there.
+    """Add an exercise to a lesson: its folder, and its cells at the lesson's end.
 
     Returns the files that were written. Raises UsageError, before anything is written, if the name is no id or is taken.
     """
@@ -66,7 +66,7 @@ def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
     path = folder / "lesson.py"
     before, cells = path.read_text(encoding="utf-8"), texts.pop("lesson.py")
     made = written({folder / name / part: text for part, text in texts.items()}, folder)
-    path.write_text(_with_cells(before, cells), encoding="utf-8", newline="\n")
+    path.write_text(f"{before.rstrip()}\n{cells.rstrip()}\n", encoding="utf-8", newline="\n")
     return [path, *made]
 
 
@@ -85,16 +85,6 @@ def filled(kind: str, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Name and text of each file that the templates of this kind make."""
     for path in sorted((_TEMPLATES / kind).glob("*.txt")):
         yield path.name.removesuffix(".txt"), Template(path.read_text(encoding="utf-8")).substitute(words)
-
-
-def _with_cells(lesson: str, cells: str) -> str:
-    """The text of a lesson with more cells, after its last test cell; at its end if it has none."""
-    lines = lesson.rstrip("\n").split("\n")
-    starts = [number for number, line in enumerate(lines) if re.match(r"# ?%%", line)]
-    tests = [number for number in starts if '"grade_id": "test_' in lines[number]]
-    end = next((number for number in starts if tests and number > tests[-1]), len(lines))
-    head, tail = "\n".join(lines[:end]).rstrip("\n"), "\n".join(lines[end:])
-    return f"{head}\n{cells.rstrip()}\n" + (f"\n{tail}\n" if tail else "")
 
 
 def written(texts: Mapping[Path, str], folder: Path) -> list[Path]:

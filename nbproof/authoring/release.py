@@ -28,10 +28,14 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
     refuse_bad_hints(root / "lessons")
     found: list[Violation] = []
     with tempfile.TemporaryDirectory() as name:
-        scratch, refused = Path(name).resolve(), dict[str, LessonError]()
-        derive(root, lessons, scratch, lambda line: None, refused)
+        scratch = Path(name).resolve()
+        try:
+            derive(root, lessons, scratch, lambda line: None)
+        except LessonError as error:
+            slug = Path(error.place).parent.name
+            return [Violation(error.fact, error.place, error.next_command, slug)]
         for lesson in lessons:
-            mine = [*_stale(root, lesson, scratch, refused.get(lesson.slug)), *_extras(root, lesson)]
+            mine = [*_stale(root, lesson, scratch), *_extras(root, lesson)]
             release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
             if release.exists():
                 mine += leaks(lesson, release)
@@ -40,10 +44,7 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
     return found
 
 
-def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | None) -> Iterator[Violation]:
-    if refused is not None:
-        yield Violation(refused.fact, refused.place, refused.next_command)
-        return
+def _stale(root: Path, lesson: Lesson, scratch: Path) -> Iterator[Violation]:
     for step in ("source", "release"):
         place = Path(step, lesson.slug, f"{lesson.slug}.ipynb")
         if not (root / place).exists():

@@ -1,7 +1,7 @@
 """Which lines of a course are secret, and whether a text holds one of them.
 
 Secret is every line of a reference solution, a hidden test, a mark scheme, an accepted answer or a mutant that does
-not stand in a released notebook as well. Lines are compared with their white space evened out; shorter ones than
+not stand where learners may read it as well. Lines are compared with their white space evened out; shorter ones than
 :data:`SHORTEST` characters are everybody's. What a learner has written is theirs: it is passed as ``own``. Imports
 nothing heavy: whatever writes pages for learners needs it.
 """
@@ -13,7 +13,6 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,7 @@ from nbproof.handed_out import HIDDEN, checks_files, read_named_cells
 
 __all__ = [
     "SHORTEST",
-    "Leak",
     "Secrets",
-    "leaks_in",
     "public_text",
     "read_secrets",
     "text_of",
@@ -40,17 +37,6 @@ _WHOLE = 24
 """Characters of the shortest line that is looked for within longer ones; ``sorted(words)`` stands in many sentences."""
 
 _KEY = SHORTEST
-_WORD = re.compile(r"\w+")
-
-
-@dataclass(frozen=True)
-class Leak:
-    """A secret line where it should not be."""
-
-    place: str
-    line: str
-    origin: str
-    """Where the line comes from."""
 
 
 class Secrets:
@@ -81,14 +67,17 @@ class Secrets:
         kept = ""
         for line in text.splitlines():
             plain = _even(line)
-            for start in {plain[at : at + _KEY] for at in range(len(plain) - _KEY + 1)} & self._by_start.keys():
-                for secret in self._by_start[start]:
-                    whole = len(secret) < _WHOLE
-                    if (plain == secret if whole else secret in plain) and secret not in found:
-                        kept = kept or "\n".join(map(_even, own.splitlines())) or " "
-                        if secret not in kept:
-                            found[secret] = None
+            for secret in self.within(plain):
+                if (plain == secret or len(secret) >= _WHOLE) and secret not in found:
+                    kept = kept or "\n".join(map(_even, own.splitlines())) or " "
+                    if secret not in kept:
+                        found[secret] = None
         return list(found)
+
+    def within(self, plain: str) -> Iterator[str]:
+        """The secret lines that stand within a line, whose white space is evened out."""
+        for start in {plain[at : at + _KEY] for at in range(len(plain) - _KEY + 1)} & self._by_start.keys():
+            yield from (secret for secret in self._by_start[start] if secret in plain)
 
     def taken_out(self, text: str, own: str = "") -> str:
         """The text with a remark in place of every line that holds a secret one."""
@@ -104,15 +93,13 @@ def _even(line: str) -> str:
     return " ".join(line.split())
 
 
-def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = True, released: bool = True) -> Secrets:
+def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = True) -> Secrets:
     """The secret lines of these lessons (none named: all) from ``source/``, and from ``lessons/`` with ``candidates``.
 
-    Without ``released`` the release cannot vouch for itself: public is what ``source/`` shows outside of its regions.
+    Public is what ``source/`` shows outside of its regions: a release cannot vouch for itself.
     """
     folders = sorted(path for path in (root / "source").glob("*") if not lessons or path.name in lessons)
     public = [HIDDEN, *_visible(root)]
-    for path in (root / "release").glob("*/*.ipynb") if released else ():
-        public += text_of(path.name, path.read_bytes()).splitlines()
     secret: list[tuple[str, str]] = []
     for folder in folders:
         for name, source in _sources(folder):
@@ -122,35 +109,9 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
     if candidates:
         for folder in folders:
             secret += _candidates(root / "lessons" / folder.name)
-    return Secrets(_not_in(map(_even, public), secret))
-
-
-def _not_in(public: Iterable[str], secret: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The lines, each once, that stand in no public one; what is too short is everybody's."""
-    texts = set(public)
-    is_within_one = _finder(texts)
-    first: dict[str, str] = {}
-    for line, origin in secret:
-        first.setdefault(_even(line), origin)
-    for line, origin in first.items():
-        if len(line) >= SHORTEST and line not in texts and not is_within_one(line):
-            yield line, origin
-
-
-def _finder(texts: set[str]) -> Callable[[str], bool]:
-    """Tells whether a line stands within one of these, fast for thousands of lines: by the rarest word inside it."""
-    having: dict[str, list[str]] = {}
-    for text in texts:
-        for word in {*_WORD.findall(text)}:
-            having.setdefault(word, []).append(text)
-
-    def has(line: str) -> bool:
-        # The first and the last word may be a part of a longer one there.
-        inside = _WORD.findall(line)[1:-1]
-        found = min((having.get(word, []) for word in inside), key=len, default=texts)
-        return any(line in text for text in found)
-
-    return has
+    found = Secrets(secret)
+    everybodys = {line for text in public for line in found.within(_even(text))}
+    return found.only(lambda line, origin: line not in everybodys)
 
 
 def public_text(root: Path) -> str:
@@ -175,11 +136,6 @@ def _candidates(folder: Path) -> Iterator[tuple[str, str]]:
         for cell in read_named_cells(path):
             origin = f"{file}: {cell.name}"
             yield from ((line, origin) for line in cell.source.splitlines())
-
-
-def leaks_in(place: str, text: str, secrets: Secrets, own: str = "") -> list[Leak]:
-    """The leaks in a text that stands at ``place``."""
-    return [Leak(place, line, secrets.origins[line]) for line in secrets.found_in(text, own)]
 
 
 def text_of(name: str, data: bytes) -> str:

@@ -10,7 +10,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,16 +43,12 @@ class Shown:
 
 
 def shown_by(root: Path, slugs: Sequence[str], told: Callable[[Shown], None]) -> dict[str, Shown]:
-    """What the cells of these lessons show; two lessons run at a time. ``told`` hears of each as soon as it is there."""
+    """What the cells of these lessons show; two lessons run at a time. ``told`` hears of each, in their order."""
     found: dict[str, Shown] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        waiting = [pool.submit(_shown, root / "source" / slug / f"{slug}.ipynb") for slug in slugs]
-        try:
-            for one in as_completed(waiting):
-                found[one.result().slug] = one.result()
-                told(one.result())
-        finally:
-            pool.shutdown(cancel_futures=True)
+        for one in pool.map(_shown, [root / "source" / slug / f"{slug}.ipynb" for slug in slugs]):
+            found[one.slug] = one
+            told(one)
     return found
 
 

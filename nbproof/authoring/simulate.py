@@ -109,11 +109,8 @@ def prepare_demo(root: Path) -> Path:
     """The folder of the demo, with the lessons as they are now; learners hand in where nobody has yet."""
     demo = root / DEMO
     for name in ("source", "release"):
-        fresh = demo / f".{name}.coming"
-        shutil.rmtree(fresh, ignore_errors=True)
-        shutil.copytree(root / name, fresh)
         shutil.rmtree(demo / name, ignore_errors=True)
-        fresh.rename(demo / name)
+        shutil.copytree(root / name, demo / name)
     shutil.copyfile(root / "nbgrader_config.py", demo / "nbgrader_config.py")
     if not any(demo.glob("submitted/*/*/*.ipynb")):
         simulate_class(root, [], into=demo)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -199,14 +198,7 @@ def _flaws(trial: Trial) -> Iterator[str]:
                     yield f"{grade_id} calls check({exercise!r}, ...): learners would read that name, not {trial.exercise!r}"
                 yield from _flaws_of(task, f"{grade_id}/{task.__name__}")
         except Exception as error:
-            yield f"{grade_id}, run without the notebook: {_raised(error, grade_id, source)}"
-
-
-def _raised(error: Exception, name: str, source: str) -> str:
-    """The error, with the line of these checks at which they got there."""
-    numbers = [one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == name]
-    line = source.splitlines()[(numbers[-1] or 1) - 1].strip() if numbers else ""
-    return f"{type(error).__name__}: {error}" + (f", at {line}" if line else "")
+            yield f"{grade_id}, run without the notebook: {type(error).__name__}: {error}"
 
 
 def _flaws_of(task: type[Check], name: str) -> Iterator[str]:

@@ -45,7 +45,9 @@ def _notebook(*more: Any) -> Any:
             _cell("squares(10)"),
             _cell(ASSERTS, "correct", points=1, **tests),
             _cell("### BEGIN HIDDEN TESTS\nassert squares(3)[2] == 9\n### END HIDDEN TESTS", "more", points=0, **tests),
-            _cell("Their sum.", kind="markdown"),
+            nbformat.from_dict(
+                {**_cell("Their sum.", kind="markdown"), "attachments": {"a.png": {"image/png": "YQ=="}}}
+            ),
             _cell("total = 0", "cell-0ab1", solution=True),
             _cell("total = sum(squares(3))", "cell-0ab2", solution=True),
             _cell("assert total == prod([2, 7])", "cell-0ab3", points=2, **tests),
@@ -78,7 +80,7 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
     made = adopt(course / "source" / "ps1" / "problem1.ipynb")
     assert made.slug == "ps1_problem1" and made.exercises == ["squares", "part_a_2_points"]
     told = "\n".join(made.remarks)
-    for said in ("more has no points", "cell-0ab1 has no tests of its own", "picture: lessons have no"):
+    for said in ("more has no points", "cell-0ab1 has no tests of its own", "picture: lessons have no", "pasted"):
         assert said in told
     lesson = read_lesson(course / "lessons" / made.slug)
     first, second = lesson.exercises
@@ -86,22 +88,9 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
     assert first.plain == {"test_squares", "test_squares_part_2"} and not first.mutants and not first.accepted
     assert second.answer.source.count("BEGIN SOLUTION") == 2
     assert [cell.grade_id for cell in lesson.written] == ["explain_why"]
-    parts = "### Exercise: Part A\n\nmedium · 10 min\n\nThe squares"
-    assert [cell.source for cell in lesson.cells if cell.source.startswith(parts)]
+    assert "### Exercise: Part A\n\nmedium · 10 min" in [cell.source for cell in lesson.cells]
     beside = {path.name for path in (course / "lessons" / made.slug / "files").iterdir()}
     assert beside == {"beside.py", "data.csv"}
-
-
-def test_pictures_that_were_pasted_into_cells_lie_beside_the_lesson(course: Path) -> None:
-    pasted = [_cell(f"See ![a](attachment:{name}).", kind="markdown") for name in ("my%20map.png", "b.jpg")]
-    pasted[0]["attachments"] = {"my map.png": {"image/png": "YQ=="}}
-    pasted[1]["attachments"] = {"b.jpg": {"image/jpeg": "Yg=="}}
-    path = course / "source" / "ps1" / "problem1.ipynb"
-    nbformat.write(_notebook(*pasted), path)
-    folder = course / "lessons" / adopt(path).slug
-    for name, data in {"pasted_1.png": b"a", "pasted_2.jpg": b"b"}.items():
-        assert (folder / "files" / name).read_bytes() == data
-        assert f"See ![a]({name})." in [cell.source for cell in read_lesson(folder).cells]
 
 
 def test_a_course_that_keeps_lessons_elsewhere_is_told_before_anything_is_written(course: Path) -> None:

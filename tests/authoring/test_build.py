@@ -8,18 +8,19 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.utils import compute_checksum
 
 from nbproof.authoring.build import build, notebook_of
 from nbproof.authoring.derived_files import how_to_install
-from nbproof.authoring.headings import prose_of
+from nbproof.authoring.headings import amiss, prose_of
 from nbproof.authoring.lesson import Cell, Lesson, read_lesson
 from nbproof.authoring.release import check_release, leaks
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
-from nbproof.errors import LessonError, UsageError, Violation
+from nbproof.errors import LessonError, Violation
 from tests import ROOT
-from tests.authoring.tiny import Sketch, write_lesson
+from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 NOTEBOOK = "00_tiny/00_tiny.ipynb"
 
@@ -77,36 +78,11 @@ def test_cell_ids_follow_content_so_that_other_cells_may_come_and_go(course: Pat
 
 
 def test_run_all_goes_on_below_a_wrong_answer(course: Path) -> None:
-    """What a lesson shows with a learner's own tool, or with what that made, breaks if it is wrong; nothing else may fail."""
+    """What a lesson shows below an answer may break if that is wrong; tests, answers and setup fail aloud."""
     lesson = lesson_of(course)
-    shown = [
-        ("hook(2)", True),
-        ("pictures = [hook for _ in range(2)]", True),
-        ("def tried(hook):\n    return hook(2)", False),
-        ("1 + 1", False),
-        ("first, *others = [hook(2)]", True),
-        ("print(others)", True),
-        ("others = [1]", False),
-        ("print(others)", False),
-        ("hook = 3\nhook", False),
-        ("print(hook)", False),
-    ]
-    cells = [Cell(CellKind.SHOW, source, "here") for source, _ in shown]
-    notebook = notebook_of(replace(lesson, cells=(*cells, *lesson.cells, *cells)))
-    tagged = [cell.metadata.get("tags") == ["raises-exception"] for cell in notebook.cells]
-    count = len(shown)
-    assert tagged[-count:] == [wanted for _, wanted in shown]
-    assert not any(tagged[:-count]), "above the answer there is no tool; tests, answers and setup fail aloud"
-
-
-def test_a_course_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no lessons here"):
-        build(tmp_path)
-    write_lesson(tmp_path, "00_tiny", [Sketch()])
-    (tmp_path / "nbgrader_config.py").unlink()
-    with pytest.raises(UsageError, match="no course of nbgrader's here") as caught:
-        check_release(tmp_path, [lesson_of(tmp_path)])
-    assert caught.value.place == str(tmp_path)
+    show = Cell(CellKind.SHOW, "hook(2)", "here")
+    cells = notebook_of(replace(lesson, cells=(show, *lesson.cells, show))).cells
+    assert [cell.metadata.get("tags") == ["raises-exception"] for cell in cells] == [False] * (len(cells) - 1) + [True]
 
 
 def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: Path) -> None:
@@ -125,34 +101,21 @@ def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: 
     }
 
 
-def doctored(course: Path, change: str) -> None:
-    """Put something into the released notebook that must not be there."""
+def test_a_leak_is_named(course: Path) -> None:
     path = course / "release" / NOTEBOOK
     notebook = nbformat.read(path, as_version=4)
     answer, test = notebook.cells[-2:]
-    if change == "solution":
-        answer.source = answer.source.replace("pass  # TODO: your code", "answer.append(output)")
-    elif change == "hidden test":
-        test.source += '\ncheck("catch", OtherForward)'
-    else:
-        answer.outputs = [nbformat.v4.new_output("stream", text="seen")]
+    answer.source = answer.source.replace("pass  # TODO: your code", "answer.append(output)")
+    test.source += '\ncheck("catch", OtherForward)'
+    answer.outputs = [nbformat.v4.new_output("stream", text="seen")]
     nbformat.write(notebook, path)
-
-
-@pytest.mark.parametrize(
-    ("change", "fact"),
-    [
-        ("solution", "the release shows a private line: answer.append(output)"),
-        ("hidden test", 'the release shows a private line: check("catch", OtherForward)'),
-        ("output", "the release carries an output"),
-    ],
-)
-def test_a_leak_is_named(change: str, fact: str, course: Path) -> None:
-    doctored(course, change)
-    path = course / "release" / NOTEBOOK
-    assert list(leaks(lesson_of(course), path)) == [
-        Violation(fact, str(path), f"{course_command('build')}, then {course_command('check 00_tiny')}")
-    ]
+    found = list(leaks(lesson_of(course), path))
+    assert {one.fact for one in found} == {
+        "the release shows a private line: answer.append(output)",
+        'the release shows a private line: check("catch", OtherForward)',
+        "the release carries an output",
+    }
+    assert {one.place for one in found} == {str(path)}
 
 
 def test_where_the_course_is_missing_the_first_cell_says_what_to_run(
@@ -181,3 +144,56 @@ def test_the_build_of_one_lesson_sees_an_id_that_another_has(course: Path) -> No
     write_lesson(course, "01_other", [Sketch()])
     with pytest.raises(LessonError, match="the exercise id 'catch' is used in two lessons"):
         build(course, ["00_tiny"], say=lambda line: None)
+
+
+def _course(root: Path, written: str = WRITTEN) -> Path:
+    folder = write_lesson(root, "00_tiny", [Sketch()])
+    path = folder / "lesson.py"
+    path.write_text(path.read_text() + written)
+    return folder
+
+
+def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path) -> None:
+    lesson = read_lesson(_course(tmp_path))
+    assert [cell.grade_id for cell in lesson.written] == ["explain_twice"]
+    assert len(lesson.exercises) == 1
+    build(tmp_path, say=lambda line: None)
+    source, release = (
+        nbformat.read(tmp_path / step / NOTEBOOK, as_version=4).cells[-1] for step in ("source", "release")
+    )
+    assert source.cell_type == release.cell_type == "markdown"
+    assert source.metadata.nbgrader.points == 2 and source.metadata.nbgrader.solution and source.metadata.nbgrader.grade
+    assert "registered twice" in source.source
+    assert release.source == "Write your answer here, in two or three sentences."
+    assert release.metadata.nbgrader.checksum == compute_checksum(release)
+    assert list(amiss(lesson)) == list(leaks(lesson, tmp_path / "release" / NOTEBOOK)) == []
+
+    notebook = nbformat.read(tmp_path / "release" / NOTEBOOK, as_version=4)
+    notebook.cells[-1].source = "Write here.\n- 2 points: registered twice."
+    nbformat.write(notebook, tmp_path / "release" / NOTEBOOK)
+    (found,) = leaks(lesson, tmp_path / "release" / NOTEBOOK)
+    assert found.fact == "the release shows a private line: - 2 points: registered twice."
+
+
+REFUSED = {
+    "no solution": ("# ### BEGIN SOLUTION\n", "", "do not come by turns"),
+    "text for learners": ("# ### BEGIN SOLUTION\n", "# Write.\n# ### BEGIN SOLUTION\n", "more than its reference answer"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", REFUSED)
+def test_a_cell_that_nobody_could_mark_is_refused(broken: str, tmp_path: Path) -> None:
+    before, after, fact = REFUSED[broken]
+    assert before in WRITTEN
+    folder = _course(tmp_path, WRITTEN.replace(before, after, 1))
+    with pytest.raises(LessonError) as caught:
+        read_lesson(folder)
+    assert fact in caught.value.fact
+    name, _, line = caught.value.place.rpartition(":")
+    assert Path(name).read_text().splitlines()[int(line) - 1].startswith("# %% [markdown] nbgrader=")
+
+
+def test_a_mark_scheme_elsewhere_is_refused(tmp_path: Path) -> None:
+    answer = "x = 1\n### BEGIN SOLUTION\n### BEGIN MARK SCHEME\nx = 2\n### END MARK SCHEME\n### END SOLUTION\n"
+    with pytest.raises(LessonError, match="MARK SCHEME' stands in the wrong kind of cell"):
+        read_lesson(write_lesson(tmp_path, "00_tiny", [Sketch(answer=answer)]))

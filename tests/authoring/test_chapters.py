@@ -3,8 +3,11 @@ tests/browser/test_site.py."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,7 @@ from nbproof.authoring.site import make_site
 from nbproof.cells import private_lines
 from nbproof.cli.main import main
 from nbproof.errors import CourseError, LessonError, UsageError
-from tests import ROOT, the_lesson
+from tests import OLDER_CPUS, ROOT, SLUGS, the_lesson
 
 SLUG = "02_tensor_hooks"
 
@@ -134,3 +137,26 @@ def test_a_site_is_made_of_what_there_is(
     told = [line for line in lines if line.startswith("! ")]
     assert len(told) == 2 and "no such CPU" in told[0] and "04_apply" in told[1]
     assert "  next: mend it" in lines
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cpu", "slugs"),
+    [("AVX2", ["06_capstones"]), *(pytest.param(cpu, SLUGS, marks=pytest.mark.nightly) for cpu in OLDER_CPUS)],
+)
+def test_every_solved_lesson_runs_whole_on_older_cpus(
+    cpu: str, slugs: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in OLDER_CPUS[cpu].items():
+        monkeypatch.setenv(name, value)
+    shown = shown_by(ROOT, slugs, lambda one: None)
+    assert sorted(shown) == sorted(slugs)
+    assert [one.stopped for one in shown.values() if one.stopped] == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("cpu", OLDER_CPUS)
+def test_the_author_contract_holds_on_older_cpus(cpu: str) -> None:
+    command = [sys.executable, "-m", "course", "check"]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | OLDER_CPUS[cpu], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -116,62 +116,36 @@ BROKEN = [
     ),
 ]
 
-# Exercise, fact, and the candidate's cell where that is the place.
 FACTS = [
-    ("loses", "the reference solution loses marks in Call: answer[0] is tensor(", ""),
-    ("raises", "the reference solution raises: answer: NameError: name 'lost' is not defined", ""),
-    ("c_stderr", "the reference solution writes to stderr: a word from C", ""),
-    ("stub_earns", "the untouched stub earns marks in test_stub_earns", ""),
-    ("no_check", "the reference solution: a test cell calls no check, so it cannot fail", ""),
-    ("leaning_cell", "test_leaning_cell, run without the notebook: NameError: name 'add' is not defined, at add", ""),
-    (
-        "leaning_visible",
-        "test_leaning_visible without its hidden tests: Call: NameError: name 'SIZE' is not defined",
-        "",
-    ),
-    ("flawed", "test_flawed, run without the notebook: NameError: name 'add' is not defined", ""),
-    ("flawed", "test_flawed calls check('someone_else', ...)", ""),
-    ("flawed", "test_flawed: two checks are called Flawed", ""),
-    ("flawed", "test_flawed/Flawed names the hint 'no_such_hint', which does not exist", ""),
-    ("flawed", "test_flawed/Drawn: its truth differs from run to run", ""),
-    ("flawed", "test_flawed/Odd: its truth returns a set, which no answer can equal", ""),
-    ("candidates", "2 accepted answers, at least 4 are needed", ""),
-    ("candidates", "4 mutants, at least 6 are needed", ""),
-    ("unseen", "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped", ""),
-    ("unguarded", "test_unguarded has no hidden check, on which its marks could rest", ""),
-    ("guarded_by_the_same", "test_guarded_by_the_same/OtherForward: evidence put together of what learners have", ""),
-    (
-        "guarded_by_the_same",
-        "the hidden check test_guarded_by_the_same/OtherForward finds no mutant: nothing shows",
-        "",
-    ),
-    (
-        "candidates",
-        "accepted answer wrong loses marks in Call: answer[0] is None, wanted a tensor of shape (3,)",
-        "right.py: wrong",
-    ),
-    (
-        "candidates",
-        "accepted second_run: two seeds disagree, failing checks none and ['test_candidates/Call',",
-        "right.py: second_run",
-    ),
-    ("candidates", "the mutant right survives: none at all", "wrong.py: right"),
-    (
-        "candidates",
-        "the mutant other_hint gets the hint hook_never_ran, expected wrong_order (Call: answer has 0 items, wanted 1",
-        "wrong.py: other_hint",
-    ),
-    (
-        "candidates",
-        "the mutant unknown_hint expects the hint 'no_such_hint', which does not exist",
-        "wrong.py: unknown_hint",
-    ),
-    (
-        "candidates",
-        "the mutant half is not valid Python, and fails only for that: answer: SyntaxError",
-        "wrong.py: half",
-    ),
+    ("loses", "the reference solution loses marks in Call: answer[0] is tensor("),
+    ("raises", "the reference solution raises: answer: NameError: name 'lost' is not defined"),
+    ("c_stderr", "the reference solution writes to stderr: a word from C"),
+    ("stub_earns", "the untouched stub earns marks in test_stub_earns"),
+    ("no_check", "the reference solution: a test cell calls no check, so it cannot fail"),
+    ("leaning_cell", "test_leaning_cell, run without the notebook: NameError: name 'add' is not defined"),
+    ("leaning_visible", "test_leaning_visible without its hidden tests: Call: NameError: name 'SIZE' is not defined"),
+    ("flawed", "test_flawed, run without the notebook: NameError: name 'add' is not defined"),
+    ("flawed", "test_flawed calls check('someone_else', ...)"),
+    ("flawed", "test_flawed: two checks are called Flawed"),
+    ("flawed", "test_flawed/Flawed names the hint 'no_such_hint', which does not exist"),
+    ("flawed", "test_flawed/Drawn: its truth differs from run to run"),
+    ("flawed", "test_flawed/Odd: its truth returns a set, which no answer can equal"),
+    ("candidates", "2 accepted answers, at least 4 are needed"),
+    ("candidates", "4 mutants, at least 6 are needed"),
+    ("unseen", "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped"),
+    ("unguarded", "test_unguarded has no hidden check, on which its marks could rest"),
+    ("guarded_by_the_same", "test_guarded_by_the_same/OtherForward: evidence put together of what learners have"),
+    ("guarded_by_the_same", "the hidden check test_guarded_by_the_same/OtherForward finds no mutant: nothing shows"),
 ]
+OF_CANDIDATES = {
+    "right.py: wrong": "accepted answer wrong loses marks in Call: answer[0] is None, wanted a tensor of shape (3,)",
+    "right.py: second_run": "accepted second_run: two seeds disagree, failing checks none and ['test_candidates/Call',",
+    "wrong.py: right": "the mutant right survives: none at all",
+    "wrong.py: other_hint": "the mutant other_hint gets the hint hook_never_ran, expected wrong_order",
+    "wrong.py: unknown_hint": "the mutant unknown_hint expects the hint 'no_such_hint', which does not exist",
+    "wrong.py: half": "the mutant half is not valid Python, and fails only for that: answer: SyntaxError",
+}
+"""File and name -> fact, of the answers to the last of them."""
 
 
 @pytest.fixture(scope="module")
@@ -194,26 +168,30 @@ def test_a_sound_exercise_meets_the_contract(records: dict[str, Record]) -> None
     assert (record.accepted, record.killed, record.hinted, record.seen) == (4, 6, 6, 5)
 
 
-@pytest.mark.parametrize(("name", "fact", "candidate"), FACTS)
-def test_a_broken_exercise_is_refused_with_place_and_next_command(
-    name: str, fact: str, candidate: str, records: dict[str, Record], folder: Path
-) -> None:
+def told(records: dict[str, Record], name: str, fact: str) -> tuple[str, str]:
+    """The place of a fact: file, and its line."""
     (found,) = {one for one in records[name].violations if one.fact.startswith(f"{name}: {fact}")}
-    path, _, line = found.place.rpartition(":")
-    at_fault = Path(path).read_text().splitlines()[int(line) - 1]
-    if candidate:
-        file, answer = candidate.split(": ")
-        assert path == str(folder / "lessons" / "01_broken" / name / file)
-        assert at_fault == f"# %% {answer}"
-    else:
-        assert found.place == records[name].exercise.answer.place
-        assert f'"grade_id": "{name}"' in at_fault
     assert found.next_command.split("; then: ")[-1] == course_command(f"check {name}")
+    path, _, line = found.place.rpartition(":")
+    return Path(path).name, Path(path).read_text().splitlines()[int(line) - 1]
+
+
+@pytest.mark.parametrize(("name", "fact"), FACTS)
+def test_a_broken_exercise_is_refused_with_place_and_next_command(
+    name: str, fact: str, records: dict[str, Record]
+) -> None:
+    file, line = told(records, name, fact)
+    assert file == "lesson.py" and f'"grade_id": "{name}"' in line
+
+
+@pytest.mark.parametrize("candidate", OF_CANDIDATES)
+def test_a_candidate_at_fault_is_named_with_its_cell(candidate: str, records: dict[str, Record]) -> None:
+    assert told(records, "candidates", OF_CANDIDATES[candidate]) == tuple(candidate.replace(": ", "|# %% ").split("|"))
 
 
 def test_what_follows_from_a_flawed_check_is_not_told_beside_it(records: dict[str, Record]) -> None:
     assert [one.fact for one in records["leaning_cell"].violations] == [
-        "leaning_cell: test_leaning_cell, run without the notebook: NameError: name 'add' is not defined, at add"
+        "leaning_cell: test_leaning_cell, run without the notebook: NameError: name 'add' is not defined"
     ]
 
 
@@ -228,9 +206,3 @@ def test_an_answer_that_never_ends_and_one_that_dies_cost_nobody_else(tmp_path: 
     assert dies.fact == "cut: accepted answer dies: its trial was cut off: died"
     assert dies.next_command == course_command("check cut")
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
-
-
-def test_names_select_lessons_and_exercises(folder: Path) -> None:
-    assert [exercise.id for _, exercise in select(folder, ["catch"])] == ["catch"]
-    assert len(select(folder, ["01_broken"])) == len(BROKEN)
-    assert len(select(folder, [])) == len(BROKEN) + 1

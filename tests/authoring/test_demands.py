@@ -48,21 +48,18 @@ def test_a_statement_is_taken_apart_into_sentences_items_and_rows() -> None:
     assert list(sentences(STATEMENT)) == SENTENCES
 
 
-def stated(root: Path, statement: str, breaks: str = "", head: str = "", stub: str = "", checks: str = "") -> Lesson:
+def stated(root: Path, statement: str, breaks: str = "", head: str = "") -> Lesson:
     """A lesson whose exercise has this statement; ``breaks``: what its first mutant quotes."""
     first, *others = MUTANTS
     line, _, rest = MUTANTS[first].partition("\n")
     quoting = {first: "\n".join([line, *(f"# breaks: {one}" for one in filter(None, [breaks])), rest])}
     sketch = Sketch(mutants={**quoting, **{one: MUTANTS[one] for one in others}})
-    sketch.answer = sketch.answer.replace("def hook(", f"{stub}def hook(")
     folder = write_lesson(root, "00_tiny", [sketch])
-    lesson, wrong, tests = folder / "lesson.py", folder / "catch" / "wrong.py", folder / "catch" / "checks.py"
+    lesson, wrong = folder / "lesson.py", folder / "catch" / "wrong.py"
     prose = "".join(f"# {one}".rstrip() + "\n" for one in ["", *statement.splitlines()])
     effort = "easy · 5 min\n"
-    assert effort in lesson.read_text()
     lesson.write_text(lesson.read_text().replace(effort, effort + prose))
     wrong.write_text(head + wrong.read_text())
-    tests.write_text(checks + tests.read_text())
     return read_lesson(folder)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.secret_lines import Secrets, leaks_in, read_secrets, text_of, text_of_page
+from nbproof.authoring.secret_lines import Secrets, read_secrets, text_of, text_of_page
 from tests.conftest import course, registered_lesson, small_lesson  # noqa: F401
 
 LINE = "answer = [grad.clone() for grad in seen if grad is not None]"
@@ -29,16 +29,15 @@ def secrets() -> Secrets:
     ids=["plain", "spans and entities", "white space", "attribute"],
 )
 def test_a_line_is_found_whatever_stands_around_it(secrets: Secrets, page: str) -> None:
-    (leak,) = leaks_in("page.html", text_of_page(f"<html>\n{page}\n</html>"), secrets)
-    assert (leak.line, leak.origin) == (LINE, "source/02: catch")
+    assert secrets.found_in(text_of_page(f"<html>\n{page}\n</html>")) == [LINE]
 
 
 def test_what_is_no_leak(secrets: Secrets) -> None:
-    assert leaks_in("p", f"1: {LINE}", secrets, own=f"def f():\n    {LINE}\n") == [], "the learner wrote it themselves"
-    assert leaks_in("p", LINE[:-4], secrets) == []
-    assert leaks_in("p", "x = 1", secrets) == []
-    assert leaks_in("p", "it may return value * 2 as well", secrets) == [], "a short line within a sentence"
-    assert len(leaks_in("p", "   return value  * 2", secrets)) == 1
+    assert secrets.found_in(f"1: {LINE}", own=f"def f():\n    {LINE}\n") == [], "the learner wrote it themselves"
+    assert secrets.found_in(LINE[:-4]) == []
+    assert secrets.found_in("x = 1") == []
+    assert secrets.found_in("it may return value * 2 as well") == [], "a short line within a sentence"
+    assert len(secrets.found_in("   return value  * 2")) == 1
 
 
 def test_secret_lines_are_taken_out_of_what_a_learner_printed(secrets: Secrets) -> None:
@@ -64,4 +63,4 @@ def test_what_is_secret_in_a_course(course: Path) -> None:  # noqa: F811
 )
 def test_a_line_anywhere_in_a_notebook_is_found(secrets: Secrets, cell: dict[str, object]) -> None:
     data = json.dumps({"cells": [{"source": "sound"}, cell]}).encode()
-    assert [leak.line for leak in leaks_in("a", text_of("a.ipynb", data), secrets)] == [LINE]
+    assert secrets.found_in(text_of("a.ipynb", data)) == [LINE]

@@ -19,7 +19,7 @@ import pytest
 import torch
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.secret_lines import Secrets, leaks_in, read_secrets, text_of_page
+from nbproof.authoring.secret_lines import Secrets, read_secrets, text_of_page
 from nbproof.authoring.simulate import as_handed_in
 from nbproof.cli.main import main
 from nbproof.errors import UsageError
@@ -36,10 +36,9 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench, Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
-from nbproof.testing.warm import shared_pool
 from tests import SLUGS, some_by_day, the_lesson
 from tests.feedback.page_rules import what_runs
-from tests.warm import limited
+from tests.warm import limited, shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
 WRONG = "def first(x):\n    print('so far')\n    return x.tolist() and x"
@@ -197,16 +196,13 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
             feedback_page(Addressee(verdict, Mark(verdict), Secrets([])), "digest", 0.0),
             "\n".join(answers.values()),
         )
-        assert leaks_in("page", text_of_page(page), secrets, own) == []
+        assert secrets.found_in(text_of_page(page), own) == []
         assert what_runs(page) == []
         assert len(page) < 400_000
         pictures += page.count("<img ")
         # The same search finds a line that stands in the page: it looks at what it should.
         private = [line for line, origin in secrets.origins.items() if lesson.slug in origin and line not in own]
-        assert any(
-            [leak.line for leak in leaks_in("page", text_of_page(_with_line(page, line)), secrets, own)] == [line]
-            for line in private
-        )
+        assert any(secrets.found_in(text_of_page(_with_line(page, line)), own) == [line] for line in private)
     assert pictures, "wrong answers are shown beside what was wanted"
 
 

@@ -16,8 +16,8 @@ from nbproof.run.references import REFERENCE, ReferencesFail
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
-from nbproof.testing.warm import Mark, shared_pool
 from nbproof.values.results import Cause, Reason, Status
+from tests.warm import Mark, shared_pool
 
 FULL = sum(POINTS.values())
 OTHER = "02_other"

@@ -29,7 +29,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineLost
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
-from nbproof.testing.warm import Mark, shared_pool
+from tests.warm import Mark, shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
 FULL = sum(POINTS.values())

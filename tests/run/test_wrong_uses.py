@@ -23,7 +23,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, RIGHT
-from nbproof.testing.warm import Mark, shared_pool
+from tests.warm import Mark, shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
 
