@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.hand_in import HandIn
 from nbproof.marking.marker import Marker
 from nbproof.marking.results import Verdict
+from nbproof.recover.notebook_bytes import HandIn
 from nbproof.run.pool import Pool, PoolMaker
 from nbproof.sandbox.engine import Engine
 
