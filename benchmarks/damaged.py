@@ -24,7 +24,7 @@ import nbformat
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import text_of
-from nbproof.cli.live import watching
+from nbproof.cli.grade_command import watching
 from nbproof.gradebook.marks import Mark
 from nbproof.marking.results import UNCERTAIN
 from nbproof.run.batch import grade_class

@@ -12,7 +12,7 @@ A :class:`Violation` says the same of a broken clause of the author contract: th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 __all__ = ["CourseError", "HintError", "LessonError", "UsageError", "Violation"]
 
@@ -58,5 +58,3 @@ class Violation:
     fact: str
     place: str
     next_command: str
-    lesson: str = field(default="", compare=False)
-    """The slug of the lesson that it concerns as a whole; empty if it concerns one exercise, or the course."""

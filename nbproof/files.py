@@ -8,9 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from nbproof.errors import UsageError
-
-__all__ = ["digest_of", "refuse_unwritable", "replace_file", "written_whole"]
+__all__ = ["digest_of", "replace_file", "written_whole"]
 
 
 def digest_of(*parts: bytes) -> str:
@@ -41,12 +39,3 @@ def replace_file(path: Path, data: bytes | str) -> None:
     """Write a file whole or not at all; text as UTF-8, half surrogate pairs escaped. Raises OSError."""
     with written_whole(path) as fresh:
         fresh.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))
-
-
-def refuse_unwritable(target: str) -> None:
-    """Raise UsageError if there is no place for the file: better before grading than after."""
-    path = Path(target).absolute()
-    if target != "-" and (path.is_dir() or not path.parent.is_dir()):
-        raise UsageError(
-            "no file can be written there", str(path), "--json FILE, in a folder that is there, or --json -"
-        )

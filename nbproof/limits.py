@@ -5,6 +5,8 @@ A lesson that needs more, or less, has limits of its own: ``c.GradingLimits.of_l
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from traitlets import Dict, Float, Int, TraitError
 from traitlets.config import Config, Configurable
 
@@ -36,16 +38,23 @@ class GradingLimits(Configurable):  # type: ignore[misc]
     of_lesson = Dict(help="lesson -> limits of its own; what is not named there is as for all").tag(config=True)
 
     @classmethod
-    def read(cls, config: Config) -> GradingLimits:
-        """The limits of a course. Raises UsageError if a value is none."""
+    def read(cls, config: Config, lessons: Collection[str]) -> GradingLimits:
+        """The limits of a course with these lessons. Raises UsageError if a value is none, or one is for another lesson."""
         try:
-            return cls(config=config)
+            limits = cls(config=config)
         except TraitError as error:
             raise UsageError(
                 f"the grading limits cannot be used: {error}",
                 "c.GradingLimits in nbgrader_config.py",
                 "correct that line; the limits and their defaults: docs/engine.md, 'Limits'",
             ) from None
+        for name in limits.of_lesson.keys() - {*lessons, *map(assignment_of, lessons)}:
+            raise UsageError(
+                f"there are limits for {name}, which is no lesson here",
+                "c.GradingLimits.of_lesson in nbgrader_config.py",
+                f"choose from: {', '.join(lessons)}",
+            )
+        return limits
 
     def for_lesson(self, lesson: str) -> GradingLimits:
         """What holds for a lesson. Raises UsageError if its own limits are none."""

@@ -47,7 +47,7 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _collect(arguments: argparse.Namespace) -> int:
-    from nbproof.run.lock import only_run
+    from nbproof.run.journal import only_run
     from nbproof.terminal import progress
     from nbproof_lms import collect
     from nbproof_lms.collected_table import print_collected

@@ -22,8 +22,7 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import lessons_with_source
-from nbproof.run.journal import RunState
-from nbproof.run.lock import only_run
+from nbproof.run.journal import RunState, only_run
 from nbproof.text import in_utc, printable
 
 __all__ = ["change_due_dates", "lines_of_due_dates", "read_due"]

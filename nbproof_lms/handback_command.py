@@ -13,8 +13,7 @@ from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.gradebook.marks import ClassResults
 from nbproof.places import places
 from nbproof.report.records import read_class
-from nbproof.run.journal import problems_of
-from nbproof.run.lock import only_run
+from nbproof.run.journal import only_run, problems_of
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable, some_of
 from nbproof_lms.attendance import known_of

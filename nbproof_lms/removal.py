@@ -11,7 +11,7 @@ from pathlib import Path
 from nbproof.errors import CourseError
 from nbproof.gradebook.reader import opened_gradebook
 from nbproof.places import places
-from nbproof.run.journal import RunState, forget_problems
+from nbproof.run.journal import forget_problems
 from nbproof_lms.handback import is_in_parcels
 from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, strike_off
@@ -47,7 +47,6 @@ def remove(root: Path, learners: Collection[str]) -> None:
             shutil.rmtree(root / "handback")
         _out_of_lists(root, gone)
         forget_problems(root, gone)
-        _out_of_state(root, gone)
         # Late, so that the same command finds them again after a cut.
         strike_off(root, gone)
     except OSError as error:
@@ -83,12 +82,3 @@ def _out_of_lists(root: Path, gone: set[str]) -> None:
 def _nobodys(line: Line) -> Line:
     """What a list says of a removed learner's file. Beside its file the name stays: it is what the upload calls it."""
     return replace(line, learner="", lesson="", status="removed", why="", account="", beside="")
-
-
-def _out_of_state(root: Path, gone: set[str]) -> None:
-    """What runs remember of submissions."""
-    if (root / ".course" / "run.json").is_file():
-        state = RunState(root)
-        state.penalties = {key: told for key, told in state.penalties.items() if key.rpartition("/")[2] not in gone}
-        state.forced = {key for key in state.forced if key.rpartition("/")[2] not in gone}
-        state.save()

@@ -15,7 +15,7 @@ from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.key import Key
 from nbproof.run.intake import lessons_with_source, take_in
-from nbproof.run.lock import only_run
+from nbproof.run.journal import only_run
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of

@@ -13,10 +13,10 @@ from nbgrader.apps import NbGraderAPI
 from nbproof.gradebook.writer import Writer
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.hand_in import HandIn
 from nbproof.marking.marker import Marker
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
+from nbproof.recover.notebook_bytes import HandIn
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.journal import RunState

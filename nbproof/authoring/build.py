@@ -124,7 +124,7 @@ def derive(
 
     Raises LessonError for a lesson of which nbgrader makes no release.
     """
-    limits = GradingLimits.read(course_config(root))
+    limits = GradingLimits.read(course_config(root), [path.parent.name for path in root.glob("lessons/*/lesson.py")])
     stand_where_lessons_go(root)
     changed = []
     two_lines = the_course().lies_in(root)

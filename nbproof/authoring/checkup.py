@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.authoring.contract import Record, check_contract, select
@@ -34,11 +34,6 @@ class Checkup:
     def violations(self) -> list[Violation]:
         """All of them."""
         return [*(violation for record in self.records for violation in record.violations), *self.others]
-
-    @property
-    def broken_lessons(self) -> frozenset[str]:
-        """The slugs of lessons that are broken beyond single exercises."""
-        return frozenset(violation.lesson for violation in self.others if violation.lesson)
 
 
 def check_up(
@@ -70,7 +65,7 @@ def check_up(
     records = check_contract(pairs, step, told=looked_at)
     others = check_release(root, lessons)
     for lesson in lessons:
-        others += [replace(violation, lesson=lesson.slug) for violation in check_hints([lesson])]
+        others += check_hints([lesson])
     of = [len(record.exercise.candidates) for record in records]
     what = (
         f"{counted(len(records), 'exercise')} with {sum(of)} candidates; prose, hints and derived notebooks of "

@@ -99,7 +99,6 @@ def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
             exercise.answer.place,
             f"write below a mutant's first line in {exercise.id}/wrong.py '# breaks: <a piece of it>', or, at the head of the "
             "file, '# nothing to break: <a piece of it>'; a demand that no check asks is to be asked, or to go",
-            lesson.slug,
         )
     text = " ".join(" ".join(sentences(statement_of(lesson, exercise))).split())
     said = [(quote, mutant.place) for mutant in exercise.mutants for quote in mutant.breaks]
@@ -109,7 +108,6 @@ def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
                 f"{exercise.id}: the statement does not say {quote!r}",
                 place,
                 "quote it word for word, in one line, without the marks of a list",
-                lesson.slug,
             )
 
 
@@ -138,5 +136,4 @@ def over_budget(lesson: Lesson, exercise: Exercise, budget: Mapping[str, Any]) -
                 f"{exercise.id}: {number} {said}, at most {most} are allowed",
                 exercise.answer.place,
                 _CURES[what],
-                lesson.slug,
             )

@@ -18,10 +18,12 @@ from collections.abc import Iterator, Sequence
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
 from nbproof.cells import CellKind
 from nbproof.errors import Violation
-from nbproof.marking.manual_answers import HEADER
 from nbproof.text import counted
 
 __all__ = ["SUM", "amiss", "minutes_of", "prose_of", "statement_of"]
+
+_HEADER = re.compile(r"^### In your own words: (?P<title>.+)$", re.MULTILINE)
+"""How the prose in front of a written answer begins."""
 
 SUM = "<!-- time and points -->"
 """In the prose: stands for the lesson's minutes, number of exercises and questions, and points."""
@@ -89,7 +91,7 @@ def _effort_above(above: Cell, written: Cell) -> re.Match[str] | None:
     """The line of minutes of a question, if the cell above a written answer asks one."""
     if written.kind is not CellKind.WRITTEN or above.kind is not CellKind.PROSE:
         return None
-    headers = list(HEADER.finditer(above.source))
+    headers = list(_HEADER.finditer(above.source))
     found = _EFFORT.match(above.source, headers[-1].end()) if headers else None
     return found if found is not None and above.source[found.end() :].strip() else None
 
@@ -159,7 +161,6 @@ def amiss(lesson: Lesson) -> Iterator[Violation]:
                 f"{exercise.id}: no heading above its TODO cell says its title, difficulty and minutes",
                 exercise.answer.place,
                 "write above it '### Exercise: <title>', and below that 'easy · 5 min' (or medium, or hard)",
-                lesson.slug,
             )
     for above, written in itertools.pairwise(lesson.cells):
         if written.kind is CellKind.WRITTEN and _effort_above(above, written) is None:
@@ -167,5 +168,4 @@ def amiss(lesson: Lesson) -> Iterator[Violation]:
                 f"{written.grade_id}: nothing right above it asks for it",
                 written.place,
                 "begin the text above with '### In your own words: <title>' and '5 min', and ask",
-                lesson.slug,
             )

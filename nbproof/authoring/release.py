@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -32,15 +31,14 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
         try:
             derive(root, lessons, scratch, lambda line: None)
         except LessonError as error:
-            slug = Path(error.place).parent.name
-            return [Violation(error.fact, error.place, error.next_command, slug)]
+            return [Violation(error.fact, error.place, error.next_command)]
         for lesson in lessons:
             mine = [*_stale(root, lesson, scratch), *_extras(root, lesson)]
             release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
             if release.exists():
                 mine += leaks(lesson, release)
             mine += amiss(lesson)
-            found += [replace(violation, lesson=lesson.slug) for violation in mine]
+            found += mine
     return found
 
 

@@ -1,20 +1,27 @@
-"""A class in the terminal: scores, what a person must look at, totals, where everything lies."""
+"""A class in the terminal, and as JSON (``grade --json``, told in ``docs/grade_json.md``): scores, what a person must look at,
+totals, where everything lies.
+"""
 
 from __future__ import annotations
 
-import statistics
+import json
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from nbproof.command import course_command, formgrader_place
-from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignment
+from nbproof.errors import CourseError
+from nbproof.files import replace_file
+from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignment, exercise_row, submission_row
+from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import STATUSES, UNCERTAIN
@@ -27,16 +34,20 @@ if TYPE_CHECKING:
     from nbproof_lms import Collected
 
 __all__ = [
-    "MANY",
+    "GO_ON",
+    "SCHEMA",
     "Told",
+    "class_as_json",
+    "error_as_json",
     "failed_page_lines",
     "is_incomplete",
     "print_class",
     "print_problems",
     "summary_line",
+    "write_json",
 ]
 
-MANY = 40
+_MANY = 40
 """Learners from which on a table of everybody helps nobody."""
 
 
@@ -67,31 +78,18 @@ def is_incomplete(told: Told) -> bool:
 
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
-    """All scores, of many learners a line a lesson; then what could not be graded and why; then totals and places."""
+    """All scores, of many learners if ``everybody`` is asked for; what could not be graded and why; totals and places."""
     learners = sorted({one.learner for one in told.graded.marks.values()})
-    if len(learners) <= MANY or everybody:
+    if len(learners) <= _MANY or everybody:
         console.print(_table_of(told.graded, learners))
     else:
-        for line in _in_short(told.graded):
-            say(console, line)
-        say(console, f"--all prints all {len(learners)} learners")
+        say(console, f"{len(learners)} learners: --all prints the scores of all, the report sums them up")
     print_problems(console, told)
     for line in (*_totals(told), *_to_look_at_again(told)):
         say(console, line)
     say(console, summary_line(told))
     say(console, f"gradebook: {told.graded.gradebook}")
     say(console, f"report:    {course_command('report', told.root)}")
-
-
-def _in_short(results: ClassResults) -> Iterator[str]:
-    """A line for each lesson."""
-    marks = by_assignment(results.marks).values()
-    for lesson in sorted({one.lesson for one in marks}):
-        graded = [one for one in marks if one.lesson == lesson and not one.problem]
-        if graded:
-            median = statistics.median(one.score for one in graded)
-            most = max(one.max_score for one in graded)
-            yield f"{lesson}: {counted(len(graded), 'learner')} graded, median {median:g} of {most:g}"
 
 
 def _totals(told: Told) -> Iterator[str]:
@@ -183,3 +181,84 @@ def _shown(mark: Mark | None) -> str:
         return "[red]![/]"
     signs = "(l)" * mark.is_late + "(r)" * mark.is_mended
     return f"{signs} {mark.score:g}".strip()
+
+
+# The same as JSON: everything that a script needs.
+
+GO_ON = "run the same command again to go on"
+"""What to do after an interruption."""
+SCHEMA = 3
+"""Rises when a field is renamed, taken away or means something else; not when one is added."""
+
+
+def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
+    """The JSON of a run that came to its end."""
+    graded = told.graded
+    return {
+        **_head(exit_code, told.seconds),
+        "seed": graded.seed if graded.graded else None,
+        "gradebook": graded.gradebook,
+        "feedback": str(told.feedback.resolve()) if told.feedback else None,
+        "regraded_because": list(graded.reasons),
+        "plain_tests": graded.plain_tests,
+        "totals": _json_totals(list(graded.marks.values())),
+        "submissions": _submissions(graded.marks.values()),
+        "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items()},
+        "nothing_gradable": [asdict(one) for one in told.attendance.useless],
+        "undecided": [asdict(one) for one in told.attendance.undecided],
+        "passed_over": list(graded.notes),
+        "feedback_not_written": [list(page) for page in told.failed_pages],
+        "collected": told.collected.as_dict() if told.collected else None,
+    }
+
+
+def error_as_json(error: CourseError | None, *, seconds: float) -> dict[str, Any]:
+    """The JSON of a run that did not come to its end; ``error`` is None if it was interrupted."""
+    told = error or CourseError("interrupted", "", GO_ON)
+    fact = {"fact": told.fact, "place": told.place, "next": told.next_command}
+    code = EXIT_CODE if error is None else error.exit_code
+    return {**_head(code, seconds), "error": fact, "submissions": []}
+
+
+def _head(exit_code: int, seconds: float) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "command": "grade",
+        "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+        "exit_code": exit_code,
+        "seconds": round(seconds, 3),
+        "error": None,
+    }
+
+
+def _json_totals(marks: list[Mark]) -> dict[str, Any]:
+    how = Counter(mark.how for mark in marks)
+    statuses = Counter(one.status for mark in marks for one in mark.verdict.exercises)
+    return {
+        "submissions": len(marks),
+        "graded": how["graded"],
+        "unchanged": how["unchanged"],
+        "not_graded": how["not graded"],
+        "recovered": sum(mark.is_mended for mark in marks),
+        "with_lost_answers": sum(bool(mark.missing) for mark in marks),
+        "late": sum(mark.is_late for mark in marks),
+        "waiting_for_marks": sum(mark.waiting for mark in marks),
+        "exercises": {status: statuses[status] for status in STATUSES},
+    }
+
+
+def _submissions(marks: Iterable[Mark]) -> list[dict[str, Any]]:
+    return [
+        {**submission_row(mark), "exercises": [exercise_row(one) for one in mark.verdict.exercises]} for mark in marks
+    ]
+
+
+def write_json(target: str, told: dict[str, Any]) -> None:
+    """Write it to a file, whole or not at all, or to standard output if ``target`` is ``-``. Raises OSError."""
+    # Names may hold halves of surrogate pairs, which no file does: they are escaped.
+    text = json.dumps(told, indent=1) + "\n"
+    if target == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        replace_file(Path(target), text.encode())

@@ -1,13 +1,12 @@
-"""The author contract in the terminal: a row an exercise, what is broken, what was looked at."""
+"""The author contract in the terminal: a line an exercise as soon as it is done, what is broken, and what it all adds up to."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from nbproof.authoring.checkup import Checkup
 from nbproof.authoring.contract import Record
@@ -28,9 +27,9 @@ class Found:
         """A line for one exercise, and every violation with place and next command."""
         self._done += 1
         console = console_for_output()
+        mutants = f"{record.killed} of {counted(len(record.exercise.mutants), 'mutant')} killed"
         broken = counted(len(record.violations), "violation")
-        tried = counted(len(record.exercise.candidates), "candidate")
-        say(console, f"[{self._done}/{of}] {record.exercise.id}: {tried}, {record.seconds:.1f} s: {broken}")
+        say(console, f"[{self._done}/{of}] {record.exercise.id}: {mutants}, {record.seconds:.1f} s: {broken}")
         _print(console, record.violations)
         sys.stdout.flush()
 
@@ -43,33 +42,11 @@ def _print(console: Console, violations: Iterable[Violation]) -> None:
 
 
 def print_contract(checkup: Checkup) -> None:
-    """A row an exercise, then what is broken beyond single exercises, then what was looked at, and the totals."""
+    """What is broken beyond single exercises, what was looked at, and the totals."""
     console = console_for_output()
-    table = Table("lesson", "exercise", title="author contract")
-    for name in ("points", "accepted", "mutants killed", "by visible checks", "hinted", "demands", "seconds"):
-        table.add_column(name, justify="right")
-    table.add_column("")
-    for record in checkup.records:
-        table.add_row(*_cells(record), _state(record, checkup))
-    console.print(table)
     _print(console, checkup.others)
     say(console, f"looked at: {checkup.looked_at}")
     console.print(_totals(checkup), highlight=False)
-
-
-def _cells(record: Record) -> tuple[str, ...]:
-    exercise, mutants = record.exercise, len(record.exercise.mutants)
-    return (
-        exercise.lesson,
-        exercise.id,
-        f"{exercise.points:g}",
-        f"{record.accepted}/{len(exercise.accepted)}",
-        f"{record.killed}/{mutants}",
-        f"{record.seen / max(mutants, 1):.0%}" if not exercise.plain else "-",
-        f"{record.named}/{mutants}",
-        f"{len(record.demands.broken)}/{record.demands.count}",
-        f"{record.seconds:.1f}",
-    )
 
 
 def _totals(checkup: Checkup) -> str:
@@ -93,20 +70,3 @@ def _totals(checkup: Checkup) -> str:
         f"{checkup.seconds:.1f} s",
     )
     return ", ".join(parts)
-
-
-def _guarded(records: Sequence[Record]) -> str:
-    """How many test cells have a hidden check that what learners have does not answer, and which points are exempt."""
-    cells = sum(len(record.exercise.tests) for record in records)
-    points = sum(record.exercise.points for record in records)
-    exempt = sum(record.exempt for record in records)
-    told = f"{sum(record.guarded for record in records)} of {counted(cells, 'test cell')} with a hidden check that"
-    told += " nothing learners have answers"
-    return f"{told} ({exempt:g} of {points:g} points exempt)" if exempt else told
-
-
-def _state(record: Record, checkup: Checkup) -> str:
-    """Whether the contract holds for an exercise: its own part, and that of its lesson, which learners get as a whole."""
-    if record.violations:
-        return "[red]broken[/]"
-    return "[red]lesson broken[/]" if record.exercise.lesson in checkup.broken_lessons else "[green]holds[/]"

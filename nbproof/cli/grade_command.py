@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from nbproof.cli.class_json import GO_ON, class_as_json, error_as_json, write_json
 from nbproof.cli.class_table import (
+    GO_ON,
     Told,
+    class_as_json,
+    error_as_json,
     failed_page_lines,
     is_incomplete,
     print_class,
     print_problems,
     summary_line,
+    write_json,
 )
 from nbproof.cli.head_start import graded_is_the_demo
-from nbproof.cli.live import watching
 from nbproof.command import course_command
-from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError
-from nbproof.files import refuse_unwritable
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
-from nbproof.key import assignment_of
+from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
-from nbproof.run.lock import only_run
-from nbproof.run.watch import Watch
+from nbproof.run.journal import Watch, only_run
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from nbproof.sandbox.launch import Launched
     from nbproof_lms import Collected
 
-__all__ = ["grade"]
+__all__ = ["grade", "watching"]
 
 
 def grade(request: Namespace, launched: Launched | None = None) -> int:
@@ -57,14 +57,12 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
     Raises CourseError if nothing, or not all, could be tried.
     """
     start = time.perf_counter()
-    if request.json:
-        refuse_unwritable(request.json)
     desk = _Desk(request, launched)
     try:
         told = desk.run(start)
     except (CourseError, KeyboardInterrupt) as ended:
         error = ended if isinstance(ended, CourseError) else None
-        _write(request, error_as_json(error, desk.counting.marks, seconds=time.perf_counter() - start))
+        _write(request, error_as_json(error, seconds=time.perf_counter() - start))
         if error is not None:
             raise
         done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
@@ -143,7 +141,6 @@ class _Desk:
             collected = self._collect()
             intake = self._intake(lessons, known)
             graded = self._graded(select(intake, request.only), lessons, chosen.level)
-            self.counting.stopped(graded.marks.values())  # should anything end it from here on
             attendance, notes = Attendance(), tuple(_unfit(graded))
             if not request.only:
                 attendance = attend(root, people_of(root), {one.key for one in intake.submissions}, lessons)
@@ -242,27 +239,11 @@ class _Desk:
 
 
 def _first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
-    """What the first run over somebody's nbgrader course says: what was found, what is taken for granted, what could be told.
-
-    Nothing if the course has a ``course.toml``, or was graded before.
-    """
-    if (root / ".course" / "run.json").exists() or list(the_course().folder.glob("course.toml")):
+    """What is taken for granted where nobody has the instructor's version of a lesson."""
+    released = [one for one in lessons if places(root).is_released_only(one)]
+    if not released:
         return []
-    here = places(root)
-    released = [one for one in lessons if here.is_released_only(one)]
-    home = here.base("source" if len(released) < len(lessons) else "release")
-    assignments = {assignment_of(one) for one in lessons}
-    learners = counted(len(here.learners()), "learner")
-    taken = "cells run as Python; the limits of docs/engine.md, and those of nbgrader_config.py"
-    if released:
-        taken += f"; no instructor's version of {', '.join(released)}: graded by the release, which has no hidden tests"
-    return [
-        f"found:     {counted(len(assignments), 'assignment')} with {counted(len(lessons), 'notebook')} in {home}, {learners} "
-        f"in {here.base('submitted')}",
-        f"taken for granted: {taken}",
-        "a course.toml beside them is not needed; it could say what the course is called (says) and which modules to import "
-        "beforehand (warm): docs/instructors.md",
-    ]
+    return [f"no instructor's version of {', '.join(released)}: graded by the release, which has no hidden tests"]
 
 
 def _unfit(graded: GradedClass) -> list[str]:
@@ -275,3 +256,51 @@ def _unfit(graded: GradedClass) -> list[str]:
         f"mend that, or: {course_command(f'grade {name} --anyway')}"
         for name, why in graded.unfit.items()
     ]
+
+
+EVERY = 10.0
+"""Seconds between two lines in a pipe."""
+
+
+class _Telling(Watch):
+    """In a terminal by a bar, whose ``step`` it takes; in a pipe or a log by a line now and then."""
+
+    def __init__(self, step: Callable[[int, int, str], None] | None = None) -> None:
+        self._step, self._said = step, time.monotonic()
+
+    def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
+        super().planned(total, kept, reasons)
+        _tell(*reasons)
+        if total and self._step is None:
+            _tell(f"grading {counted(total, 'submission')}; {kept} need no grading")
+
+    def started(self, name: str) -> None:
+        if self._step is not None:
+            self._step(self.done, self.total, name)
+
+    def marked(self, name: str, verdict: Verdict) -> None:
+        super().marked(name, verdict)
+        if self._step is not None:
+            self._step(self.done, self.total, name)
+        elif time.monotonic() - self._said >= EVERY:
+            self._said = time.monotonic()
+            _tell(f"graded {self.done} of {self.total}")
+
+
+def _tell(*lines: str) -> None:
+    # Whoever reads the other end may have gone; the run goes on.
+    with contextlib.suppress(OSError, ValueError):
+        for line in lines:
+            print(line, file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def watching(quiet: bool = False) -> Iterator[Watch]:
+    """What tells how far a run is, as long as this block lasts."""
+    if quiet:
+        yield Watch()
+    elif not Console(stderr=True).is_terminal:
+        yield _Telling()
+    else:
+        with progress("grading") as step:
+            yield _Telling(step)

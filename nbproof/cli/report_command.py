@@ -14,8 +14,6 @@ from nbproof.files import replace_file
 from nbproof.text import counted, printable
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from nbproof.gradebook.marks import ClassResults
     from nbproof_lms.grade_files import GradeFile
 
@@ -81,7 +79,6 @@ def _print_report(results: ClassResults, needy: Sequence[Mapping[str, Any]], pag
     from nbproof.terminal import console_for_output, say
 
     console = console_for_output()
-    console.print(_lesson_table(results))
     called = {person.id: person.called for person in results.people}
     first = [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy if row["first"]]
     lines = (
@@ -104,26 +101,6 @@ def _silent(results: ClassResults) -> Iterator[str]:
         silent = [person.called for person in results.people if (person.id, lesson.slug) not in results.marks]
         if silent:
             yield f"nothing handed in: {lesson.slug}: {some(silent)}"
-
-
-def _lesson_table(results: ClassResults) -> Table:
-    """A row a lesson: who handed in, and what they have."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    from nbproof.report.statistics import lesson_row
-
-    table = Table(title=f"scores of {counted(len(results.people), 'learner')}")
-    table.add_column("lesson", no_wrap=True)
-    for name in ("of", "graded", "missing", "not graded", "to mark", "lowest", "median", "mean", "highest"):
-        table.add_column(name, justify="right")
-    for lesson in results.lessons:
-        row = lesson_row(results, lesson)
-        counts = (row["graded"], len(row["missing"]), row["not_graded"], row["to_mark"])
-        figures = (row[name] for name in ("lowest", "median", "mean", "highest"))
-        told = ("-" if figure is None else f"{figure:.4g}" for figure in figures)
-        table.add_row(escape(lesson.slug), f"{lesson.max_score:g}", *map(str, counts), *told)
-    return table
 
 
 def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], out: IO[str]) -> bool:

@@ -18,11 +18,10 @@ from nbproof.errors import UsageError
 from nbproof.key import Key
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, read_blueprint
-from nbproof.marking.hand_in import read_hand_in
 from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
-from nbproof.recover.notebook_bytes import cells_in
+from nbproof.recover.notebook_bytes import cells_in, read_hand_in
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.terminal import console_for_output, say
@@ -41,7 +40,7 @@ def check_notebook(
     if isolation is not Isolation.NONE:
         refuse_if_exposed(root)
     config = course_config(root)
-    limits = GradingLimits.read(config)
+    limits = GradingLimits.read(config, lessons)
     blueprints = {name: read_blueprint(places(root).source(name), config, name) for name in lessons}
     try:
         hand_in = read_hand_in(Key("you", ""), file, limits)
@@ -68,12 +67,10 @@ def _unchecked(file: Path, why: str) -> UsageError:
 
 
 def _lesson_of(file: Path, ids: Collection[str], blueprints: Mapping[str, Blueprint]) -> str:
-    """The lesson that a notebook belongs to, by its cells' ids, and by its name if it has none of ours."""
+    """The lesson that a notebook belongs to, by its cells' ids."""
     best = max(blueprints, key=lambda name: len(blueprints[name].stubs.keys() & ids))
     if blueprints[best].stubs.keys() & ids:
         return best
-    if file.stem in blueprints:
-        return file.stem
     raise UsageError(
         "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
         str(file),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.authoring.secret_lines import Secrets
+from nbproof.cells import ITS_TESTS, is_made_up
 from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
@@ -20,7 +21,6 @@ from nbproof.display.words import words
 from nbproof.feedback.own_code import Made, harmless, made_in, own_line, shortened, visible
 from nbproof.gradebook.marks import Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
-from nbproof.marking.titles import ITS_TESTS, is_made_up
 from nbproof.values.results import Cause, Finding, Outcome, Status
 
 __all__ = ["Addressee", "Card", "ExerciseCard", "cards_of", "drawn"]

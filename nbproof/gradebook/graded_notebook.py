@@ -27,17 +27,16 @@ from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
 from nbproof.display.words import words
 from nbproof.files import replace_file
-from nbproof.marking.blueprint import Blueprint, fill_in, read_file
-from nbproof.marking.manual_answers import is_blank, shown
+from nbproof.marking.blueprint import Blueprint, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import Verdict
 from nbproof.places import places
-from nbproof.recover.answers import Answers
-from nbproof.recover.notebook_bytes import Damaged
-from nbproof.recover.own_cells import to_be_shown
+from nbproof.recover.answers import Answers, to_be_shown
+from nbproof.recover.notebook_bytes import Damaged, read_file
+from nbproof.text import code_parts
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
-__all__ = ["graded_notebook", "hand_on", "time_in"]
+__all__ = ["graded_notebook", "hand_on", "shown_as_text", "time_in"]
 
 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
@@ -53,7 +52,7 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
     for number, cell in enumerate(notebook.cells, 1):
         name = name_of(cell)
         if name in blueprint.texts and name not in blank:
-            cell["source"] = shown(cell["source"])
+            cell["source"] = shown_as_text(cell["source"])
         elif name in blueprint.stubs:
             run = verdict.runs.get(name)
             cell["outputs"] = [nbformat.from_dict(output) for output in run.outputs] if run else []
@@ -94,6 +93,42 @@ def _outputs(exercise: Outcome, part: str) -> list[dict[str, object]]:
 
 def _shown(panel: str, plain: str) -> dict[str, object]:
     return {"output_type": "display_data", "data": {"text/html": panel, "text/plain": plain}, "metadata": {}}
+
+
+_LONGEST = 20_000
+"""Characters of an answer that a page shows."""
+_PICTURE = re.compile(r"\(attachment:|<img\b|!\[[^\]\n]*\]\(\S")
+_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Signs that turn the direction of text: what is read would not be what was written."""
+
+
+def shown_as_text(text: str) -> str:
+    """Markdown that looks like the text as it was typed, with `code` in backticks, and cannot do anything.
+
+    Instructors read it logged in. All is one line of HTML, so that markdown leaves it alone; every character that
+    means something to markdown, HTML or MathJax is an entity.
+    """
+    kept = text.encode("utf-8", "backslashreplace").decode()
+    kept = _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", kept)
+    if len(kept) > _LONGEST:
+        kept = kept[:_LONGEST] + "\n[cut off: a page shows no more of it; the whole text is in the submission]"
+    if _PICTURE.search(kept):
+        kept = kept.rstrip("\n") + "\n[pictures are not shown here: open the submitted notebook to see them]"
+    lines = [_line(line) for line in kept.strip("\n").splitlines()]
+    return f'<div class="tex2jax_ignore mathjax_ignore">{"<br>".join(lines)}</div>'
+
+
+def _line(line: str) -> str:
+    indent = len(line) - len(line.lstrip())
+    marked = [
+        f"<code>{_entities(part)}</code>" if at % 2 and part else _entities(part)
+        for at, part in enumerate(code_parts(line.lstrip()))
+    ]
+    return "&nbsp;" * min(indent, 40) + "".join(marked)
+
+
+def _entities(text: str) -> str:
+    return "".join(sign if sign.isalnum() or sign == " " else f"&#{ord(sign)};" for sign in text)
 
 
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"

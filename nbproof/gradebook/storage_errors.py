@@ -18,7 +18,6 @@ from nbproof.errors import CourseError
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = [
-    "is_busy",
     "is_one_files",
     "is_one_submissions",
     "masked",
@@ -97,11 +96,6 @@ def is_one_submissions(error: Exception) -> bool:
     return isinstance(error, (UnicodeError, ValueError, LookupError, OverflowError))
 
 
-def is_busy(error: Exception) -> bool:
-    """Whether another program holds the gradebook just now."""
-    return isinstance(error, OperationalError) and "locked" in str(error.orig)
-
-
 _OF_A_SERVER = (
     (
         "password|authentication",
@@ -141,8 +135,6 @@ def _told(error: Exception, db_url: str) -> GradingError:
     said = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
     file = Path(db_url.removeprefix("sqlite:///"))
     of_a_file = db_url.startswith("sqlite:///")
-    if of_a_file and file.is_dir():
-        return GradingError("there is a folder in the gradebook's place", str(file), _ASIDE.format(file=file))
     rows = _OF_A_FILE if of_a_file else _OF_A_SERVER
     fact, cure = next((fact, cure) for words, fact, cure in rows if re.search(words, said))
     then = cure.format(file=file, upgrade=nbgrader_command("db upgrade"))

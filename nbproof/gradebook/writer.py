@@ -1,4 +1,4 @@
-"""The one writer: nbgrader's tables, lessons and verdicts into its gradebook, through nbgrader's own API and models."""
+"""The one writer: nbgrader's tables, lessons, verdicts and late penalties into its gradebook, through its own API."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
 
+import nbformat
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from nbgrader.api import (
@@ -22,7 +23,9 @@ from nbgrader.api import (
     SubmittedAssignment,
 )
 from nbgrader.apps import NbGraderAPI
+from nbgrader.converters import Autograde
 from nbgrader.dbutil import ALEMBIC_DIR
+from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from sqlalchemy import create_engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -41,7 +44,7 @@ from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.sandbox.exceptions import GradingError
 
-__all__ = ["Writer", "create_tables", "register"]
+__all__ = ["Penalties", "Writer", "create_tables", "register"]
 
 
 def register(config: Config, assignment: str) -> None:
@@ -59,12 +62,6 @@ def register(config: Config, assignment: str) -> None:
                 f"source/{assignment}",
                 f"{nbgrader_command(f'db assignment remove {assignment} --force')}; then grade again "
                 "(marks given by hand for it are lost with it: note them first)",
-            )
-        if "No space left" in text or "disk is full" in text:
-            raise GradingError(
-                "the disk is full",
-                "the gradebook, or the folder for temporary files",
-                "free some space, then grade again",
             )
         log = text.splitlines()
         raise CourseError(
@@ -271,3 +268,47 @@ def create_tables(db_url: str) -> None:
             MigrationContext.configure(connection).stamp(ScriptDirectory(ALEMBIC_DIR), "heads")
     finally:
         engine.dispose()
+
+
+class Penalties:
+    """Late penalties are nbgrader's: of the preprocessor that it would run here, with the plug-in that nbgrader_config.py names.
+    There are none if the course has taken that out of the list.
+
+    Raises GradingError if the plug-in cannot be loaded.
+    """
+
+    def __init__(self, root: Path, config: Config, db_url: str) -> None:
+        self._db_url = db_url
+        self._place = str(root / "nbgrader_config.py")
+        try:
+            listed = [one for one in Autograde(config=config).autograde_preprocessors if isinstance(one, type)]
+            used = [one for one in listed if issubclass(one, AssignLatePenalties)]
+            self._preprocessor = used[0](config=config) if used else None
+        except Exception as error:  # traitlets raise what an import raises
+            raise self._broken(error) from None
+
+    def _broken(self, error: Exception) -> GradingError:
+        told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        return GradingError(
+            f"the late-penalty plug-in fails: {told}",
+            self._place,
+            "mend c.AssignLatePenalties.plugin_class, then grade again: what was graded is kept",
+        )
+
+    def concerns(self, held: Mark) -> bool:
+        """Whether there is anything to decide: it is late, or has a penalty from when it was."""
+        return self._preprocessor is not None and (held.late.seconds > 0 or held.penalty > 0)
+
+    def assign(self, learner: str, lesson: str) -> None:
+        """Have nbgrader set or take back the penalty in the gradebook. Raises GradingError if the plug-in fails."""
+        assert self._preprocessor is not None
+        told: Mapping[str, str] = {
+            "notebook": notebook_of(lesson),
+            "assignment": assignment_of(lesson),
+            "student": learner,
+            "db_url": self._db_url,
+        }
+        try:
+            self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": told})
+        except Exception as error:  # an instructor's own code
+            raise self._broken(error) from None

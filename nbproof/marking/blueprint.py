@@ -5,11 +5,8 @@ Tags, points, test cells, kernelspec, outputs and metadata of a submission count
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import math
-import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -22,29 +19,43 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums, Execute, IncludeHeaderFooter
 from traitlets.config import Config
 
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
+from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, titles_in
 from nbproof.checks.check_cells import ProbePart, probe_part
 from nbproof.checks.visible import whole
 from nbproof.errors import CourseError
-from nbproof.marking.manual_answers import Question, questions_in
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
-from nbproof.marking.titles import titles_in
+from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers
-from nbproof.recover.notebook_bytes import Damaged
-from nbproof.recover.released import Handout
+from nbproof.recover.matching import Handout
+from nbproof.recover.notebook_bytes import Attachments, Damaged, read_attachments
 
 __all__ = [
     "OWN",
-    "Attachments",
     "Blueprint",
     "Damaged",
+    "Question",
     "TestCell",
     "files_beside",
     "fill_in",
-    "read_attachments",
+    "is_blank",
     "read_blueprint",
-    "read_file",
+    "written_in",
 ]
+
+OWN = "learners_own_cell"
+"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a written answer answers."""
+
+    id: str
+    points: float
+    stub: str
+    """The cell's text as it is handed out."""
+    kind: CellKind = CellKind.WRITTEN
+    """WRITTEN, MANUAL or TASK."""
 
 
 @dataclass(frozen=True)
@@ -208,18 +219,13 @@ def files_beside(source: Path, config: Config) -> Attachments:
     return {name: data for name, data in found.items() if not is_ignored(name)}
 
 
-_OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")
-
-
 def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> None:
     """Raise CourseError for a notebook with no cell of nbgrader's, or whose cells are no Python: all would fail."""
     if not any(map(name_of, notebook.cells)):
-        of_otter = any(word in cell.source for word in _OTTER for cell in notebook.cells)
-        whose = "it is made for otter, which Gradescope runs as well" if of_otter else "it has nothing to grade by"
         raise CourseError(
-            f"no cell of it is nbgrader's: {whose}",
+            "no cell of it is nbgrader's: it has nothing to grade by",
             str(source),
-            "grade it with otter; or mark its answers and tests in JupyterLab's Create Assignment panel",
+            "grade it with the tool that it is made for; or mark its answers and tests in JupyterLab's Create Assignment panel",
         )
     kernel, info = (notebook.metadata.get(name, {}) for name in ("kernelspec", "language_info"))
     language = str(kernel.get("language") or info.get("name") or "python")
@@ -260,52 +266,29 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
     return notebook
 
 
-def read_file(path: Path, limit: int) -> bytes:
-    """The bytes of a regular file; follows no link, waits for no pipe. Raises Damaged if there is none, or too many."""
-    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    try:
-        file = open(path, "rb", opener=lambda name, usual: os.open(name, usual | flags))  # noqa: SIM115
-    except OSError as error:  # also of a folder
-        raise Damaged(f"{path.name} cannot be opened: {error.strerror}") from None
-    with file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise Damaged(f"{path.name} is not a regular file")
-        if found.st_size > limit:
-            raise Damaged(f"{path.name} has {found.st_size / 2**20:.0f} MB, more than {limit / 2**20:.0f} MB")
-        return file.read(limit + 1)
+# What a person marks. The mark stands in nbgrader's gradebook: ``find_grade(question.id, lesson, lesson, learner)`` has
+# ``manual_score`` and ``needs_manual_grade``, ``find_comment`` (with the same arguments) has ``manual_comment``.
 
 
-_MOST_FILES, _DEEPEST = 1_000, 20
-"""Files, and folders one in another, that a submission may bring."""
-
-Attachments = dict[str, bytes]
-
-OWN = "learners_own_cell"
-"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
-
-
-def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
-    """The submission's own data files by relative path: regular files, no links, 1000 files and ``limit`` bytes at most."""
-    found: Attachments = {}
-    left, seen = limit, 0
-    for place, folders, files in os.walk(folder, followlinks=False):
-        within = Path(place).relative_to(folder)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if len(within.parts) >= _DEEPEST:
-            folders[:] = []
-        seen += 1
-        for name in sorted(files):
-            path = Path(place, name)
-            if path == notebook or name.startswith(".") or path.suffix == ".ipynb" or name == "timestamp.txt":
-                continue
-            seen += 1
-            if seen > _MOST_FILES:
-                break
-            with contextlib.suppress(Damaged):
-                data = read_file(path, left)
-                left -= len(data)
-                found[str(path.relative_to(folder))] = data
-        if seen > _MOST_FILES:
-            break
+def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
+    """The questions of a notebook: points from the instructor's version, stubs from the learner's."""
+    stubs = {name_of(cell): cell.source for cell in learner.cells}
+    found: dict[str, Question] = {}
+    for cell in instructor.cells:
+        kind, name = kind_of(cell), name_of(cell)
+        if kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
+            found[name] = Question(name, float(grading_of(cell).get("points") or 0), stubs[name], kind)
     return found
+
+
+def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:
+    """For each question, whether there is something to mark among the answers."""
+    return tuple(
+        WrittenAnswer(name, one.points, not is_blank(one, answers.get(name, one.stub)), one.kind is CellKind.MANUAL)
+        for name, one in questions.items()
+    )
+
+
+def is_blank(question: Question, text: str) -> bool:
+    """Whether nobody has written anything: the stub stands there. Who has deleted it may mean something by that."""
+    return question.kind is not CellKind.TASK and text.strip() == question.stub.strip()

@@ -10,18 +10,16 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from nbproof.errors import CourseError
-from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.blueprint import Blueprint, written_in
 from nbproof.marking.execution import Execution
-from nbproof.marking.hand_in import HandIn
 from nbproof.marking.judge import Judge
-from nbproof.marking.manual_answers import written_in
 from nbproof.marking.results import Verdict
 from nbproof.marking.verdicts import Progress, Verdicts, in_few_words, known_lines
 from nbproof.recover.answers import Answers
-from nbproof.recover.notebook_bytes import Damaged
+from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.sandbox import wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
@@ -46,7 +44,7 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mappi
     """
     scripts = sorted(name for name in blueprint.theirs(files) if name.endswith(".py"))[:_MOST_SCRIPTS]
     texts = {printable(name): files[name][:_MOST_OF_A_SCRIPT].decode("utf-8", "replace") for name in scripts}
-    request = {"op": "notebook", "handout": blueprint.handout.as_dict(), "scripts": texts}
+    request = {"op": "notebook", "handout": asdict(blueprint.handout), "scripts": texts}
     try:
         with engine.worker({}) as worker:
             worker.deadline = time.monotonic() + SECONDS

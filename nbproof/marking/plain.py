@@ -18,10 +18,10 @@ from nbgrader.preprocessors import ClearHiddenTests, InstantiateTests
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
+from nbproof.cells import ITS_TESTS, is_made_up
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
 from nbproof.marking.results import CellRun
-from nbproof.marking.titles import ITS_TESTS, is_made_up
 from nbproof.text import printable
 from nbproof.values.results import Finding, ProbeError
 

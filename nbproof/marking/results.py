@@ -9,10 +9,10 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nbproof.recover.own_cells import OwnCell
+from nbproof.recover.answers import OwnCell
 from nbproof.sandbox import evidence_wire, wire
 from nbproof.values.compare import Place, place_of, plainly, worth_drawing
 from nbproof.values.evidence import Evidence, snapshot
@@ -107,13 +107,9 @@ class Verdict:
             exercises.append(replace(one, findings=findings))
         return replace(self, exercises=tuple(exercises), runs={}, own=())
 
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON-able data."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Verdict:
-        """The verdict that :meth:`as_dict` wrote down."""
+        """The verdict that ``asdict`` wrote down."""
         exercises = tuple(Outcome.from_dict(one) for one in data["exercises"])
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
         written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))

@@ -55,7 +55,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         chosen = isolation_or_refuse(self.unsafe, self.isolation or None)
         from nbproof.gradebook.graded_notebook import hand_on
         from nbproof.run.batch import grade_class
-        from nbproof.run.lock import only_run
+        from nbproof.run.journal import only_run
         from nbproof_lms.attendance import late_by_word
 
         root = Path(converter.coursedir.root)

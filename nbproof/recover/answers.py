@@ -1,15 +1,104 @@
-"""What is found in a submission: its answers, how each that was not where it should be was found, and the learner's own cells."""
+"""What is found in a submission: its answers, how each that was not where it should be was found, and the learner's own cells.
+
+These are new code cells, and released cells that were changed. They run while grading, in their order
+(:mod:`nbproof.marking.execution`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from nbproof.recover.own_cells import OwnCell, read_back
-from nbproof.recover.released import Handout
+from nbproof.cells import CellKind
+from nbproof.recover.matching import HandedOut, Handout, bare, placed
+from nbproof.recover.notebook_bytes import ExportedCell
 
-__all__ = ["Answers"]
+__all__ = ["Answers", "OwnCell", "is_code", "own_cells", "to_be_shown"]
+
+
+_MOST_CELLS, _MOST_TEXT = 300, 600_000
+"""Own cells of one submission, and characters of all of them, that are looked at."""
+_SHOWN, _SHOWN_OF_ALL = 10_000, 50_000
+"""Characters of one of them, and of all, that a page shows: colouring half a million takes a minute, each time."""
+
+
+@dataclass(frozen=True)
+class OwnCell:
+    """Code that a learner wrote outside of the TODO cells."""
+
+    source: str
+    after: int
+    """The place, among the released cells, of the one above it; -1 above all of them."""
+    place: int | None = None
+    """The released cell whose text it has replaced: one that shows something, or a setup cell. None for a new cell."""
+
+
+def own_cells(
+    handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[int, int] | None = None
+) -> tuple[OwnCell, ...]:
+    """``answers``: cells that are answers, or parts of them, although nothing says so -> the place of the TODO cell."""
+    names = {cell.name for cell in handout.cells if cell.name}
+    found: list[OwnCell] = []
+    used: set[int] = set()
+    above = -1
+    for at, (cell, place) in enumerate(zip(cells, placed(handout, cells), strict=True)):
+        if answers and at in answers:
+            above = answers[at]
+        elif place is not None and place not in used and is_code(handout.cells[place]) == (cell.kind == "code"):
+            used.add(place)
+            above = place
+            if _is_changed(handout.cells[place], cell):
+                found.append(OwnCell(cell.source, above, place))
+        elif cell.kind == "code" and cell.source.strip() and cell.name not in names and cell.whole:
+            again = place is not None and bare(cell.source) == bare(handout.cells[place].source)
+            found += [] if again else [OwnCell(cell.source, above)]
+    return _bounded(found)
+
+
+def is_code(released: HandedOut) -> bool:
+    """Whether a released cell holds code."""
+    return released.kind not in (CellKind.PROSE, CellKind.WRITTEN)
+
+
+def _is_changed(released: HandedOut, cell: ExportedCell) -> bool:
+    changeable = released.kind in (CellKind.SHOW, CellKind.SETUP)
+    return changeable and bool(cell.source.strip()) and bare(cell.source) != bare(released.source)
+
+
+def _bounded(found: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
+    """As many of them as are looked at."""
+    kept: list[OwnCell] = []
+    left = _MOST_TEXT
+    for one in found[:_MOST_CELLS]:
+        left -= len(one.source)
+        if left >= 0:
+            kept.append(one)
+    return tuple(kept)
+
+
+def to_be_shown(own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
+    """For people: cut off if one of them, or all of them, are longer than any that somebody reads."""
+    left, found = _SHOWN_OF_ALL, []
+    for one in own:
+        kept = one.source[: min(left, _SHOWN)]
+        left -= len(kept)
+        if len(kept) < len(one.source):
+            kept += "\n# [cut off: this cell ran, and is longer than what is shown]"
+        found.append(replace(one, source=kept))
+    return tuple(found)
+
+
+def _read_back(handout: Handout, data: object) -> tuple[OwnCell, ...]:
+    """Own cells as they were written down, from a process that may have been told to lie. Raises ValueError."""
+    places = [None, *range(len(handout.cells))]
+    found = []
+    for one in data if isinstance(data, list) else [None]:
+        told = one if isinstance(one, dict) else {}
+        own = OwnCell(told.get("source", 0), told.get("after", -2), told.get("place"))
+        if type(own.source) is not str or own.after not in [-1, *places[1:]] or own.place not in places:
+            raise ValueError("own cells of no known form")
+        found.append(own)
+    return _bounded(found)
 
 
 @dataclass(frozen=True)
@@ -36,18 +125,14 @@ class Answers:
         """Whether something was found that may be the answer: it stands there as comments, and a person has to look."""
         return exercise in self.lost and not self.is_untouched(stubs, exercise)
 
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON-able data."""
-        return asdict(self)
-
     @classmethod
     def from_worker(cls, handout: Handout, data: object) -> Answers:
-        """What :meth:`as_dict` wrote down, from a process that may have been told to lie. Raises ValueError."""
+        """What ``asdict`` wrote down, from a process that may have been told to lie. Raises ValueError."""
         told = data if isinstance(data, dict) else {}
         answers, recovered, lost = (_words(told.get(name)) for name in ("answers", "recovered", "lost"))
         if answers.keys() != {*handout.stubs, *handout.written} or not isinstance(told.get("damage"), str):
             raise ValueError("what was not asked for")
-        return cls(answers, recovered, lost, told["damage"], read_back(handout, told.get("own")))
+        return cls(answers, recovered, lost, told["damage"], _read_back(handout, told.get("own")))
 
 
 def _words(given: object) -> dict[str, str]:

@@ -1,6 +1,7 @@
-"""Which released cell each cell of a submission is, what a text binds, and what an exercise asks for.
+"""What was handed out, which released cell of it each cell of a submission is, what a text binds, and what an exercise asks for.
 
-These decide whose answer a text may be. A stub leaves functions, classes and empty values to be filled in, and binds other
+A :class:`Handout` holds nothing that a learner does not have, so it may go to a sealed worker as JSON.
+The rest decides whose answer a text may be. A stub leaves functions, classes and empty values to be filled in, and binds other
 names. Where it binds nothing, its tests say what is asked for. Nobody who only calls something, or binds other names, has
 answered anything by that.
 """
@@ -16,13 +17,15 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
-from nbproof.cells import CellKind
+from nbproof.cells import CellKind, kind_of, name_of
 from nbproof.recover.notebook_bytes import ExportedCell
-from nbproof.recover.released import Handout
 
 __all__ = [
     "Asked",
+    "HandedOut",
+    "Handout",
     "alone",
     "asked_in",
     "bare",
@@ -35,6 +38,59 @@ __all__ = [
     "view",
     "without_released",
 ]
+
+_AS_HANDED_OUT = {CellKind.MANUAL: CellKind.ANSWER, CellKind.TASK: CellKind.PROSE}
+"""To learners it is the same who marks a TODO cell; and a task is read, and answered elsewhere."""
+
+
+@dataclass(frozen=True)
+class HandedOut:
+    """One cell of the released notebook."""
+
+    kind: CellKind
+    name: str
+    """Its grade_id; empty if it has none."""
+    id: str
+    """The notebook format's own id."""
+    source: str
+    exercise: str = ""
+    """Of a test cell: the exercise that it tests."""
+
+
+@dataclass(frozen=True)
+class Handout:
+    """The released notebook of one lesson."""
+
+    lesson: str
+    cells: tuple[HandedOut, ...]
+
+    @property
+    def stubs(self) -> dict[str, str]:
+        """The TODO cells: grade_id -> text."""
+        return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.ANSWER}
+
+    @property
+    def written(self) -> dict[str, str]:
+        """The cells for written answers: grade_id -> text."""
+        return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.WRITTEN}
+
+    @classmethod
+    def of(cls, lesson: str, notebook: Any, tests: Mapping[str, str]) -> Handout:
+        """From the learner's version of a notebook. ``tests``: id of a test cell -> the exercise that it tests."""
+        found = []
+        for cell in notebook.cells:
+            kind, name = kind_of(cell), name_of(cell)
+            kind = _AS_HANDED_OUT.get(kind, kind)
+            found.append(HandedOut(kind, name, str(cell.get("id", "")), cell.source, tests.get(name, "")))
+        return cls(lesson, tuple(found))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Handout:
+        """What ``asdict`` wrote down."""
+        return cls(
+            data["lesson"], tuple(HandedOut(**{**cell, "kind": CellKind(cell["kind"])}) for cell in data["cells"])
+        )
+
 
 _UNSURE = re.compile(r"[^!-~]+|[\"'`?]+")
 _PROMPT = re.compile(r"(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\s*\.\.\.: ?)")

@@ -1,4 +1,4 @@
-"""From the bytes that were handed in to the notebook's cells.
+"""What was handed in, read once, and from its bytes to the notebook's cells.
 
 Other encodings, broken JSON and jupytext's scripts are read as well, slowly. All of this happens in a sealed worker
 (:mod:`nbproof.marking.marker`). Whatever else it is, is said, and a person asks for the notebook again. Nothing of a file is ever
@@ -7,14 +7,30 @@ run, and of a cell only its text, its type and its ids are looked at.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import stat
 from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbproof.cells import name_of, text_of
+from nbproof.key import Key
+from nbproof.limits import GradingLimits
 
-__all__ = ["Damaged", "ExportedCell", "cells_in"]
+__all__ = [
+    "Attachments",
+    "Damaged",
+    "ExportedCell",
+    "HandIn",
+    "cells_in",
+    "read_attachments",
+    "read_file",
+    "read_hand_in",
+]
 
 _MOST_MENDED = 4_000_000
 """Characters of broken JSON that are mended, at about a million in a second."""
@@ -173,3 +189,70 @@ def _what(text: str) -> str:
     begins = " ".join(text[:60].split())
     told = f", and begins {begins!r}" if begins.isprintable() else ""
     return f"it is no notebook, and holds no cells{told}: {_HAND_IN}"
+
+
+# What is read before: by the process that grades, and without a look into it.
+
+
+def read_file(path: Path, limit: int) -> bytes:
+    """The bytes of a regular file; follows no link, waits for no pipe. Raises Damaged if there is none, or too many."""
+    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        file = open(path, "rb", opener=lambda name, usual: os.open(name, usual | flags))  # noqa: SIM115
+    except OSError as error:  # also of a folder
+        raise Damaged(f"{path.name} cannot be opened: {error.strerror}") from None
+    with file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise Damaged(f"{path.name} is not a regular file")
+        if found.st_size > limit:
+            raise Damaged(f"{path.name} has {found.st_size / 2**20:.0f} MB, more than {limit / 2**20:.0f} MB")
+        return file.read(limit + 1)
+
+
+_MOST_FILES, _DEEPEST = 1_000, 20
+"""Files, and folders one in another, that a submission may bring."""
+
+Attachments = dict[str, bytes]
+
+
+def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
+    """The submission's own data files by relative path: regular files, no links, 1000 files and ``limit`` bytes at most."""
+    found: Attachments = {}
+    left, seen = limit, 0
+    for place, folders, files in os.walk(folder, followlinks=False):
+        within = Path(place).relative_to(folder)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if len(within.parts) >= _DEEPEST:
+            folders[:] = []
+        seen += 1
+        for name in sorted(files):
+            path = Path(place, name)
+            if path == notebook or name.startswith(".") or path.suffix == ".ipynb" or name == "timestamp.txt":
+                continue
+            seen += 1
+            if seen > _MOST_FILES:
+                break
+            with contextlib.suppress(Damaged):
+                data = read_file(path, left)
+                left -= len(data)
+                found[str(path.relative_to(folder))] = data
+        if seen > _MOST_FILES:
+            break
+    return found
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """All that a marker knows of one submission. Can be sent to another machine."""
+
+    key: Key
+    notebook: bytes
+    files: dict[str, bytes] = field(default_factory=dict)
+    """The submission's own data files by relative path."""
+
+
+def read_hand_in(key: Key, notebook: Path, limits: GradingLimits) -> HandIn:
+    """Read a submission's notebook, and what lies beside it. Raises Damaged or OSError."""
+    data = read_file(notebook, limits.notebook_mb << 20)
+    return HandIn(key, data, read_attachments(notebook.parent, notebook, limits.attachment_mb << 20))

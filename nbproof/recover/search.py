@@ -3,7 +3,7 @@
 We trust the ids of cells. Without one, code counts as the answer if it alone, in its exercise's part of the notebook, binds
 what is asked for. Whatever else may be an answer is shown to a person as it stands, as comments in the TODO cell, and has no
 marks yet: in other cells, text, comments, files beside the notebook. Whoever left the TODO cell in its place is graded as
-*Run All* goes: other cells run where they stand (:mod:`nbproof.recover.own_cells`).
+*Run All* goes: other cells run where they stand (:class:`nbproof.recover.answers.OwnCell`).
 
 This runs in a sealed worker, and imports little.
 """
@@ -18,8 +18,9 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from nbproof.cells import CellKind
-from nbproof.recover.answers import Answers
+from nbproof.recover.answers import Answers, own_cells
 from nbproof.recover.matching import (
+    Handout,
     alone,
     asked_in,
     bare,
@@ -32,9 +33,6 @@ from nbproof.recover.matching import (
     without_released,
 )
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in
-from nbproof.recover.own_cells import own_cells
-from nbproof.recover.released import Handout
-from nbproof.recover.writings import bring
 
 __all__ = ["find_answers", "found_in"]
 
@@ -278,7 +276,7 @@ class _Search:
             if not texts:
                 told = "The cell for the written answer is missing. Hand in the notebook with the cell in it."
                 self.found.lost[name] = told
-        for name, (text, told) in bring(self.handout, self.cells, self.places, self.found.answers).items():
+        for name, (text, told) in _written_elsewhere(self.handout, self.cells, self.places, self.found.answers).items():
             self.found.answers[name], self.found.recovered[name] = text, told
             self.found.lost.pop(name, None)
 
@@ -293,3 +291,59 @@ def _are_halves(pieces: Sequence[_Piece]) -> bool:
 
 def _joined(pieces: Sequence[_Piece]) -> str:
     return "\n".join(piece.text for piece in pieces)
+
+
+# What people wrote outside of the cells for written answers. If such a cell is blank or gone, it is shown in its place.
+
+_PROSE = re.compile(
+    r"(?<!\w)(?:[^\W\d_]{1,40}[ \t,.;:'’!?()-]{1,3}){14}[^\W\d_]"
+    r"|(?:[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3400-\u9fff\uf900-\ufaff]){8}"
+)
+"""Fifteen words in a row, or eight letters of scripts that put no space between words."""
+_LONGEST = 16_000
+"""Characters that are brought for one question. Pages show 20,000."""
+_UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
+
+
+def _written_elsewhere(
+    handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None], answers: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
+    """For each question whose answer may stand elsewhere, or goes on there: what is to be marked in its place, and in a
+    sentence for the learner where it stood.
+    """
+    found = _texts(handout, cells, places) if handout.written else {}
+    brought = {}
+    for name, stub in handout.written.items():
+        blank = answers[name].strip() in ("", stub.strip())
+        beside = {at + step for at, cell in enumerate(cells) for step in (-1, 1) if cell.name == name}
+        texts = {at: text for at, text in found.items() if blank or (at in beside and cells[at].kind != "code")}
+        if texts:
+            where = f"cell {', '.join(str(at + 1) for at in list(texts)[:5])} of {len(cells)}"
+            told = f"More text stood in {where}. It is shown below your answer."
+            if blank:
+                told = f"Nothing stood in the cell for it. What may be the answer stands in {where}: a person looks."
+            brought[name] = (_listed(_UNDECIDED if blank else answers[name], texts), told)
+    return brought
+
+
+def _texts(handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None]) -> dict[int, str]:
+    """Cell -> what a person may have written in it that was not handed out: text, comments alone, or many words."""
+    given = {bare(line) for cell in handout.cells for line in cell.source.splitlines()} | {""}
+    found = {}
+    for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
+        kind = None if place is None else handout.cells[place].kind
+        # Where the file breaks off stands half a line, as likely as not of the handout.
+        if kind in (CellKind.WRITTEN, CellKind.ANSWER) or not cell.whole:
+            continue
+        lines = [line for line in cell.source.splitlines() if bare(line) not in given]
+        text = "\n".join(lines)
+        comments = kind is None and all(line.lstrip().startswith("#") for line in lines)
+        if lines and (cell.kind != "code" or comments or _PROSE.search(re.sub(r"\n\s*#+", " ", text))):
+            found[at] = text
+    return found
+
+
+def _listed(head: str, texts: Mapping[int, str]) -> str:
+    """The texts, each below its place, as far as they are shown."""
+    whole = "\n\n".join([head, *(f"[cell {at + 1}]\n{text}" for at, text in texts.items())])
+    return whole if len(whole) <= _LONGEST else f"{whole[:_LONGEST]}\n\n[more in the submitted notebook]"

@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from nbproof.cells import is_made_up
 from nbproof.command import module_name
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
@@ -21,7 +22,6 @@ from nbproof.files import replace_file
 from nbproof.front_end import prose
 from nbproof.gradebook.marks import ClassResults
 from nbproof.marking.results import STATUSES
-from nbproof.marking.titles import is_made_up
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.findings import tables, under_codes, write_files
 from nbproof.report.statistics import how_late, titles_of

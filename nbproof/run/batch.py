@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -23,32 +23,27 @@ from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.gradebook.marks import GradedClass, Mark, marks
-from nbproof.gradebook.penalties import Penalties
 from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import (
-    is_busy,
     is_one_files,
     is_one_submissions,
     masked,
     trouble_with_disk,
     trouble_with_gradebook,
 )
-from nbproof.gradebook.writer import Writer, register
+from nbproof.gradebook.writer import Penalties, Writer, register
 from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.hand_in import HandIn, read_hand_in
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
-from nbproof.recover.notebook_bytes import Damaged
-from nbproof.run.digests import Job, LessonState, digest_of_bytes, handed_in_digest, plan, told
-from nbproof.run.intake import Intake, lessons_with_source
-from nbproof.run.journal import Entry, InProgress, RunState, note_problems, read_entry, write_entry
-from nbproof.run.lock import only_run
+from nbproof.recover.notebook_bytes import Damaged, HandIn, read_hand_in
+from nbproof.run.digests import LessonState, digest_of_bytes, handed_in_digest, plan, told
+from nbproof.run.intake import Intake, Submission, lessons_with_source
+from nbproof.run.journal import Entry, InProgress, RunState, Watch, note_problems, only_run, read_entry, write_entry
 from nbproof.run.pool import Pool, PoolMaker, local_pool, marked, outcome
 from nbproof.run.references import References
-from nbproof.run.watch import Watch
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
@@ -84,7 +79,7 @@ def grade_class(
     watch = watch or Watch()
     config = config or course_config(root)
     coursedir = NbGraderAPI(config=config).coursedir
-    limits = GradingLimits.read(config)
+    limits = GradingLimits.read(config, places(root).lessons())
     state = RunState(root, seed)
     made = pool or partial(local_pool, isolation=isolation, workers=workers, launched=launched)
     states = {name: LessonState.of(root, name, config, limits) for name in lessons}
@@ -135,35 +130,21 @@ class _ClassRun:
     """In short; of what cannot be graded, or written down, why."""
     _fresh: set[Key] = field(default_factory=set)
     """What this run marked."""
-    _behind: list[tuple[Verdict, Path, Mapping[str, str]]] = field(default_factory=list)
-    """Journalled, since another program was found to hold the gradebook."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
 
     def go(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         """Plan, mark, write; see :func:`grade_class`."""
         self._in_progress = InProgress(self.root)
-        try:
-            return self._whole(intake, made, force)
-        except BaseException:
-            # Whatever ends it: should the gradebook fail now, what ended the run is told all the same.
-            with contextlib.suppress(Exception):
-                self.watch.stopped(self._marks().values())
-            raise
-
-    def _whole(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         jobs = self._plan(intake, force)
         reasons = told(jobs)
         failed: dict[str, str] = {}
-        blueprints = {name: self.lessons[name].blueprint for name in sorted({one.submission.lesson for one in jobs})}
+        blueprints = {name: self.lessons[name].blueprint for name in sorted({one.lesson for one in jobs})}
         self.watch.planned(len(jobs), sum(not one.problem for one in self._verdicts.values()), reasons)
         if jobs:
             failed = self._mark_all(jobs, blueprints, made, force)
-        for verdict, path, earlier in self._behind:
-            self._store(verdict, path, earlier)
         names = {assignment_of(lesson) for _, lesson in self._verdicts}
-        _assign_penalties(self.penalties, self.state, lambda: self._held(names), self.lessons)
-        self.state.forced -= {_in_state(one.key) for one in intake.submissions}
+        _assign_penalties(self.penalties, self._held(names), self.lessons)
         self.state.complete()
         return GradedClass(
             self._marks(),
@@ -176,11 +157,9 @@ class _ClassRun:
         )
 
     def _mark_all(
-        self, jobs: Sequence[Job], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
+        self, jobs: Sequence[Submission], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
     ) -> dict[str, str]:
         """Lesson -> why its reference answers lose marks; nothing of these is marked. Raises ReferencesFail if that is all."""
-        if force:
-            self.state.forced |= {_in_state(one.submission.key) for one in jobs}
         self.state.begin()
         try:
             with made(blueprints, self.state.seed, self.limits) as pool:
@@ -188,13 +167,13 @@ class _ClassRun:
                 unfit = {} if self.anyway else failed
                 if unfit.keys() >= blueprints.keys():
                     self.references.refuse(unfit, course_command("grade --anyway", self.root))
-                self._mark([one for one in jobs if one.submission.lesson not in unfit], pool, force)
+                self._mark([one for one in jobs if one.lesson not in unfit], pool, force)
         finally:
             # A run that comes to here was not killed, by nothing that was handed in.
             self._in_progress.end()
         return failed
 
-    def _plan(self, intake: Intake, force: bool) -> list[Job]:
+    def _plan(self, intake: Intake, force: bool) -> list[Submission]:
         """What has to be marked. What need not is noted, and written down where the gradebook does not have it all."""
         held = self._held({one.lesson for one in intake.submissions})
         jobs = []
@@ -205,7 +184,7 @@ class _ClassRun:
                 continue
             entry = self._entry(key)
             handed_in = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
-            job = plan(one, handed_in, entry, self.lessons[one.lesson].source, force or self._is_owed(key, entry))
+            job = plan(one, handed_in, entry, self.lessons[one.lesson].source, force)
             if job is not None:
                 jobs.append(job)
                 continue
@@ -214,7 +193,7 @@ class _ClassRun:
             have = held.get(key)
             if have is None or not have.agrees_with(entry.verdict) or not self.writer.is_stamped(have, *key, one.path):
                 # The run that marked it was cut off before the gradebook had it all.
-                self._write(entry.verdict, one.path, entry.verdict.answers)
+                self._store(entry.verdict, one.path, entry.verdict.answers)
         return jobs
 
     def _entry(self, key: Key) -> Entry | None:
@@ -222,22 +201,18 @@ class _ClassRun:
         there = places(self.root).notebook("autograded", *key).is_file()
         return read_entry(self.root, key) if there else None
 
-    def _is_owed(self, key: Key, entry: Entry | None) -> bool:
-        """Whether a run with ``--force`` set out to mark it, and was cut off before."""
-        return _in_state(key) in self.state.forced and entry is not None and entry.verdict.seed != self.state.seed
-
-    def _mark(self, jobs: Sequence[Job], pool: Pool, force: bool) -> None:
+    def _mark(self, jobs: Sequence[Submission], pool: Pool, force: bool) -> None:
         """All that has to be: what was being marked when an earlier run was killed last, alone."""
-        suspects = [one for one in jobs if self._in_progress.is_noted(one.submission.key, one.handed_in)]
+        suspects = [one for one in jobs if self._in_progress.is_noted(one.key, one.handed_in)]
         others = [one for one in jobs if one not in suspects]
         for job, verdict in marked(pool, others, self._read, self.state.seed):
             self._take(job, verdict)
         for job in suspects:
             self._take(job, self._tried_alone(job, pool, force))
 
-    def _tried_alone(self, job: Job, pool: Pool, force: bool) -> Verdict:
+    def _tried_alone(self, job: Submission, pool: Pool, force: bool) -> Verdict:
         """What ends the process that tries it is set aside: left alone until it is handed in anew, or asked for by force."""
-        key = job.submission.key
+        key = job.key
         why = "it ended the process that marked it, so it was set aside"
         if force or not self._in_progress.is_set_aside(key, job.handed_in):
             found = outcome(lambda: pool.alone(self._read(job)))
@@ -251,19 +226,18 @@ class _ClassRun:
         why += f". Look at what was handed in; to try it once more: {again}"
         return Verdict.refused(*key, self.state.seed, why)
 
-    def _read(self, job: Job) -> HandIn:
+    def _read(self, one: Submission) -> HandIn:
         """For :data:`nbproof.run.pool.Reader`: noted before it is marked."""
-        one = job.submission
         self.watch.started(one.key.name)
-        self._in_progress.note(one.key, job.handed_in)
+        self._in_progress.note(one.key, one.handed_in)
         hand_in = read_hand_in(one.key, one.path, self.limits.for_lesson(one.key.lesson))
         # Folders that are synchronised change while a run goes on.
         self._marked[one.key] = digest_of_bytes(hand_in, self.state.key)
         return hand_in
 
-    def _take(self, job: Job, verdict: Verdict) -> None:
+    def _take(self, job: Submission, verdict: Verdict) -> None:
         """Journal a verdict, and write it to the gradebook."""
-        key = job.submission.key
+        key = job.key
         if verdict.problem:
             self._verdicts[key] = verdict
         else:
@@ -271,9 +245,9 @@ class _ClassRun:
         self._in_progress.done(key)
         self.watch.marked(key.name, verdict)
 
-    def _keep(self, job: Job, verdict: Verdict) -> None:
-        lesson = self.lessons[job.submission.lesson]
-        key = job.submission.key
+    def _keep(self, job: Submission, verdict: Verdict) -> None:
+        lesson = self.lessons[job.lesson]
+        key = job.key
         earlier = read_entry(self.root, key)
         try:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
@@ -287,26 +261,14 @@ class _ClassRun:
             return
         self._verdicts[key] = verdict.in_short()
         self._fresh.add(key)
-        self._write(verdict, job.submission.path, earlier.verdict.answers if earlier else {})
-
-    def _write(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
-        """Into the gradebook; if another program holds it, at the end of the run, and marking goes on."""
-        try:
-            if self._behind:
-                self._behind.append((verdict, path, earlier))
-            else:
-                self._store(verdict, path, earlier)
-        except Exception as error:
-            if not is_busy(error):
-                raise
-            self._behind.append((verdict, path, earlier))
+        self._store(verdict, job.path, earlier.verdict.answers if earlier else {})
 
     def _store(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
         """Raises what the gradebook says if that is not about this submission alone."""
         try:
             self.writer.write(verdict, self.lessons[verdict.lesson].blueprint, path, earlier)
         except Exception as error:
-            if is_busy(error) or not is_one_submissions(error):
+            if not is_one_submissions(error):
                 raise
             why = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
             self._refuse(Key(verdict.learner, verdict.lesson), f"graded, but the gradebook does not take it: {why}")
@@ -330,22 +292,10 @@ class _ClassRun:
         return marks(self._verdicts, held, self.writer.late, self._fresh, most)
 
 
-def _assign_penalties(
-    penalties: Penalties, state: RunState, held: Callable[[], Mapping[Key, Mark]], lessons: Collection[str]
-) -> None:
-    """Have nbgrader decide wherever something is late, or was, and is not as it was noted. ``held``: by assignment."""
-    asked = [key for key, have in held().items() if penalties.concerns(have, state.penalties.get(_in_state(key)))]
-    for key in asked:
+def _assign_penalties(penalties: Penalties, held: Mapping[Key, Mark], lessons: Collection[str]) -> None:
+    """Have nbgrader decide wherever something is late, or was. ``held``: by assignment."""
+    for key in (key for key, have in held.items() if penalties.concerns(have)):
         penalties.assign(key.learner, min(one for one in lessons if assignment_of(one) == key.lesson))
-    if asked:
-        after = held()
-        state.penalties |= {_in_state(key): penalties.basis(after[key]) for key in asked}
-        state.save()
-
-
-def _in_state(key: Key) -> str:
-    """As ``.course/run.json`` has it."""
-    return f"{key.lesson}/{key.learner}"
 
 
 def follow_marks(root: Path) -> None:
@@ -356,7 +306,7 @@ def follow_marks(root: Path) -> None:
         lessons = lessons_with_source(root, [])
         names = {assignment_of(one) for one in lessons}
         with only_run(root):
-            _assign_penalties(penalties, RunState(root), lambda: read_marks(root, names), lessons)
+            _assign_penalties(penalties, read_marks(root, names), lessons)
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> None:

@@ -11,7 +11,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
@@ -23,15 +23,14 @@ from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, files_beside, read_blueprint
-from nbproof.marking.hand_in import HandIn, read_hand_in
 from nbproof.places import places
+from nbproof.recover.notebook_bytes import HandIn, read_hand_in
 from nbproof.run.intake import Submission
 from nbproof.run.journal import Entry
 from nbproof.text import counted
 
 __all__ = [
     "GRADED_BY",
-    "Job",
     "LessonState",
     "digest_of_bytes",
     "environment",
@@ -157,17 +156,6 @@ class LessonState:
         return read_blueprint(self.path, self.config, self.lesson)
 
 
-@dataclass(frozen=True)
-class Job:
-    """A submission that has to be marked, and why."""
-
-    submission: Submission
-    handed_in: str
-    """Digest of what was handed in."""
-    reason: str = ""
-    """What a run says about it; nothing of what was handed in anew."""
-
-
 def handed_in_digest(one: Submission, key: str, limits: GradingLimits) -> str:
     """Changes with any byte that was handed in. ``key``: of the course's journals, so that nobody else can make it."""
     try:
@@ -182,21 +170,22 @@ def digest_of_bytes(one: HandIn, key: str) -> str:
     return digest_of(key.encode(), one.notebook, *files)
 
 
-def plan(submission: Submission, handed_in: str, entry: Entry | None, source: str, force: bool) -> Job | None:
+def plan(submission: Submission, handed_in: str, entry: Entry | None, source: str, force: bool) -> Submission | None:
     """What is to be done, all of it or nothing: None if nothing has changed since ``entry``.
 
     ``source``: digest of all that it is graded by. ``force``: mark it although nothing changed.
     """
     if entry is None or entry.handed_in != handed_in:
-        return Job(submission, handed_in)
+        return replace(submission, handed_in=handed_in)
     if force:
-        return Job(submission, handed_in, "as --force asks")
+        return replace(submission, handed_in=handed_in, reason="as --force asks")
     if entry.source != source:
-        return Job(submission, handed_in, f"{submission.lesson}: the lesson, or what grades it, changed")
+        changed = f"{submission.lesson}: the lesson, or what grades it, changed"
+        return replace(submission, handed_in=handed_in, reason=changed)
     return None
 
 
-def told(jobs: Iterable[Job]) -> tuple[str, ...]:
+def told(jobs: Iterable[Submission]) -> tuple[str, ...]:
     """What a run grades again and why, a line each: "as --force asks, 300 submissions graded again"."""
     counts = Counter(one.reason for one in jobs if one.reason)
     return tuple(f"{reason}, {counted(number, 'submission')} graded again" for reason, number in counts.items())

@@ -34,6 +34,10 @@ class Submission:
     lesson: str
     path: Path
     problem: str = ""
+    handed_in: str = ""
+    """Digest of what was handed in, of what has to be marked."""
+    reason: str = ""
+    """Why that is so, for people; nothing of what was handed in anew."""
 
     @property
     def key(self) -> Key:

@@ -1,4 +1,6 @@
-"""What outlives a run: its seed and key, each verdict whole, what it is marking, and why something could not be graded.
+"""What outlives a run: its seed and key, each verdict whole, what it is marking, why something could not be graded;
+the lock that lets one run at a time write in a course's folder: two would write the same journals and gradebook;
+and what a run tells while it goes on.
 
 Verdicts lie in ``autograded/<learner>/<assignment>/``, in ``.verdict.json`` or, where there are several notebooks, in a file
 for each; the rest lies in ``.course/``.
@@ -6,29 +8,34 @@ for each; the rest lies in ``.course/``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
 from nbproof.places import places
+from nbproof.sandbox.exceptions import GradingError
 
 __all__ = [
     "JOURNAL",
     "Entry",
     "InProgress",
     "RunState",
+    "Watch",
     "forget_problems",
-    "handed_in_of",
     "journal_of",
     "journalled_verdict",
     "note_problems",
+    "only_run",
     "problems_of",
     "read_entry",
     "write_entry",
@@ -48,11 +55,8 @@ class RunState:
         self._path = root / ".course" / "run.json"
         kept = _as_dict(self._path)
         self.registered: dict[str, str] = kept.get("registered", {})
-        self.penalties: dict[str, str] = kept.get("penalties", {})
         self.references: dict[str, str] = kept.get("references", {})
         """Lesson, and isolation -> digest of all that its reference answers earned full marks with."""
-        self.forced: set[str] = set(kept.get("forced", ()))
-        """Names of what a run with ``--force`` set out to mark, until one has."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open: int | None = kept.get("open")
@@ -70,8 +74,7 @@ class RunState:
 
     def save(self) -> None:
         """Write it all down."""
-        names = ("key", "registered", "seed", "penalties", "references")
-        state = {name: getattr(self, name) for name in names} | {"open": self._open, "forced": sorted(self.forced)}
+        state = {name: getattr(self, name) for name in ("key", "registered", "references")} | {"open": self._open}
         self._path.parent.mkdir(exist_ok=True)
         replace_file(self._path, json.dumps(state, indent=1).encode())
 
@@ -170,11 +173,6 @@ def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
     return entry.verdict if entry is not None else None
 
 
-def handed_in_of(root: Path, learner: str, lesson: str) -> str:
-    """Digest of what was handed in and graded; empty if no run of ours has graded it."""
-    return str(_as_dict(journal_of(root, learner, lesson)).get("handed_in", ""))
-
-
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:
     """Keep the problems of these, and forget those that are no longer there. Raises OSError."""
     kept = problems_of(root)
@@ -207,3 +205,53 @@ def problems_of(root: Path) -> dict[Key, Verdict]:
     kept = _as_dict(root / ".course" / "problems.json").get("problems", [])
     found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept]
     return {key: Verdict.refused(*key, 0, why, grader_failed=flaw) for key, why, flaw in found}
+
+
+@contextlib.contextmanager
+def only_run(root: Path) -> Iterator[None]:
+    """Hold the course's lock. It ends with the process, however that ends: no stale lock is ever left.
+
+    Raises GradingError if another run holds it, or if the folder cannot be written.
+    """
+    path = root / ".course" / "lock"
+    lock = FileLock(path, timeout=0, mode=0o666)
+    try:
+        path.parent.mkdir(exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise GradingError(
+            "another run is grading this course",
+            str(root.resolve()),
+            "wait until it has ended, then run the same command again",
+        ) from None
+    except OSError as error:
+        # It knows databases, and takes long to import.
+        from nbproof.gradebook.storage_errors import trouble_with_disk
+
+        raise trouble_with_disk(error, root) or GradingError(
+            f"no lock can be made: {error.strerror}",
+            str(path.absolute()),
+            "move away what lies there, then run the same command again",
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class Watch:
+    """Counts, and says nothing."""
+
+    total: int = 0
+    done: int = 0
+
+    def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
+        """``total`` submissions are to be marked, ``kept`` need not; ``reasons``: what is graded again, and why."""
+        self.total = total
+
+    def started(self, name: str) -> None:
+        """``learner/lesson`` is being marked now; the first ones are ``reference answers/lesson``."""
+
+    def marked(self, name: str, verdict: Verdict) -> None:
+        """``learner/lesson`` has its verdict, and it is written down."""
+        self.done += 1

@@ -16,10 +16,9 @@ from typing import Any
 from nbproof.errors import CourseError
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.hand_in import HandIn
 from nbproof.marking.results import Verdict
-from nbproof.recover.notebook_bytes import Damaged
-from nbproof.run.digests import Job
+from nbproof.recover.notebook_bytes import Damaged, HandIn
+from nbproof.run.intake import Submission
 from nbproof.sandbox.exceptions import EngineLost
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.launch import Launched
@@ -42,21 +41,21 @@ class Pool:
 PoolMaker = Callable[[Mapping[str, Blueprint], int, GradingLimits], contextlib.AbstractContextManager[Pool]]
 """Makes the pool that marks one class. Called only if there is something to mark."""
 
-Reader = Callable[[Job], HandIn]
+Reader = Callable[[Submission], HandIn]
 """Reads what was handed in, just before it is marked. Raises Damaged or OSError."""
 
 
-def marked(pool: Pool, jobs: Sequence[Job], read: Reader, seed: int) -> Iterator[tuple[Job, Verdict]]:
+def marked(pool: Pool, jobs: Sequence[Submission], read: Reader, seed: int) -> Iterator[tuple[Submission, Verdict]]:
     """Each job once, as it is done, in any order."""
-    waiting, again = deque(jobs), list[Job]()
-    flying: dict[Future[Verdict], Job] = {}
+    waiting, again = deque(jobs), list[Submission]()
+    flying: dict[Future[Verdict], Submission] = {}
     while waiting or flying:
         while waiting and len(flying) < pool.room:
             job = waiting.popleft()
             try:
                 flying[pool.submit(read(job))] = job
             except (Damaged, OSError) as error:
-                yield job, Verdict.refused(*job.submission.key, seed, str(error))
+                yield job, Verdict.refused(*job.key, seed, str(error))
         for future in wait(flying, return_when=FIRST_COMPLETED).done:
             job, found = flying.pop(future), outcome(future.result)
             if isinstance(found, Verdict):
@@ -67,13 +66,13 @@ def marked(pool: Pool, jobs: Sequence[Job], read: Reader, seed: int) -> Iterator
         yield job, _second_try(pool, job, read, seed)
 
 
-def _second_try(pool: Pool, job: Job, read: Reader, seed: int) -> Verdict:
+def _second_try(pool: Pool, job: Submission, read: Reader, seed: int) -> Verdict:
     found = outcome(lambda: pool.submit(read(job)).result())
     if isinstance(found, Verdict):
         return found
     said = " ".join(str(found).split())[:200]
     why = f"what marked it ended twice ({type(found).__name__}: {said}); look at it, and grade it again by itself"
-    return Verdict.refused(*job.submission.key, seed, why, grader_failed=True)
+    return Verdict.refused(*job.key, seed, why, grader_failed=True)
 
 
 def outcome(marks: Callable[[], Verdict]) -> Verdict | Exception:

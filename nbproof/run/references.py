@@ -23,14 +23,13 @@ from nbproof.display.words import words
 from nbproof.files import digest_of
 from nbproof.key import Key
 from nbproof.marking.blueprint import Blueprint, fill_in
-from nbproof.marking.hand_in import HandIn
 from nbproof.marking.results import FAULTS, Verdict
 from nbproof.recover.answers import Answers
-from nbproof.run.digests import Job, LessonState, environment
+from nbproof.recover.notebook_bytes import HandIn
+from nbproof.run.digests import LessonState, environment
 from nbproof.run.intake import Submission
-from nbproof.run.journal import RunState
+from nbproof.run.journal import RunState, Watch
 from nbproof.run.pool import Pool, marked
-from nbproof.run.watch import Watch
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.shown import visible_folders
@@ -127,17 +126,17 @@ class References:
         """Why the reference answers earn less than full marks here, of those of these lessons that do."""
         failed: dict[str, str] = {}
 
-        def read(job: Job) -> HandIn:
-            watch.started(job.submission.key.name)
-            return self._hand_in(job.submission.key)
+        def read(job: Submission) -> HandIn:
+            watch.started(job.key.name)
+            return self._hand_in(job.key)
 
         asked = [one for one in lessons if self.state.references.get(self._name(one)) != self._digest(one)]
         # What a limit has ended is tried once more: a busy machine must not stop a class that it would grade a minute later.
         for last in (False, True):
-            jobs = [Job(Submission(REFERENCE, one, self.lessons[one].path), "") for one in asked]
+            jobs = [Submission(REFERENCE, one, self.lessons[one].path) for one in asked]
             asked = []
             for job, verdict in marked(pool, jobs, read, self.state.seed):
-                lesson = job.submission.lesson
+                lesson = job.lesson
                 why = shortfall(self.lessons[lesson].blueprint, self._answers(lesson), verdict)
                 if not why:
                     self.keep(lesson)

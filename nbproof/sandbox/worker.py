@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import tempfile
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,8 @@ from nbproof.checks.check import Check, bring
 from nbproof.checks.namespace import missing_name, trouble_of
 from nbproof.course_file import the_course
 from nbproof.front_end import seal
+from nbproof.recover.matching import Handout
 from nbproof.recover.notebook_bytes import Damaged
-from nbproof.recover.released import Handout
 from nbproof.recover.search import found_in
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import packed
@@ -125,7 +125,7 @@ def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
     """Find the answers in a damaged notebook where it can hurt nobody. No learner's code has run in this fork."""
     try:
         found = found_in(Handout.from_dict(header["handout"]), data, header["scripts"])
-        return {"found": found.as_dict(), "damaged": ""}, b""
+        return {"found": asdict(found), "damaged": ""}, b""
     except Damaged as damage:
         told = str(damage)
     except Exception as error:

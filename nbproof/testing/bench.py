@@ -19,8 +19,7 @@ from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.answers import Answers
-from nbproof.recover.own_cells import OwnCell
+from nbproof.recover.answers import Answers, OwnCell
 from nbproof.sandbox.engine import Engine
 
 __all__ = ["Bench"]

@@ -45,7 +45,7 @@ def main() -> None:
 
 def _by_us(root: Path, intake: Any, lessons: list[str], seed: int, level: Any) -> list[dict[str, Any]]:
     from nbproof.run.batch import grade_class
-    from nbproof.run.watch import Watch
+    from nbproof.run.journal import Watch
 
     class Said(Watch):
         def marked(self, name: str, verdict: Any) -> None:

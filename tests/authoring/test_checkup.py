@@ -53,16 +53,12 @@ def test_no_exercise_is_sound_in_a_lesson_that_is_broken(two: Path, capsys: pyte
     assert main(["check", "--course", str(two), "catch"]) == 1
     out = capsys.readouterr().out
     assert "again: no heading above its TODO cell says its title, difficulty and minutes" in out
-    assert "lesson broken" in out
-    assert "holds" not in out
 
 
 def test_another_lesson_is_not_told_of_it(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
     no_heading(two)
     assert main(["check", "--course", str(two), "other"]) == 0
-    out = capsys.readouterr().out
-    assert "holds" in out
-    assert "broken" not in out
+    assert "error: " not in capsys.readouterr().out
 
 
 def test_what_was_found_is_told_at_once(
@@ -79,7 +75,7 @@ def test_what_was_found_is_told_at_once(
     monkeypatch.setattr("nbproof.cli.contract_table.Found.tell", told)
     assert main(["check", "--course", str(two), "00_tiny"]) == 130
     assert capsys.readouterr().out.splitlines() == [
-        "[1/2] catch: 12 candidates, 0.0 s: 1 violation",
+        "[1/2] catch: 0 of 6 mutants killed, 0.0 s: 1 violation",
         "error: nobody breaks it",
         "  at:   lesson.py:7",
         "  next: break it",

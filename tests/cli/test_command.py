@@ -12,7 +12,7 @@ import pytest
 
 from nbproof import command
 from nbproof.cli.main import main
-from nbproof.command import course_command, course_in, this_python
+from nbproof.command import course_command, course_in
 from tests import ROOT, some_by_day
 
 
@@ -21,18 +21,6 @@ def not_activated(monkeypatch: pytest.MonkeyPatch) -> None:
     # For this process, and for those that tests start: others have put this environment on PATH.
     monkeypatch.setattr(command, "PATH_AT_START", "/usr/bin:/bin")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-
-
-def test_an_interpreter_below_this_folder_is_called_by_its_short_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "executable", str(tmp_path / ".venv" / "bin" / "python"))
-    assert course_command("report") == ".venv/bin/python -m course report"
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "my env" / "bin" / "python"))
-    assert course_command("report") == "'my env/bin/python' -m course report"
-    monkeypatch.setattr(sys, "executable", "/elsewhere/bin/python")
-    assert this_python() == "/elsewhere/bin/python"
 
 
 def test_a_course_in_another_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

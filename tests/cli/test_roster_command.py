@@ -10,8 +10,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from nbproof.cli.main import main
-from nbproof.run.journal import RunState, note_problems, problems_of
-from nbproof.run.lock import only_run
+from nbproof.run.journal import note_problems, problems_of
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect
@@ -42,9 +41,6 @@ def two(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (course / "roster.csv").write_text("learner,name,email\nada,Ada A,\nbob,Bob B,b@u.edu\n")
 
     note_problems(course, [refused("ada", LESSON, "it is a picture")])
-    state = RunState(course)
-    state.penalties = {f"{LESSON}/ada": "x", f"{LESSON}/bob": "y"}
-    state.save()
     return course
 
 
@@ -71,7 +67,7 @@ def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.Capt
         assert [student.id for student in book.students] == ["bob"]
         assert len(book.assignment_submissions(LESSON)) == 1
     assert "ada" not in (two / "roster.csv").read_text()
-    assert (problems_of(two), RunState(two).penalties) == ({}, {f"{LESSON}/bob": "y"})
+    assert problems_of(two) == {}
     assert _roster(two, "remove", "ada", "--yes") == 2, "nobody knows them any more"
     capsys.readouterr()
     kept = everything(two / "collected")
@@ -92,14 +88,6 @@ def test_it_asks_first(two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setattr("builtins.input", lambda text: "y")
     assert _roster(two, "remove", "ada") == 0
     assert not (two / "submitted/ada").exists()
-
-
-def test_not_while_a_run_is_going(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with only_run(two):
-        for words in (["remove", "ada", "--yes"], ["add", "eve"]):
-            assert _roster(two, *words) != 0
-            assert "another run" in capsys.readouterr().err
-    assert (two / "submitted/ada").is_dir()
 
 
 @pytest.mark.parametrize("name", ["Ada", "../bob"])

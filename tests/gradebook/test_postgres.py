@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
-from nbgrader.apps import NbGraderAPI
-from nbgrader.plugins import CsvExportPlugin
 
 from nbproof.cli.main import main
-from nbproof.nbgrader_setup import course_config
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests.gradebook.postgres_server import PASSWORD, Server, server
@@ -75,23 +72,6 @@ def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(room: Rehearsal, db_
     assert again.graded == ()
     assert _marks(db_url) == {"ada": FULL, "zoë": POINTS["first"]}
     assert scores(again) == {"ada": FULL, "zoë": POINTS["first"] + 0.5}
-
-
-@pytest.mark.nightly
-def test_nbgraders_own_commands_work_on_it(room: Rehearsal, db_url: str) -> None:
-    _configure(room.root, db_url)
-    room.hand_in_all({"ada": RIGHT, "ben": {"first": RIGHT["first"]}})
-    room.grade()
-    room.hand_in("ben", RIGHT)
-    # What the commands of the same names call, without three starts of an interpreter.
-    api = NbGraderAPI(config=course_config(room.root))
-    for outcome in (api.autograde(LESSON, "ben", force=True), api.generate_feedback(LESSON, "ben", force=True)):
-        assert outcome["success"], outcome
-    with Gradebook(db_url, api.coursedir.course_id) as book:
-        CsvExportPlugin(to=str(room.root / "grades.csv")).export(book)
-    assert _marks(db_url) == {"ada": FULL, "ben": FULL}
-    assert (room.root / "feedback" / "ben" / LESSON / f"{LESSON}.html").is_file()
-    assert (room.root / "grades.csv").read_text().count(f"{FULL:.1f}") >= 2
 
 
 @pytest.mark.parametrize(

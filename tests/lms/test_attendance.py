@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.class_json import class_as_json
-from nbproof.cli.class_table import Told, is_incomplete, summary_line
+from nbproof.cli.class_table import Told, class_as_json, is_incomplete, summary_line
 from nbproof.cli.main import main
 from nbproof.gradebook.marks import Lateness, Mark
 from nbproof.report.statistics import late_lines

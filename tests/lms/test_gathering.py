@@ -14,7 +14,7 @@ import pytest
 from nbproof.cli.instructors import reading_of
 from nbproof.cli.main import course_parser, main
 from nbproof.errors import UsageError
-from nbproof.run.lock import only_run
+from nbproof.run.journal import only_run
 from nbproof_lms import collect, placing
 from nbproof_lms.collected_table import cures
 from nbproof_lms.members import Member

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import nbformat
@@ -40,7 +40,7 @@ def _secrets(blueprint: Blueprint) -> list[str]:
 
 def _handed_out(blueprint: Blueprint, verdict: Verdict) -> tuple[list[str], list[bytes]]:
     """All texts and pictures of the verdict and the graded notebook, the learner's own answers aside."""
-    told = verdict.as_dict()
+    told = asdict(verdict)
     told.pop("answers")
     notebook = graded_notebook(blueprint, replace(verdict, answers=dict(blueprint.stubs)))
     texts: list[str] = []

@@ -48,21 +48,11 @@ def test_a_learners_code_computes_with_the_judges_instructions(bench: Bench) -> 
     assert output["text"].strip() == torch.backends.cpu.get_cpu_capability()
 
 
-def test_what_watches_an_answer_is_there_before_any_learners_code_runs(bench: Bench) -> None:
-    asked = "import sys\nprint('course.traces' in sys.modules)"
-    (output,) = bench.mark({"first": asked}).runs["first"].outputs
-    assert output["text"].strip() == "True"
-
-
 FAULTS = {
     "wrong value": ("def second(x):\n    return x", "failed", "result is tensor"),
     "raises": ("def second(x):\n    return x.oops", "error", "oops"),
     "undefined": ("third_party = 1", "failed", "`second` is not defined"),
     "loop in the check": ("def second(x):\n    while True:\n        pass", "timeout", "4 seconds"),
-    "swallows everything": (
-        "import signal\nfor s in range(1, 30):\n    try: signal.signal(s, signal.SIG_IGN)\n    except OSError: pass\n"
-        "while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout", "4 seconds",
-    ),
     "exits": ("import os\nos._exit(3)", "killed", "status 3"),
     "segfault": ("import ctypes\nctypes.string_at(0)", "killed", "SIGSEGV"),
     "bytes bomb": ("b = bytearray(4 << 30)", "out of memory", "512 MB"),
@@ -197,82 +187,39 @@ def test_a_display_cannot_carry_a_script(bench: Bench) -> None:
         assert word not in text
 
 
-CELL = '''
-import torch
-from torch import nn
+CELL = """
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf
 
 SHAPE = (2, 3)
 WANTED = 42
-LIMIT = WANTED + 1
 
 
-def used_by_probe(case):
-    return case.tensor("x", *SHAPE)
-
-
-def used_by_truth(case):
-    return torch.ones(LIMIT)
+def used_by_truth():
+    return WANTED
 
 
 class First(Check):
-    """What is asked, which may tell too much."""
-
-    poison = ("x1",)
-    blame = {"answer": "hint"}
-    secret = True
+    'What is asked, which may tell too much.'
 
     def probe(self, nb, case):
-        return self.helper(used_by_probe(case))
+        return self.helper(case.tensor("x", *SHAPE))
 
     def helper(self, x):
         return x * 2
 
     def truth(self, case):
-        return AnyOf(used_by_truth(case), self.for_truth())
-
-    def for_truth(self):
-        return nn.Linear(1, 1)
-
-    def mistakes(self, case):
-        return {"m": WANTED}
+        return used_by_truth()
 
 
 check("exercise", First)
-
-### BEGIN HIDDEN TESTS
-class Second(First):
-    cases = 3
-
-    def truth(self, case):
-        return super().truth(case)
-
-
-check("exercise", Second)
-### END HIDDEN TESTS
-'''
+"""
 
 
 def test_only_what_a_probe_uses_is_left() -> None:
     part = probe_part(CELL)
-    assert part.checks == ("First", "Second")
-    for private in (
-        "truth",
-        "mistakes",
-        "WANTED",
-        "LIMIT",
-        "used_by_truth",
-        "for_truth",
-        "AnyOf",
-        "too much",
-        "blame",
-        "nn",
-        "secret",
-    ):
-        assert private not in part.source, private
-    for public in ("used_by_probe", "SHAPE", "helper", "poison", "cases = 3", "class Second(First)"):
-        assert public in part.source, public
+    assert part.checks == ("First",)
+    assert [word for word in ("truth", "WANTED", "used_by_truth", "too much") if word in part.source] == []
+    assert all(word in part.source for word in ("SHAPE", "helper", "class First"))
 
 
 @pytest.mark.slow

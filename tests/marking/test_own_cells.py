@@ -15,9 +15,8 @@ from nbproof.marking.blueprint import OWN, Blueprint, fill_in, read_blueprint
 from nbproof.marking.marker import read_answers
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.answers import Answers
+from nbproof.recover.answers import Answers, OwnCell, own_cells
 from nbproof.recover.notebook_bytes import cells_in
-from nbproof.recover.own_cells import OwnCell, own_cells
 from nbproof.recover.search import found_in
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench
@@ -70,7 +69,6 @@ def graded(engine: Engine, blueprint: Blueprint) -> Graded:
 
 HELPED = "def first(x):\n    return times(x, 2)"
 HELPER = "def times(x, n):\n    return x * n"
-ON_A_MODULE = "def first(x):\n    return x * getattr(torch, 'factor', 1)"
 IN_A_CALLBACK = """def second(x):
     future = torch.futures.Future()
     then = future.then(lambda done: done.value() * shown)
@@ -79,19 +77,15 @@ IN_A_CALLBACK = """def second(x):
 HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
     "helper above": ({"first": HELPED}, [("above first", HELPER)]),
     "helper below": ({"first": HELPED}, [("below first", HELPER)]),
-    "helper in a cell that shows something": ({"first": HELPED}, [("instead of shown", f"{HELPER}\nprint(times(1, 2))")]),
     "helper in the setup cell": (
         {"first": HELPED}, [("instead of setup_imports", f"import torch\n{HELPER}\nfrom torch import nn")],
     ),
     "a name that a cell shows": ({"second": "def second(x):\n    return x * shown"}, []),
     "that name, in a callback, whose errors torch wraps": ({"second": IN_A_CALLBACK}, []),
-    "a name of an edited cell": ({"first": "def first(x):\n    return x * (shown - 3)"}, [("instead of shown", "shown = 5")]),
     "one cell makes it, another one fills it": (
         {"first": "factors = []\ndef first(x):\n    return x * factors[0]"}, [("below first", "factors.append(2)")],
     ),
-    "names that no text shows": ({"first": HELPED}, [("above first", f"exec({HELPER!r})")]),
     "a star": ({"first": "def first(x):\n    return x * floor(2.5)"}, [("above first", "from math import *")]),
-    "the answer stands elsewhere": ({"first": "# see below"}, [("below first", HELPER), ("below first", HELPED)]),
     "below cells that fail": (
         {"first": HELPED},
         [("above first", "1 / 0"), ("above first", "def times(:"), ("above first", HELPER), ("below first", "nobody")],
@@ -99,31 +93,14 @@ HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
     "magics of a front end": (
         {"first": f"%matplotlib widget\n%load_ext no_such_extension\n%no_such_magic\n{RIGHT['first']}"}, [],
     ),
-    "a cell magic that runs": ({"first": f"%%time\n{HELPED}"}, [("above first", HELPER)]),
-    "put on a class": (
-        {"first": "def first(x):\n    return nn.Module.times(x, 2)"},
-        [("above first", HELPER), ("above first", "nn.Module.times = staticmethod(times)")],
-    ),
     "variables with names of builtins": (
         {}, [("above first", "abs = bool = dict = float = int = isinstance = len = list = max = print = range = sum = 0")],
-    ),
-    "put on a module in the setup cell": (
-        {"first": ON_A_MODULE}, [("instead of setup_imports", "import torch\nfrom torch import nn\ntorch.factor = 2")],
-    ),
-    "a dict that a decorator fills": (
-        {"first": "def first(x):\n    return table.get('times', max)(x, 2)"},
-        [("above first", "table = {}\ndef named(made):\n    table[made.__name__] = made"), ("above first", f"@named\n{HELPER}")],
     ),
     "a file that a cell writes": (
         {"first": HELPED},
         [("above first", f"open('my_times.py', 'w').write({HELPER!r})"), ("above first", "from my_times import times")],
     ),
-    "the environment": (
-        {"first": "import os\ndef first(x):\n    return x * int(os.getenv('TIMES', 1))"},
-        [("above first", "import os as system\nsystem.environ['TIMES'] = '2'")],
-    ),
     "what cells that show something have left": ({"first": "def first(x):\n    return x * (1 + len(kept))"}, []),
-    "await": ({"first": HELPED}, [("above first", f"import asyncio\nawait asyncio.sleep(0)\n{HELPER}")]),
 }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 
 from benchmarks.stock import grade_plainly, plain_config
+from nbproof.cells import headings_in, titles_in
 from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook
@@ -25,7 +26,6 @@ from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark, read_answers
 from nbproof.marking.plain import is_plain, scored
 from nbproof.marking.results import Verdict
-from nbproof.marking.titles import headings_in, titles_in
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
@@ -190,7 +190,7 @@ def test_what_is_hidden_does_not_come_out(graded: Graded, blueprint: Blueprint) 
         exercise = verdict.exercises[0]
         assert exercise.status == "failed"
         assert ENGLISH.finding(exercise.findings[0]) == "A hidden test failed."
-        text = json.dumps([graded_notebook(blueprint, verdict), verdict.as_dict()])
+        text = json.dumps([graded_notebook(blueprint, verdict), asdict(verdict)])
         assert "eleventh" not in text
         # As a number of its own: a seed or a time may hold these digits.
         assert not re.search(r"(?<![\d.])121(?!\d)", text)

@@ -19,10 +19,7 @@ from rich.console import Console
 from nbproof.authoring.build import notebook_of
 from nbproof.authoring.lesson import read_lesson
 from nbproof.cli.class_table import Told, print_class
-from nbproof.marking.blueprint import read_blueprint
-from nbproof.marking.manual_answers import shown
-from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
+from nbproof.gradebook.graded_notebook import shown_as_text
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 
@@ -191,21 +188,6 @@ def test_points_of_a_test_that_a_person_gave_wait_again_only_if_something_is_new
     assert f"look again: ada/{LESSON}" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_self_study_says_that_nobody_checks_it(
-    asking: Path, write_in: Callable[..., Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    from nbproof.cli.self_study import print_notebook
-
-    blueprint = read_blueprint(asking.source(), course_config(asking.root))
-    assert blueprint.max_score == FULL + 2
-    from nbproof.marking.manual_answers import written_in
-
-    for text, said in (("Because.", "your text is there"), (STUB, "nothing is written yet")):
-        written = written_in(blueprint.written, {"explain_two": text})
-        print_notebook(Verdict("you", LESSON, 1, (), {}, {}, written=written), 0.1)
-        assert f"explain_two  not checked automatically: {said}" in capsys.readouterr().out
-
-
 SIGNS = [
     "<script>", "</div>", "<img src=x onerror=alert(1)>", "javascript:", "](", "![", "```", "$$", "\n\n", "    ", "&#",
     "<!--", "]]>", "<details open ontoggle=alert(1)>", "http://evil.example/", "- ", "1. ", "> ", "| a |\n| - |\n",
@@ -218,7 +200,7 @@ def test_whatever_is_typed_is_shown_as_text_and_does_nothing() -> None:
     chance = random.Random(5)
     for _ in range(300):
         text = "".join(chance.choice(SIGNS) for _ in range(chance.randrange(1, 120)))
-        page = bs4.BeautifulSoup(markdown2html(shown(text)), "html.parser")
+        page = bs4.BeautifulSoup(markdown2html(shown_as_text(text)), "html.parser")
         assert {tag.name for tag in page.find_all(True)} <= {"div", "br", "code"}, text
         (frame,) = page.find_all("div")
         assert frame.attrs == {"class": ["tex2jax_ignore", "mathjax_ignore"]}
@@ -232,6 +214,6 @@ def test_whatever_is_typed_is_shown_as_text_and_does_nothing() -> None:
 @pytest.mark.parametrize("text", ["`" * 10**6, "[" * 10**6, "\n" * 10**6, "<div>" * 10**5, "a " * 10**6, "> " * 10**5])
 def test_a_long_answer_is_cut_and_takes_no_time(text: str) -> None:
     start = time.process_time()
-    page = markdown2html(shown(text))
+    page = markdown2html(shown_as_text(text))
     assert time.process_time() - start < 2
     assert len(page) < 300_000

@@ -14,18 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
 from nbproof.command import formgrader_place
 from nbproof.feedback.pages import write_feedback
-from nbproof.nbgrader import formgrader
 from nbproof.nbgrader_setup import course_config
-from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
-from nbproof.run.journal import RunState
-from nbproof.run.lock import only_run
-from nbproof.run.pool import PoolMaker
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests import ROOT
@@ -177,64 +170,6 @@ def _released(course: Path) -> set[str]:
     return {path.stem for path in (course / "exchange").glob("*/feedback/*.html")}
 
 
-def _damage(path: Path, name: str, *new: str, stub: str | None = None) -> None:
-    """Leave a stub in a TODO cell, or take the cell away, and put new code cells below its neighbour."""
-    notebook = json.loads(path.read_text())
-    cells = notebook["cells"]
-    at = next(at for at, cell in enumerate(cells) if cell["metadata"].get("nbgrader", {}).get("grade_id") == name)
-    made = [{"cell_type": "code", "metadata": {}, "source": one, "outputs": [], "execution_count": None} for one in new]
-    cells[at : at + 1] = [*([{**cells[at], "source": stub}] if stub is not None else []), *made]
-    path.write_text(json.dumps(notebook, indent=1))
-
-
-def _ended(course: Path) -> dict[str, dict[str, Any]]:
-    """learner -> the journalled verdict without what it took, the graded notebook, and what the gradebook holds."""
-    found: dict[str, dict[str, Any]] = {}
-    for path in sorted((course / "autograded").glob(f"*/{LESSON}/.verdict.json")):
-        kept = json.loads(path.read_text())
-        for told in (kept["verdict"], *kept["verdict"]["exercises"]):
-            told.update(dict.fromkeys(told.keys() & {"seconds", "peak_mb"}, 0))
-        notebook = json.loads(path.with_name(f"{LESSON}.ipynb").read_text())
-        found[path.parts[-3]] = {"verdict": kept["verdict"], "notebook": [cell["source"] for cell in notebook["cells"]]}
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        for one in gradebook.assignment_submissions(LESSON):
-            (notebook,) = one.notebooks
-            found[one.student.id]["marks"] = {
-                grade.name: (grade.auto_score, grade.needs_manual_grade) for grade in notebook.grades
-            }
-            found[one.student.id]["comments"] = {comment.name: comment.auto_comment for comment in notebook.comments}
-    return found
-
-
-def test_what_was_recovered_and_fails_has_the_same_verdict_whoever_drives(room: Rehearsal) -> None:
-    stub = "def first(x):\n    # TODO: 2 times x\n    pass  # TODO: your code"
-    _damage(room.hand_in("one", RIGHT), "first", "def first(x):\n    return x * 7", stub=stub)
-    ended = _by_both(room.root, room.pool)
-    first = ended["one"]["verdict"]["exercises"][0]
-    assert (first["status"], list(ended["one"]["verdict"]["recovered"])) == ("failed", ["first"])
-
-
-def _by_both(course: Path, pool: PoolMaker) -> dict[str, dict[str, Any]]:
-    """What `course grade` makes of all that is handed in; fails if nbgrader, by the same seed, makes anything else of it."""
-    grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool, seed=7)
-    ours = _ended(course)
-    _make_fresh(course)
-    shutil.rmtree(course / "autograded")
-    RunState(course, 7).begin()
-    _worked(_api(course).autograde(LESSON, "*", force=False))
-    assert _ended(course) == ours
-    return ours
-
-
-def test_two_runs_never_write_at_once(room: Rehearsal) -> None:
-    room.hand_in("ada", RIGHT)
-    with only_run(room.root):
-        outcome = _api(room.root).autograde(LESSON, "ada")
-    assert not outcome["success"]
-    assert "another run is grading this course" in outcome["log"]
-    assert not (room.root / "autograded").exists()
-
-
 def test_formgraders_buttons_work_in_a_fresh_clone(room: Rehearsal) -> None:
     room.hand_in("ada", RIGHT)
     by_exchange = room.hand_in("ben", {"first": "print('status', 3)"}).parent
@@ -294,35 +229,6 @@ def test_feedback_is_released_after_our_grading_and_keeps_its_place_in_the_excha
     assert _released(room.root) == first
 
 
-def test_a_lesson_that_is_not_there_is_named(room: Rehearsal) -> None:
-    folder = room.root / "submitted" / "ada" / "99_gone"
-    folder.mkdir(parents=True)
-    (folder / "99_gone.ipynb").write_bytes(room.hand_in("ada", RIGHT).read_bytes())
-    outcome = _api(room.root).autograde("99_gone", "ada")
-    assert not outcome["success"]
-    assert "no lesson is called '99_gone'" in outcome["log"]
-
-
-@pytest.mark.nightly
-def test_reference_answers_that_lose_marks_stop_nbgrader_too(room: Rehearsal) -> None:
-    room.hand_in("ada", RIGHT)
-    source = room.source()
-    text = source.read_text()
-    assert text.count("return x * 3\\n") == 1
-    source.write_text(text.replace("return x * 3\\n", "return x * 5\\n"))
-    refused = _api(room.root).autograde(LESSON, "ada")
-    assert not refused["success"]
-    assert "second earns 0 of 1" in refused["log"]
-    assert "grade --anyway" in refused["log"]
-    assert "Traceback" not in refused["log"]
-    assert not (room.root / "autograded" / "ada").exists()
-    knowingly = _api(room.root)
-    knowingly.config.Mark.anyway = True
-    knowingly.update_config(knowingly.config)
-    _worked(knowingly.autograde(LESSON, "ada"))
-    assert room.book() == {"ada": FULL}
-
-
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """As a terminal in a user's server has it."""
@@ -340,9 +246,3 @@ def test_the_next_command_is_the_bookmark(hub: pytest.MonkeyPatch) -> None:
     assert formgrader_place() == "https://hub.u.edu/hub/user-redirect/formgrader"
     hub.delenv("JUPYTERHUB_SERVICE_PREFIX")
     assert formgrader_place().endswith(" formgrader")
-
-
-def test_the_command_starts_no_server_there(hub: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    hub.setattr(formgrader, "start_server", lambda *_: pytest.fail("it would listen where nobody comes to"))
-    assert formgrader.open_formgrader(Path(ROOT), []) == 0
-    assert "user-redirect/formgrader" in capsys.readouterr().out

@@ -14,11 +14,11 @@ from rich.console import Console
 
 from nbproof.cells import CellKind
 from nbproof.cli.class_table import Told, is_incomplete, print_class
-from nbproof.marking.blueprint import Damaged, fill_in, read_attachments, read_blueprint, read_file
+from nbproof.marking.blueprint import fill_in, read_blueprint
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.answers import Answers
-from nbproof.recover.notebook_bytes import ExportedCell
-from nbproof.recover.released import HandedOut, Handout
+from nbproof.recover.matching import HandedOut, Handout
+from nbproof.recover.notebook_bytes import Damaged, ExportedCell, read_attachments, read_file
 from nbproof.recover.search import find_answers, found_in
 from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
@@ -121,16 +121,6 @@ def test_below_the_untouched_stub_cells_run_where_they_stand() -> None:
         assert [one.source for one in found.own if one.after == _place(name)] == texts
 
 
-def test_of_two_versions_the_one_that_the_check_sees_counts() -> None:
-    cells = _sound()
-    place = _place("first")
-    cells.insert(place, cells[place]._replace(source="def first(x):\n    return 0"))
-    cells.append(cells[place]._replace(source="def first(x):\n    return 9"))
-    found = find_answers(HANDOUT, cells)
-    assert found.answers["first"] == ANSWERS["first"]
-    assert "more than once" in found.recovered["first"]
-
-
 def test_two_versions_without_a_check_below_wait_for_a_person() -> None:
     cells = _sound()[: _place("first") + 1]
     cells += [cells[-1]._replace(source="def first(x):\n    return 9")]
@@ -139,72 +129,7 @@ def test_two_versions_without_a_check_below_wait_for_a_person() -> None:
     assert "# def first(x):\n#     return 9" in found.answers["first"]
 
 
-def test_a_foreign_notebook_is_refused() -> None:
-    cells = [ExportedCell("bicycle", "def first(x):\n    return 2"), ExportedCell(None, "# Bicycles", "markdown")]
-    with pytest.raises(Damaged, match="another notebook"):
-        find_answers(HANDOUT, cells)
-
-
-@pytest.mark.parametrize("untouched", [True, False])
-def test_an_answer_within_another_exercises_cell_waits_for_a_person(untouched: bool) -> None:
-    """``hooked_too`` was written below ``hooked``, in its cell. Both define ``hook``: neither is certain any more."""
-    cells = _sound("hooked_too")
-    both = "\n\n".join([ANSWERS["hooked"], ANSWERS["hooked_too"]])
-    cells[_place("hooked")] = cells[_place("hooked")]._replace(source=both)
-    if not untouched:
-        del cells[_place("hooked_too")]
-    found = find_answers(HANDOUT, cells)
-    assert set(found.lost) == {"hooked", "hooked_too"}
-    assert found.answers["first"] == ANSWERS["first"]
-
-
-def _fenced(text: str) -> str:
-    return f"This is mine:\n\n```python\n{text}\n```"
-
-
-def _commented(text: str) -> str:
-    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
-
-
 _FIRST = ANSWERS["first"]
-_NEW = {
-    "below the check": (_place("first") + 2, ExportedCell(None, _FIRST)),
-    "above the heading": (1, ExportedCell(None, _FIRST)),
-    "at the end": (len(HANDOUT.cells), ExportedCell(None, f"1 + 1\n\n{_FIRST}")),
-    "fenced in text": (_place("first") + 2, ExportedCell(None, _fenced(_FIRST), "markdown")),
-    "in a raw cell": (len(HANDOUT.cells), ExportedCell(None, _FIRST, "raw")),
-    "commented out": (_place("first") + 2, ExportedCell(None, _commented(_FIRST))),
-    "imported from a file": (_place("first") + 2, ExportedCell(None, "from mine import helper, first")),
-}
-
-
-@pytest.mark.parametrize("place", _NEW)
-@pytest.mark.parametrize("todo", ["untouched", "missing"])
-def test_a_new_cell_that_defines_what_is_asked_for_waits_for_a_person(place: str, todo: str) -> None:
-    cells = _sound("first")
-    at, new = _NEW[place]
-    cells.insert(at, new)
-    if todo == "missing":
-        cells = [cell for cell in cells if cell.name != "first"]
-    found = find_answers(HANDOUT, cells)
-    if "first" in found.recovered:  # where the cell is gone, code that alone defines what is asked for is the answer
-        assert (todo, found.answers["first"]) == ("missing", _FIRST)
-    else:
-        assert "a person has to look" in found.lost["first"]
-        assert all(line.lstrip("# ") in found.answers["first"] for line in new.source.splitlines())
-    assert _without(found, "first") == {name: ANSWERS[name] for name in ("hooked", "hooked_too")}
-
-
-@pytest.mark.parametrize("name", ["setup", "test_hooked", "hooked", "first", ""])
-def test_an_answer_in_a_cell_that_is_made_for_something_else_waits(name: str) -> None:
-    """In the setup cell, in a check, in another TODO cell, commented out in its own, in a cell that shows something."""
-    cells = _sound("first")
-    at = _place(name) if name != "" else len(cells) - 1
-    own = _commented(_FIRST) if name == "first" else f"{cells[at].source}\n\n{_FIRST}"
-    cells[at] = cells[at]._replace(source=own)
-    found = find_answers(HANDOUT, cells)
-    assert "a person has to look" in found.lost["first"]
-    assert "# def first(x):" in found.answers["first"].replace("# #", "#")
 
 
 PLAY = {

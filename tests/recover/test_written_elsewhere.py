@@ -12,8 +12,7 @@ import pytest
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import kind_of, name_of, text_of
-from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.marking.manual_answers import is_blank
+from nbproof.marking.blueprint import Blueprint, is_blank, read_blueprint
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.answers import Answers
 from nbproof.recover.search import found_in

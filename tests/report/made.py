@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
 
@@ -136,5 +137,5 @@ def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path
         submitted.mkdir(parents=True)
         (submitted / f"{LESSON}.ipynb").write_text("{}")
         graded.mkdir(parents=True)
-        (graded / ".verdict.json").write_text(json.dumps({"verdict": verdict.as_dict()}))
+        (graded / ".verdict.json").write_text(json.dumps({"verdict": asdict(verdict)}))
     return root

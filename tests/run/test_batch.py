@@ -13,25 +13,15 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from nbproof.cli.class_json import error_as_json
 from nbproof.errors import UsageError
-from nbproof.marking.results import Verdict
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import Intake, Submission, select, take_in
 from nbproof.run.pool import Pool
-from nbproof.run.watch import Watch
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 
 ROOT = Path(__file__).parent.parent.parent
 FULL = sum(POINTS.values())
-
-
-def test_a_lesson_that_nobody_has_handed_in_is_not_taken_apart(room: Rehearsal) -> None:
-    (room.root / "source" / "02_later").mkdir()
-    (room.root / "source" / "02_later" / "02_later.ipynb").write_text("no notebook yet")
-    room.hand_in("ada", RIGHT)
-    assert scores(room.grade([LESSON, "02_later"])) == {"ada": FULL}
 
 
 def test_scores_notebooks_and_gradebook_agree(room: Rehearsal) -> None:
@@ -60,69 +50,22 @@ def test_only_what_changed_is_graded_again(room: Rehearsal) -> None:
     assert len(room.grade(force=True).graded) == 2
 
 
-@pytest.mark.parametrize(
-    "before", [{}, {"first": "def first(x):\n    return x"}], ids=["never graded", "graded before"]
-)
-def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(
-    room: Rehearsal, before: dict[str, str]
-) -> None:
+def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(room: Rehearsal) -> None:
     """Folders that are synchronised change between planning and reading: the verdict is on what was read."""
-    room.hand_in("ada", {**RIGHT, **before})
+    room.hand_in("ada", RIGHT)
     intake = take_in(room.root, [LESSON], [LESSON])
-    if before:
-        grade_class(room.root, intake, [LESSON], pool=room.pool)
 
     def late(*given: object) -> Pool:
         room.hand_in("ada", {})  # everything is planned by now, and nothing read for marking
         return room.pool(*given)  # type: ignore[arg-type]
 
-    (score,) = grade_class(room.root, intake, [LESSON], pool=late, force=bool(before)).marks.values()
+    (score,) = grade_class(room.root, intake, [LESSON], pool=late).marks.values()
     assert (score.score, score.how) == (0, "graded")
     (same,) = grade_class(room.root, intake, [LESSON], pool=room.pool).marks.values()
     assert (same.score, same.how) == (0, "unchanged")
-    room.hand_in("ada", {**RIGHT, **before})
+    room.hand_in("ada", RIGHT)
     (anew,) = grade_class(room.root, intake, [LESSON], pool=room.pool).marks.values()
-    assert (anew.score, anew.how) == (FULL - (POINTS["first"] if before else 0), "graded")
-
-
-class _InterruptedAfter(Watch):
-    """As if somebody pressed Ctrl-C when so many have their verdict."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def marked(self, name: str, verdict: Verdict) -> None:
-        super().marked(name, verdict)
-        if self.done == self.number:
-            raise KeyboardInterrupt
-
-
-def test_a_run_that_is_interrupted_tells_what_it_had_graded(room: Rehearsal) -> None:
-    room.hand_in_all(dict.fromkeys(("ada", "ben", "cleo"), RIGHT))
-    room.hand_in("ada", {})
-    watch = _InterruptedAfter(2)
-    with pytest.raises(KeyboardInterrupt):
-        room.grade(watch=watch)
-    data = error_as_json(None, watch.marks, seconds=1)
-    told = {one["learner"]: (one["how"], one["score"], len(one["exercises"])) for one in data["submissions"]}
-    assert told == {"ada": ("graded", 0, len(POINTS)), "ben": ("graded", FULL, len(POINTS))}
-
-
-def test_a_forced_run_that_is_interrupted_tells_what_it_graded_and_goes_on_without_force(room: Rehearsal) -> None:
-    learners = ("ada", "ben", "cleo")
-    room.hand_in_all(dict.fromkeys(learners, RIGHT))
-    before = room.grade().seed
-
-    watch = _InterruptedAfter(1)
-    with pytest.raises(KeyboardInterrupt):
-        room.grade(force=True, watch=watch)
-    (first,) = watch.marks
-    assert first.how == "graded"
-    gone_on = room.grade()
-    assert {score.learner for score in gone_on.marks.values() if score.how == "graded"} == {*learners} - {first.learner}
-    assert {score.verdict.seed for score in gone_on.marks.values()} == {gone_on.seed}
-    assert gone_on.seed != before
-    assert room.grade().graded == ()
+    assert (anew.score, anew.how) == (FULL, "graded")
 
 
 def test_seeds_are_fresh_and_can_be_repeated(room: Rehearsal) -> None:
@@ -130,24 +73,6 @@ def test_seeds_are_fresh_and_can_be_repeated(room: Rehearsal) -> None:
     first, second = room.grade(force=True), room.grade(force=True)
     assert first.seed != second.seed
     assert room.grade(force=True, seed=first.seed).seed == first.seed
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"hello", "not a notebook"),
-        (b'{"cells": ' + b"[" * 3_000_000, "holds no cells"),
-    ],
-    ids=["text", "large and deep"],
-)
-def test_a_broken_file_is_listed_and_the_others_go_on(room: Rehearsal, content: bytes, says: str) -> None:
-    room.hand_in("ada", RIGHT)
-    broken = room.hand_in("mal", {})
-    broken.write_bytes(content)
-    ada, mal = room.grade().marks.values()
-    assert ada.score == FULL
-    assert says in mal.problem
-    assert broken.read_bytes() == content
 
 
 def test_links_and_pipes_are_not_followed(room: Rehearsal) -> None:
@@ -203,21 +128,3 @@ def test_names_choose_and_one_that_fits_nothing_ends_the_run() -> None:
     with pytest.raises(UsageError, match="nothing that was handed in is called 'zoe'") as told:
         chosen("ada", "zoe")
     assert "choose from the learners in submitted/: ada" in told.value.next_command
-
-
-@pytest.mark.nightly
-def test_an_interrupted_run_does_not_wait_for_a_learners_code(room: Rehearsal) -> None:
-    for learner in ("ada", "ben", "cleo"):
-        room.hand_in(learner, {**RIGHT, "second": "def second(x):\n    while True: pass"})
-    with (room.root / "nbgrader_config.py").open("a") as config:
-        config.write("\nc.GradingLimits.exercise_seconds = 600\nc.GradingLimits.submission_seconds = 900\n")
-    words = [sys.executable, "-m", "course", "grade", "--course", str(room.root), "--no-feedback", "--workers", "2"]
-    with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as run:
-        until = time.monotonic() + 120
-        while not (room.root / ".course" / "marking.json").exists() and time.monotonic() < until:
-            time.sleep(0.1)
-        time.sleep(5)
-        run.send_signal(signal.SIGINT)
-        _, said = run.communicate(timeout=60)
-    assert run.returncode == 130, said
-    assert "Traceback" not in said

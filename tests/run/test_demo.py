@@ -37,7 +37,7 @@ def test_a_fresh_course_grades_a_simulated_class_apart_and_a_real_one_by_itself(
     assert {path.name for path in (fresh / DEMO / "autograded").iterdir()} == NAMES
     (next_command,) = re.findall(r"report: +.* -m course (report --course .*)", told)
     assert main(next_command.split()) == 0
-    assert "8 learners" in capsys.readouterr().out
+    assert (fresh / DEMO / "report" / "index.html").is_file()
     hand_in("zoe", RIGHT)
     assert main(["report", "--course", str(fresh)]) == 0
     assert main(["roster", "--course", str(fresh)]) == 0

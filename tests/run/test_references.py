@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.marking.hand_in import HandIn as HandedIn
 from nbproof.marking.results import Verdict
+from nbproof.recover.notebook_bytes import HandIn as HandedIn
 from nbproof.run.journal import RunState
 from nbproof.run.pool import PoolMaker
 from nbproof.run.references import REFERENCE, ReferencesFail

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -17,63 +14,26 @@ from typing import Any
 import pytest
 
 from nbproof.limits import GradingLimits
-from nbproof.marking.hand_in import HandIn
 from nbproof.marking.results import Verdict
+from nbproof.recover.notebook_bytes import HandIn
 from nbproof.run.batch import grade_class
 from nbproof.run.digests import handed_in_digest
 from nbproof.run.intake import take_in
-from nbproof.run.journal import InProgress, RunState
+from nbproof.run.journal import InProgress, RunState, Watch
 from nbproof.run.pool import Pool
-from nbproof.run.watch import Watch
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineLost
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests.warm import Mark, shared_pool
 
-ROOT = Path(__file__).parent.parent.parent
 FULL = sum(POINTS.values())
-
-KILLER = {**RIGHT, "third": RIGHT["third"] + "  # KILLER"}
-
-
-def _grade(course: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(Path(__file__).with_name("killing.py")), str(course), *options]
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin"}
-    )
 
 
 def _notes(course: Path) -> dict[str, bool]:
     """Learner -> whether it is set aside."""
     kept = json.loads((course / ".course" / "marking.json").read_text())
     return {name.partition("/")[0]: one["set_aside"] for name, one in kept.items()}
-
-
-@pytest.mark.nightly
-def test_what_kills_a_run_is_set_aside_and_the_class_is_graded(room: Rehearsal) -> None:
-    learners = ["ada", "ben", "cleo", "dan", "eve"]
-    for learner in learners:
-        room.hand_in(learner, KILLER if learner == "cleo" else RIGHT)
-    first = _grade(room.root)
-    assert first.returncode == -signal.SIGKILL
-    assert "cleo" in _notes(room.root)
-    second = _grade(room.root)
-    assert second.returncode == 1, second.stderr
-    assert room.book() == {learner: FULL for learner in learners if learner != "cleo"}
-    said = second.stdout + second.stderr
-    assert "cleo" in said
-    assert "set aside" in said
-    assert f"--only cleo/{LESSON}" in said
-    assert _notes(room.root) == {"cleo": True}
-    # It stays aside, and costs no process more, until it is handed in anew.
-    third = _grade(room.root)
-    assert third.returncode == 1
-    assert "set aside" in third.stdout + third.stderr
-    room.hand_in("cleo", RIGHT)
-    assert _grade(room.root).returncode == 0
-    assert room.book() == dict.fromkeys(learners, FULL)
-    assert _notes(room.root) == {}
 
 
 def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(room: Rehearsal, engine: Engine) -> None:
