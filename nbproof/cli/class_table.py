@@ -212,12 +212,12 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
     }
 
 
-def error_as_json(error: CourseError | None, *, seconds: float) -> dict[str, Any]:
-    """The JSON of a run that did not come to its end; ``error`` is None if it was interrupted."""
+def error_as_json(error: CourseError | None, reached: Iterable[Mark] = (), *, seconds: float) -> dict[str, Any]:
+    """The JSON of a run that did not come to its end, and what it had ``reached``; ``error`` is None if it was interrupted."""
     told = error or CourseError("interrupted", "", GO_ON)
     fact = {"fact": told.fact, "place": told.place, "next": told.next_command}
     code = EXIT_CODE if error is None else error.exit_code
-    return {**_head(code, seconds), "error": fact, "submissions": []}
+    return {**_head(code, seconds), "error": fact, "submissions": _submissions(reached)}
 
 
 def _head(exit_code: int, seconds: float) -> dict[str, Any]:

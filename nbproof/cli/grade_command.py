@@ -28,10 +28,12 @@ from nbproof.cli.class_table import (
 )
 from nbproof.cli.head_start import graded_is_the_demo
 from nbproof.command import course_command
+from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
+from nbproof.key import assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
@@ -62,7 +64,7 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
         told = desk.run(start)
     except (CourseError, KeyboardInterrupt) as ended:
         error = ended if isinstance(ended, CourseError) else None
-        _write(request, error_as_json(error, seconds=time.perf_counter() - start))
+        _write(request, error_as_json(error, desk.counting.marks, seconds=time.perf_counter() - start))
         if error is not None:
             raise
         done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
@@ -239,11 +241,27 @@ class _Desk:
 
 
 def _first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
-    """What is taken for granted where nobody has the instructor's version of a lesson."""
-    released = [one for one in lessons if places(root).is_released_only(one)]
-    if not released:
+    """What the first run over somebody's nbgrader course says: what was found, what is taken for granted, what could be told.
+
+    Nothing if the course has a ``course.toml``, or was graded before.
+    """
+    if (root / ".course" / "run.json").exists() or list(the_course().folder.glob("course.toml")):
         return []
-    return [f"no instructor's version of {', '.join(released)}: graded by the release, which has no hidden tests"]
+    here = places(root)
+    released = [one for one in lessons if here.is_released_only(one)]
+    home = here.base("source" if len(released) < len(lessons) else "release")
+    assignments = {assignment_of(one) for one in lessons}
+    learners = counted(len(here.learners()), "learner")
+    taken = "cells run as Python; the limits of docs/engine.md, and those of nbgrader_config.py"
+    if released:
+        taken += f"; no instructor's version of {', '.join(released)}: graded by the release, which has no hidden tests"
+    return [
+        f"found:     {counted(len(assignments), 'assignment')} with {counted(len(lessons), 'notebook')} in {home}, {learners} "
+        f"in {here.base('submitted')}",
+        f"taken for granted: {taken}",
+        "a course.toml beside them is not needed; it could say what the course is called (says) and which modules to import "
+        "beforehand (warm): docs/instructors.md",
+    ]
 
 
 def _unfit(graded: GradedClass) -> list[str]:

@@ -219,13 +219,18 @@ def files_beside(source: Path, config: Config) -> Attachments:
     return {name: data for name, data in found.items() if not is_ignored(name)}
 
 
+_OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")
+
+
 def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> None:
     """Raise CourseError for a notebook with no cell of nbgrader's, or whose cells are no Python: all would fail."""
     if not any(map(name_of, notebook.cells)):
+        of_otter = any(word in cell.source for word in _OTTER for cell in notebook.cells)
+        whose = "it is made for otter, which Gradescope runs as well" if of_otter else "it has nothing to grade by"
         raise CourseError(
-            "no cell of it is nbgrader's: it has nothing to grade by",
+            f"no cell of it is nbgrader's: {whose}",
             str(source),
-            "grade it with the tool that it is made for; or mark its answers and tests in JupyterLab's Create Assignment panel",
+            "grade it with otter; or mark its answers and tests in JupyterLab's Create Assignment panel",
         )
     kernel, info = (notebook.metadata.get(name, {}) for name in ("kernelspec", "language_info"))
     language = str(kernel.get("language") or info.get("name") or "python")

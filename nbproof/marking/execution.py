@@ -12,6 +12,7 @@ made up every word of it.
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 import time
@@ -44,6 +45,8 @@ _MOST_KEPT = 128 << 20
 """Bytes of evidence that are kept of one submission until it is judged. Answers to all exercises of a lesson bring one."""
 _GRACE = 2.0
 """Seconds that a cell which was interrupted has to end."""
+_MOMENT = 1.0
+"""Seconds that the statement in which a cell was interrupted has when that cell runs again."""
 _PATIENCE = 4
 """How much longer the instructor's setup may take than other cells before it is interrupted: what it imports takes its time on
 a busy machine, and without it every answer is wrong."""
@@ -101,6 +104,20 @@ def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Ste
     return dict(list(found.items())[: last + 1])
 
 
+def _parted(source: str, line: object) -> tuple[str, str]:
+    """A cell's text up to the statement on this line, and from there on: empty where no statement is known to be there."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return source, ""
+    for statement in body:
+        if type(line) is int and statement.lineno <= line <= (statement.end_lineno or 0):
+            lines = source.split("\n")
+            at = statement.lineno - 1
+            return "\n".join(lines[:at]), "\n".join(lines[at:])
+    return source, ""
+
+
 class Execution:
     """One run of a submission's cells, and what it has brought."""
 
@@ -140,6 +157,8 @@ class Execution:
         self._secrets = tuple(line for test in blueprint.plain.values() for line in test.secrets)
         self._harmful: set[str] = set()
         """Steps that took a process with them while nobody was asked anything: later forks do without."""
+        self._stopped_at: dict[str, object] = {}
+        """The line at which a TODO cell was interrupted, as its process says."""
         self._showing = True
         """Whether no process has been sent a line that learners do not have."""
         self._kept = 0
@@ -222,10 +241,19 @@ class Execution:
         if exercise is None:
             self._aside(worker, kind, name)
         elif kind is CellKind.ANSWER:
-            answer = self._execute(worker, self.rebuilt.answers[name])
+            answer = self._answer_again(worker, name)
             exercise.out_of_memory = says_out_of_memory(_error_told(answer.get("error")))
         elif name in self.blueprint.plain:
             self._execute(worker, self.blueprint.tests[name].shown_source)
+
+    def _answer_again(self, worker: Worker, name: str) -> dict[str, Any]:
+        """One that was interrupted defines what it did; the statement that did not end is not waited for twice."""
+        before, rest = _parted(self.rebuilt.answers[name], self._stopped_at.get(name))
+        answer = self._execute(worker, before)
+        if not rest:
+            return answer
+        worker.interrupt_at = time.monotonic() + _MOMENT
+        return self._execute(worker, rest)
 
     def _suspects(self, place: int) -> set[str]:
         """Which of the learner's steps may be why a setup cell was lost: all that nobody marks, else the last answer."""
@@ -362,6 +390,8 @@ class Execution:
         self.runs[exercise.id] = run = shown_of(run, self._secrets)
         exercise.error, exercise.out_of_memory = run.error, says_out_of_memory(run.error)
         self._note_missing(answer.get("missing"))
+        if worker.interrupted:
+            self._stopped_at[exercise.id] = answer.get("line")
 
     def _test(self, worker: Worker, exercise: Progress, name: str) -> None:
         """Ask the checks that learners have; of a plain test cell, run the lines that they have."""
@@ -373,6 +403,9 @@ class Execution:
             exercise.plain[name] = ran = plain_run(test.plain, test.points, answer, shown)
             exercise.out_of_memory = exercise.out_of_memory or says_out_of_memory(ran.sentence)
             self.runs[name] = shown_of(CellRun(ran.outputs), self._secrets)
+            if worker.interrupted:
+                # Its hidden lines stand behind those that did not end.
+                exercise.asked_all.add(name)
             if worker.interrupted:
                 # Its hidden lines stand behind those that did not end.
                 exercise.asked_all.add(name)

@@ -135,6 +135,15 @@ class _ClassRun:
 
     def go(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         """Plan, mark, write; see :func:`grade_class`."""
+        try:
+            return self._whole(intake, made, force)
+        except BaseException:
+            # Whatever ends it: should the gradebook fail now, what ended the run is told all the same.
+            with contextlib.suppress(Exception):
+                self.watch.stopped(self._marks().values())
+            raise
+
+    def _whole(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         self._in_progress = InProgress(self.root)
         jobs = self._plan(intake, force)
         reasons = told(jobs)

@@ -244,6 +244,8 @@ class Watch:
 
     total: int = 0
     done: int = 0
+    marks: tuple[Mark, ...] = ()
+    """Of a run that did not come to its end: what it has reached, and the gradebook holds."""
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         """``total`` submissions are to be marked, ``kept`` need not; ``reasons``: what is graded again, and why."""
@@ -255,3 +257,7 @@ class Watch:
     def marked(self, name: str, verdict: Verdict) -> None:
         """``learner/lesson`` has its verdict, and it is written down."""
         self.done += 1
+
+    def stopped(self, marks: Iterable[Mark]) -> None:
+        """The run ends before its end."""
+        self.marks = tuple(marks)

@@ -232,7 +232,11 @@ def test_the_commands_need_nothing_but_the_course(numbers: Path) -> None:
         return told.stdout
 
     (numbers / "nbgrader_config.py").write_text(CONFIG.replace("c.Include", "# c.Include"))
-    assert "graded 1" in run("grade")
+    first = run("grade").splitlines()
+    assert first[0].startswith(
+        "found:     2 assignments with 3 notebooks in solutions, 1 learner in exchange/numbers/submitted"
+    )
+    assert first[1].startswith("taken for granted: cells run as Python") and "course.toml" in first[2]
     assert "unchanged 1" in run("grade")
     run("feedback")
     run("report")
@@ -260,6 +264,18 @@ def test_what_a_cell_defined_before_it_ran_too_long_stands(tmp_path: Path, pool:
     }
     earned = marked(tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 2\n", squares=loop)
     assert earned == {"test_squares": 2, "test_more": 0, "test_last": 2}
+
+
+def test_hidden_tests_do_not_wait_for_an_endless_loop_again(tmp_path: Path, pool: PoolMaker) -> None:
+    """They run in a process of their own, which stops soon where the first one was interrupted; what was defined stands."""
+    loop = (
+        "import time\n\ndef squares(n):\n    return [i * i for i in range(n)]\n\nbegin = time.monotonic()\n"
+        "try:\n    while True:\n        pass\nfinally:\n    spent = time.monotonic() - begin"
+    )
+    hidden = "assert squares(2) == [0, 1]\n### BEGIN HIDDEN TESTS\nassert spent < 3.5\n### END HIDDEN TESTS"
+    cells = {**SQUARES, "test_spent": ("test", hidden)}
+    earned = marked(tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 4\n", squares=loop)
+    assert earned == {"test_squares": 2, "test_spent": 2}
 
 
 def test_a_read_only_cell_of_the_instructors_may_take_longer(tmp_path: Path, pool: PoolMaker) -> None:
@@ -318,7 +334,7 @@ def test_what_cannot_be_graded_is_named_and_the_rest_is_graded(numbers: Path, po
     told = graded(numbers, pool)
     assert [key.name for key in told.marks] == ["ada/ps1/problem1"]
     assert set(told.refused) == {"ps3", "ps4", "ps5"}
-    assert "no cell of it is nbgrader's" in told.refused["ps5"]
+    assert "no cell of it is nbgrader's: it is made for otter" in told.refused["ps5"]
     assert "AUTOTEST" in told.refused["ps3"] and "R, for the kernel 'ir'" in told.refused["ps4"]
     for name in ("ps1", "ps2"):
         shutil.rmtree(home / name)

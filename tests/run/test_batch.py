@@ -13,9 +13,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from nbproof.cli.class_table import error_as_json
 from nbproof.errors import UsageError
+from nbproof.marking.results import Verdict
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import Intake, Submission, select, take_in
+from nbproof.run.journal import Watch
 from nbproof.run.pool import Pool
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
@@ -128,3 +131,26 @@ def test_names_choose_and_one_that_fits_nothing_ends_the_run() -> None:
     with pytest.raises(UsageError, match="nothing that was handed in is called 'zoe'") as told:
         chosen("ada", "zoe")
     assert "choose from the learners in submitted/: ada" in told.value.next_command
+
+
+class _InterruptedAfter(Watch):
+    """As if somebody pressed Ctrl-C when so many have their verdict."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def marked(self, name: str, verdict: Verdict) -> None:
+        super().marked(name, verdict)
+        if self.done == self.number:
+            raise KeyboardInterrupt
+
+
+def test_a_run_that_is_interrupted_tells_what_it_had_graded(room: Rehearsal) -> None:
+    room.hand_in_all(dict.fromkeys(("ada", "ben", "cleo"), RIGHT))
+    room.hand_in("ada", {})
+    watch = _InterruptedAfter(2)
+    with pytest.raises(KeyboardInterrupt):
+        room.grade(watch=watch)
+    data = error_as_json(None, watch.marks, seconds=1)
+    told = {one["learner"]: (one["how"], one["score"], len(one["exercises"])) for one in data["submissions"]}
+    assert told == {"ada": ("graded", 0, len(POINTS)), "ben": ("graded", FULL, len(POINTS))}
