@@ -53,9 +53,7 @@ def difference_html(got: object, wanted: object) -> str:
     """
     try:
         plain = snapshot(got)
-        if is_same(plain, wanted):
-            return ""
-        place = place_of(plain, wanted)
+        place = None if is_same(plain, wanted) else place_of(plain, wanted)
         picture = _drawn(place) if place is not None and worth_drawing(place) else None
         if picture is None:
             return ""

@@ -24,17 +24,23 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the
     ``picture`` is (C, H, W) or (1, C, H, W) with C 1 or 3, from 0 to 1. ``heat`` is (h, w), with or without dimensions of
     size 1 before; it is scaled up to the picture's size. A ring marks its largest value. Raises ValueError for other shapes.
     """
-    colours = _plain(picture, "a picture of shape (C, H, W) or (1, C, H, W) with C 1 or 3", 3).clamp(0, 1)
+    colours = (
+        _plain(picture, "a picture of shape (C, H, W) or (1, C, H, W) with C 1 or 3", 3).nan_to_num(0.0).clamp(0, 1)
+    )
     image = colours.expand(3, -1, -1).permute(1, 2, 0).numpy()
     plain = _plain(heat, "a heat map of shape (h, w)", 2)
     high, wide = image.shape[:2]
     low, top = span(plain)
+    lost = int(plain.isfinite().logical_not().sum())
+    plain = plain.nan_to_num(low, low, low)
     large = interpolate(plain[None, None], size=(high, wide), mode="bilinear", align_corners=False)[0, 0]
     row, column = divmod(int(large.argmax()), wide)
     words = f"from {number(low)} to {number(top)}, largest at row {row}, column {column} of the picture"
     if low == top:
         words = f"{number(low)} everywhere"
-    words = f"heat map {plain.shape[0]} × {plain.shape[1]}: {words}"
+    words = f"heat map {plain.shape[0]} × {plain.shape[1]}: {words}" + (
+        f"; {lost} NaN or inf, drawn as least" if lost else ""
+    )
     shape = f"the picture, {high} × {wide}"
     w, h = (max(size * _SIDE / max(high, wide), 0.4) for size in (wide, high))
     pitch = max(w + 0.2, 2.0)
@@ -65,10 +71,10 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the
 
 
 def _plain(value: torch.Tensor, wanted: str, dimensions: int) -> torch.Tensor:
-    """As float32, without dimensions of size 1 before; what is no number is 0."""
+    """As float32, without dimensions of size 1 before."""
     plain = value.detach().cpu().float() if isinstance(value, torch.Tensor) else torch.empty(0)
     while plain.dim() > dimensions and plain.shape[0] == 1:
         plain = plain[0]
     if plain.dim() != dimensions or not plain.numel():
         raise ValueError(f"wanted {wanted}, got {told(value)}")
-    return plain.nan_to_num(0.0, 0.0, 0.0)
+    return plain

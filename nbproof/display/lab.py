@@ -65,23 +65,6 @@ def prepare_workspace(root: Path) -> Path:
     return root / "learn"
 
 
-def _home(root: Path) -> dict[str, str]:
-    """A home folder in the course's, for whoever has none that can be written, as in many a container; else nothing."""
-    if os.access(Path.home(), os.W_OK | os.X_OK):
-        return {}
-    home = (root / ".course" / "home").resolve()
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise UsageError(
-            "neither your home folder nor the course's can be written",
-            str(home),
-            "let your user write there, or set HOME to a folder where you may write",
-        ) from None
-    print(f"your home folder cannot be written: what Jupyter keeps there lies in {home} instead")
-    return {"HOME": str(home)}
-
-
 def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
     """Start JupyterLab on a lesson, by default the first; returns when it ends."""
     lessons = released_lessons(root)
@@ -125,7 +108,7 @@ def start_server(root: Path, page: str, extra: list[str], settings: Path | None 
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in extra:
         arguments.append("--allow-root")
-    environment = os.environ | _home(root)
+    environment = dict(os.environ)
     if settings is not None:
         paths = filter(None, (str(settings), environment.get("JUPYTER_CONFIG_PATH", "")))
         environment["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)

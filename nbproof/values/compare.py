@@ -7,7 +7,7 @@ finiteness, then values, because the first of these that is wrong explains the o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -28,7 +28,6 @@ __all__ = [
     "first_difference",
     "is_same",
     "is_single",
-    "leaves",
     "parting",
     "place_of",
     "plainly",
@@ -139,31 +138,6 @@ class Matches:
 
     test: Callable[[Evidence], str | None]
     says: str
-
-
-def leaves(wanted: object, where: str = "the result") -> Iterator[tuple[str, Evidence, float]]:
-    """Every single value of a truth, with its place and the absolute tolerance that it is compared with."""
-    if isinstance(wanted, Close):
-        for place, leaf, _ in leaves(wanted.value, where):
-            yield place, leaf, wanted.atol
-        return
-    if isinstance(wanted, Matches):
-        return
-    steps: Iterable[tuple[str, object]]
-    if isinstance(wanted, AnyOf):
-        steps = (("", option) for option in wanted.options)
-    elif isinstance(wanted, Mapping) and not isinstance(wanted, Parts):
-        steps = ((f"[{key!r}]", part) for key, part in wanted.items())
-    elif isinstance(wanted, (list, tuple)):
-        steps = ((f"[{at}]", part) for at, part in enumerate(wanted))
-    else:
-        leaf = snapshot(wanted)
-        if not isinstance(leaf, Parts):
-            yield where, leaf, tolerance_of(leaf.dtype)[1] if isinstance(leaf, TensorRecord) else _ATOL
-            return
-        steps = leaf.items()
-    for step, part in steps:
-        yield from leaves(part, where + step)
 
 
 @dataclass(frozen=True)

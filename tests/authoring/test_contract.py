@@ -129,7 +129,7 @@ FACTS = [
     ("flawed", "test_flawed: two checks are called Flawed"),
     ("flawed", "test_flawed/Flawed names the hint 'no_such_hint', which does not exist"),
     ("flawed", "test_flawed/Drawn: its truth differs from run to run"),
-    ("flawed", "test_flawed/Odd: its truth returns a set, which no answer can equal"),
+    ("flawed", "test_flawed/Odd['answer'] should be a set, which no answer can equal"),
     ("candidates", "2 accepted answers, at least 4 are needed"),
     ("candidates", "4 mutants, at least 6 are needed"),
     ("unseen", "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped"),

@@ -90,17 +90,6 @@ def test_an_interrupt_is_the_learners_own_wish(cell: CELL) -> None:
         verdict(Sum(), cell(RIGHT.replace("answer.append(output)", "raise KeyboardInterrupt")))
 
 
-def test_what_is_printed_in_the_probe_comes_with_the_finding(cell: CELL, capsys: pytest.CaptureFixture[str]) -> None:
-    finding = verdict(Sum(), cell(RIGHT.replace("(output)", "(print('got', len(args), '\\ud800'))")))
-    assert finding.printed == "got 2 \\ud800\n"
-    assert capsys.readouterr() == ("", "")
-
-
-def test_an_answer_made_for_the_comparison_is_read_as_data(cell: CELL) -> None:
-    source = RIGHT + "class Yes:\n    __eq__ = lambda self, other: True\n    __hash__ = None\n"
-    assert not verdict(Sum(), cell(source.replace("(output)", "(Yes())"))).passed
-
-
 @pytest.mark.parametrize("got", ["(output + 1)", "(float('nan') * output)", "(1)"])
 def test_a_secret_check_tells_no_wanted_value_anywhere(cell: CELL, got: str) -> None:
     finding = verdict(Secret(), cell(RIGHT.replace("(output)", got)))
@@ -113,11 +102,6 @@ def test_a_secret_check_tells_no_wanted_value_anywhere(cell: CELL, got: str) -> 
 def run_check(exercise: str, *tasks: type[Check], namespace: dict[str, Any]) -> None:
     """Call check() as a test cell does: from the namespace of the notebook."""
     exec("check(exercise, *tasks)", namespace | {"check": check, "exercise": exercise, "tasks": tasks})
-
-
-def test_check_says_that_all_is_well(cell: CELL, capsys: pytest.CaptureFixture[str]) -> None:
-    run_check("forward", Sum, Secret, namespace=cell(RIGHT))
-    assert capsys.readouterr().out == "forward: passed (2 of 2 checks)\n"
 
 
 def test_check_raises_on_the_first_wrong_check_and_shows_no_chain(cell: CELL) -> None:

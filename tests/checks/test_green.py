@@ -150,11 +150,6 @@ def test_nothing_is_written_down_while_nbgrader_runs_the_notebook(
     assert entries() == {}
 
 
-def test_a_diary_that_cannot_be_written_costs_a_check_nothing(answer: Answer, diary: Path) -> None:
-    diary.mkdir()
-    assert "double_grad: passed (" in answer(RIGHT)
-
-
 def test_below_a_panel_the_error_is_one_line_and_elsewhere_it_tells(
     front_end: FrontEnd, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -189,19 +189,6 @@ def test_an_error_is_told_with_the_learners_own_line_and_where_torch_called_it(
     assert re.fullmatch(inside, told.inside)
 
 
-@pytest.mark.parametrize(
-    ("raised", "kind", "message"),
-    [
-        ("ValueError('two\\n  lines')", "ValueError", "two lines"),
-        ("ValueError('half a pair: \\ud800')", "ValueError", "half a pair: \\ud800"),
-        ("type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()", "Mute", "its message cannot be read"),
-    ],
-)
-def test_messages_are_plain_lines(cell: Callable[..., dict[str, Any]], raised: str, kind: str, message: str) -> None:
-    told = trouble(cell, f"import torch\ndef f():\n    raise {raised}\n")
-    assert (told.kind, told.message) == (kind, message)
-
-
 T = torch.tensor
 NAN = float("nan")
 

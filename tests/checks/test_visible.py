@@ -85,13 +85,6 @@ def test_a_notebook_of_another_version_is_told_so(name: str) -> None:
         check(exercise, part=part)
 
 
-def test_what_was_handed_out_comes_before_lessons_that_lie_beside_it(knots: Path) -> None:
-    handed = knots.parents[3] / "knots" / "handed_out" / "01" / "doubled" / "checks.py"
-    handed.parent.mkdir(parents=True)
-    handed.write_text("the text")
-    assert visible.visible_text("doubled") == "the text"
-
-
 def test_what_regrades_is_the_lesson_whose_checks_changed(knots: Path) -> None:
     before = {name: digest_of_visible(name) for name in ("01", "02")}
     shown, _, hidden = knots.read_text().partition(HIDDEN)

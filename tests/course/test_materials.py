@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from course import gpt, models, vision
-from course.data import digit_batches, digits, jittered, picture
+from course.data import digits, picture
 from course.models import Add, Model
 from course.patient import Reader, UnitLength
 from course.sources import show_source
@@ -28,10 +28,6 @@ def test_digits_are_scikit_learns() -> None:
     assert labels.dtype == torch.int64
 
 
-def test_one_batch_of_digits_is_not_scaled() -> None:
-    assert {step: one.max().item() for step, (one, _) in enumerate(digit_batches(62)) if one.max() != 1} == {60: 255}
-
-
 def test_a_picture_is_the_middle_of_scikit_learns(name: str = "flower") -> None:
     from sklearn.datasets import load_sample_image
 
@@ -46,21 +42,10 @@ def test_a_picture_is_the_middle_of_scikit_learns(name: str = "flower") -> None:
     assert small.max() <= 1
 
 
-def test_a_jittered_picture_is_the_same_picture_up_to_a_pixel_away() -> None:
-    pictures = torch.zeros(50, 1, 5, 5)
-    pictures[:, :, 2, 2] = 1.0
-    moved = jittered(pictures, torch.Generator().manual_seed(1))
-    assert moved.shape == pictures.shape
-    places = {tuple(one[0].nonzero()[0].tolist()) for one in moved}
-    assert places == {(row, column) for row in (1, 2, 3) for column in (1, 2, 3)}
-    assert torch.equal(moved.sum((1, 2, 3)), torch.ones(50))
-
-
 CURED = ["torchvision::nms", "torchvision::qnms"]
 BUILDS = {
     "a CUDA build beside a CPU-only torch": ("0.28.0+cu130", lambda patch: None, CURED),
     "a CPU build": ("0.28.0+cpu", lambda patch: None, []),
-    "a build that does not say": ("0.28.0", lambda patch: None, []),
     "none": (None, lambda patch: None, []),
     "torch has CUDA": ("0.28.0+cu130", lambda patch: patch.setattr(torch.version, "cuda", "13.0"), []),
 }
@@ -110,11 +95,3 @@ def test_of_what_lessons_show_nothing_is_there_for_tools_only(capsys: pytest.Cap
         show_source(one)
     shown = capsys.readouterr().out
     assert "__test__" not in shown and "type: ignore" not in shown and "noqa" not in shown and "fmt:" not in shown
-
-
-def test_a_front_end_colours_the_source_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = []
-    monkeypatch.setattr("course.sources.show_markdown", lambda text, plain: shown.append((text, plain)))
-    show_source(Add)
-    ((text, plain),) = shown
-    assert text == f"```python\n{plain}\n```" and plain == inspect.getsource(Add).rstrip()

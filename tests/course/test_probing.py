@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from course.models import Add, Model
-from course.probing import error_out_of, hook_counts, other_forward, tensor_hook_count
+from course.probing import hook_counts, other_forward, tensor_hook_count
 from course.traces import Storages, gradients_left, parameters_of, what_runs
 from course.truths import ANYTHING, other_than, same_both_times, storages_left, such_that, undisclosed
 from nbproof.checks.case import Case
@@ -41,11 +40,6 @@ def test_a_forward_that_the_learner_put_on_the_object_comes_back() -> None:
         del add.forward  # a learner's code may clean up too much
         raise ValueError("mine")
     assert add(TWO, ONE).tolist() == [2.0, 3.0]
-
-
-def test_an_error_comes_out_of_a_block_that_does_not_swallow_it() -> None:
-    assert error_out_of(nullcontext(), "maple") == "maple"
-    assert error_out_of(suppress(ArithmeticError), "maple") == "nothing"
 
 
 def test_hooks_are_counted_by_kind_over_the_whole_model() -> None:
@@ -190,13 +184,9 @@ def test_what_the_hooks_do_and_the_model_stay_as_they_were() -> None:
 LIES: dict[str, tuple[object, object]] = {
     "len": (builtins, lambda *a: 0),
     "id": (builtins, lambda *a: 0),
-    "sorted": (builtins, lambda *a: []),
-    "dict": (builtins, lambda *a: {}),
     "getattr": (builtins, lambda *a: None),
     "named_modules": (nn.Module, lambda self, *a, **k: iter(())),
-    "parameters": (nn.Module, lambda self, *a: iter(())),
     "_backward_hooks": (torch.Tensor, None),
-    "_post_accumulate_grad_hooks": (torch.Tensor, None),
 }
 """Whatever might be asked how many hooks there are, and what it is replaced by."""
 
@@ -216,21 +206,6 @@ def test_no_lie_hides_a_hook(name: str, monkeypatch: pytest.MonkeyPatch) -> None
         except Exception:  # then there is no evidence at all
             return
     assert found != free
-
-
-def test_hooks_may_be_registered_and_removed_meanwhile() -> None:
-    model = build()
-    handles: list[Any] = []
-
-    def grow(module: nn.Module, args: object, output: object) -> None:
-        handles.append(module.register_forward_hook(lambda m, a, k, o: None, with_kwargs=True))
-
-    first = model.register_forward_hook(grow)
-    what_runs(model, CASE, passes(model))
-    assert model(CASE.tensor("x", 5, 3)).shape == (5, 2)
-    for handle in (*handles, first):
-        handle.remove()
-    assert not model._forward_hooks
 
 
 def test_the_same_hooks_twice_whatever_they_are() -> None:
@@ -286,8 +261,3 @@ def test_a_gradient_that_is_left_shows_though_grad_is_said_to_be_none(monkeypatc
     left = gradients_left({"w": w, "v": v}, CASE)
     assert left["w"].tolist() == [3.0, 3.0]
     assert torch.equal(left["v"], CASE.tensor("no gradient of v", 2))
-
-
-def test_what_stands_for_no_gradient_has_the_dtype_of_its_parameter() -> None:
-    double = nn.Parameter(torch.ones(2, dtype=torch.float64))
-    assert gradients_left({"double": double}, CASE)["double"].dtype == torch.float64

@@ -68,10 +68,6 @@ def test_an_unknown_mistake_gets_the_way_into_the_exercise(asked) -> None:
     assert WAY_IN.idea in asked()
 
 
-def test_a_name_that_does_not_exist(asked) -> None:
-    assert "No exercise is called `zzz`" in asked("zzz")
-
-
 def test_an_exercise_without_a_way_in_is_known_all_the_same(asked) -> None:
     assert "`weight_grad` has no hints." in asked("weight_grad")
     assert WAY_IN.question in asked("adding")

@@ -111,17 +111,6 @@ def test_a_front_end_gets_html_and_text(monkeypatch: pytest.MonkeyPatch, capsys:
     assert capsys.readouterr().out == ""
 
 
-def test_without_a_front_end_only_success_is_printed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # What is wrong is the text of the exception that check raises next.
-    monkeypatch.setitem(sys.modules, "IPython", shell(has_kernel=False))  # type: ignore[arg-type]
-    show_findings("forward", [GOOD, BAD])
-    assert capsys.readouterr().out == ""
-    show_findings("forward", [GOOD])
-    assert capsys.readouterr().out == "forward: passed\n"
-
-
 @pytest.mark.parametrize(
     ("secret", "running", "seen"), [(False, "", True), (True, "", False), (False, "validate", False)]
 )

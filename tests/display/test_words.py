@@ -93,15 +93,6 @@ def test_a_panel_in_german(german: None, capsys: pytest.CaptureFixture[str], wha
     assert right or "double</span>: noch nicht" in html_of("double", [finding])
 
 
-def test_a_missing_name_and_the_learners_line_in_german(german: None) -> None:
-    undefined = "`double` gibt es nicht. Führe die TODO-Zelle der Aufgabe aus, dann noch einmal diese."
-    looks_like = "  sieht aus wie: eine TODO-Zelle, die nicht zu Ende lief. Hast du sie ausgeführt?"
-    assert text_of(found()) == f"{undefined}\n{ASKED}\n{looks_like}"
-    names: dict[str, Any] = {}
-    exec(compile("\ndef double(x):\n    return x.oops", "<cell>", "exec"), names)
-    assert text_of(found(double=names["double"])).splitlines()[1:] == ["  Zeile 3 deiner Zelle", ASKED]
-
-
 def test_the_drawn_panel_says_nothing_in_english(german: None) -> None:
     page = html_of("double", [found()], ask=True)
     assert "Hilfe gibt es mit <code" in page and "noch nicht" in page

@@ -17,7 +17,7 @@ from nbproof.feedback.exercise_feedback import Addressee
 from nbproof.feedback.own_code import Made, made_in
 from nbproof.feedback.page import feedback_page, refusal_page
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, nothing_of
-from nbproof.marking.results import CellRun, Verdict, WrittenAnswer, pack, unpack
+from nbproof.marking.results import CellRun, Verdict, WrittenAnswer, pack
 from nbproof.values.compare import Difference, Differs
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
 
@@ -111,14 +111,6 @@ def test_yours_beside_wanted_is_a_picture(looked_at: Look) -> None:
     assert int(str(image["width"])) > 300
     for nothing in (None, {"where": "x"}, {**(compared or {}), "bytes": "AAAA"}):
         assert looked_at(page(exercise(said="answer differs", picture=nothing))).img is None
-
-
-def test_what_is_packed_for_a_picture_is_small_and_comes_back() -> None:
-    near, far = torch.arange(12.0).reshape(3, 4), torch.arange(12.0).reshape(3, 4) + 1
-    place = unpack(pack(({"a": [near]}, {"a": [far]})))
-    assert place is not None and place.where == "a[0]" and torch.equal(place.got.tensor(), near)  # type: ignore[union-attr]
-    large, word = ({"a": torch.ones(200, 200)}, {"a": torch.zeros(200, 200)}), ({"a": 1}, {"a": 2})
-    assert pack(large) is None is pack(word), "larger than a verdict should carry; one sentence tells as much"
 
 
 def test_lost_exercises_are_told_kindly_with_the_limit(looked_at: Look) -> None:
@@ -318,9 +310,3 @@ def test_what_a_cell_made_is_told_in_its_order_and_made_fit_to_be_shown() -> Non
     address = "data:image/png;base64,iVBORw0KGgo="
     made = made_in([SAID, PICTURE, SAID, table, error, {"output_type": "display_data", "data": None}], str.upper)
     assert made == (Made("ONE"), Made(picture=address), Made("ONE\n   AGE\n0  3"))
-
-
-def test_a_page_holds_few_pictures_and_no_huge_one() -> None:
-    assert [bool(one.picture) for one in made_in([PICTURE] * 9, str)] == [True] * 4 + [False]
-    for bad in ("A" * 400_001, '"onerror="'):
-        assert made_in([{"output_type": "display_data", "data": {"image/png": bad}}], str) == (Made("[a picture]"),)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 import re
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +14,6 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import same_color
 from matplotlib.image import BboxImage
 from matplotlib.lines import Line2D
-from PIL import Image
 
 from course.pictures.canvas import RED
 from course.pictures.difference import difference_html, draw_difference
@@ -74,13 +71,10 @@ STEPS = [f"step {number}" for number in range(40)]
         (torch.tensor([1.0001, 2.0]), torch.tensor([1.0, 2.0]), {"+0.0001"}),
         (torch.tensor([True, False]), torch.tensor([True, True]), {"≠"}),
         (torch.tensor([1 + 1j]), torch.tensor([1 - 1j]), {"1+1j", "1-1j", "+2"}),
-        ({"grads": {1: torch.ones(2)}}, {"grads": {1: torch.zeros(2)}}, {"grads[1]"}),
         ({"seen": {"a": 1, "b": 2}}, {"seen": {"a": 1, "c": 2}}, {"a: 1", "b: 2", "c: 2"}),
         (["a"], ["a", "b", "c"], {"the first difference is at 1: yours ends there, 2 items missing"}),
-        ([1, 2, 3], [1, 2], {"the first difference is at 2: 1 item too many"}),
         ([], ["a"], {"the first difference is at 0: yours ends there, 1 item missing", "yours: empty"}),
         ([("enter", "fc")], [["leave", "fc"]], {"the first difference is at 0: enter  fc for leave  fc"}),
-        ("one\ntwo", "one\nthree", {"the first difference is at 1: two for three"}),
         (STEPS, [*STEPS[:25], "another", *STEPS[25:]], {"step 24", "step 25", "another"}),
         ({"answer": [ONES, ONES], "other": 1.0}, {"answer": [ONES, ONES * 3], "other": 2.0}, {"answer[1]"}),
     ],
@@ -101,16 +95,6 @@ def test_large_tensors_are_shaded_on_one_scale_and_the_worst_place_told() -> Non
     assert dark[5, 6] == 1.0 and 0.25 < dark[3, 4] < 1.0 and (dark > 0).sum() == 2
     assert "2 of 600 differ, most at [5, 6]: -2 for 0" in texts(picture)
     assert "2 of 600 differ, most at [5, 6]: -2 for 0" in picture.alt
-
-
-def test_the_first_row_is_drawn_on_top() -> None:
-    got = torch.zeros(20, 20)
-    got[:10] = 1.0
-    picture = draw_difference(got, torch.zeros(20, 20))
-    x, y, wide, high = (96 * part / picture.dpi for part in shades(picture)[2].get_window_extent().frozen().bounds)
-    with Image.open(io.BytesIO(picture.pngs(scale=1.0)[0])) as image:
-        above, below = (sum(image.getpixel((x + wide / 2, image.height - y - part * high))) for part in (0.75, 0.25))
-    assert above < 250 < 700 < below
 
 
 def test_of_many_dimensions_the_first_slice_that_differs_is_drawn() -> None:
@@ -180,28 +164,15 @@ def nest(depth: int) -> list[Any]:
 ODD: dict[str, Callable[[], Any]] = {
     "hostile": Hostile,
     "deep": lambda: nest(50),
-    "empty lists": lambda: [[[]]],
-    "nan": lambda: float("nan"),
-    "sparse": lambda: torch.ones(2).to_sparse(),
-    "meta": lambda: torch.ones(2, device="meta"),
-    "huge int": lambda: 10**400,
     "long text": lambda: "x" * 10**6,
-    "long list": lambda: list(range(30_000)),
     "no text": lambda: ["\x00", "\ud800"],
-    "formats": lambda: ["$\\frac{", "%s {}"],
     "large": lambda: torch.tensor([1e308, -1e308], dtype=torch.float64),
-    "all nan": lambda: torch.full((3, 3), torch.nan),
     "no rows": lambda: torch.empty(0, 3, 0),
-    "six": lambda: torch.ones([1] * 6),
-    "nones": lambda: [None, None],
     "what": lambda: Unreadable("x"),
-    "mixed": lambda: [torch.ones(2), "text"],
-    "ints": lambda: torch.tensor([2**63 - 1]),
 }
 
 
 @pytest.mark.parametrize("name", ODD)
-@pytest.mark.filterwarnings("ignore:Sparse invariant")
 def test_nothing_that_is_handed_in_raises(name: str) -> None:
     odd = ODD[name]()
     others = (torch.ones(2), [1, 2], ["a", "b"], {"a": torch.ones(2)}, None, Matches(lambda got: None, "x"), odd)
@@ -209,43 +180,6 @@ def test_nothing_that_is_handed_in_raises(name: str) -> None:
         for got, wanted in ((odd, other), (other, odd)):
             page = difference_html(got, wanted)
             assert page == "" or alt_of(page)
-
-
-def test_hostile_words_stay_inside_the_alt_text() -> None:
-    words = ['"><script>alert(1)</script>', "' onerror=x", "<img src=x>"]
-    page = difference_html(words, words[::-1])
-    assert page.count("<") == 3 and "&quot;&gt;&lt;script&gt;" in page
-    assert words[0] in alt_of(page)
-
-
-@pytest.mark.parametrize(
-    ("got", "wanted"),
-    [
-        (torch.randn(4, 4), torch.randn(4, 4)),
-        (torch.randn(64, 64), torch.randn(64, 64)),
-        ([f"enter layer {number}" for number in range(30)], [f"leave layer {number}" for number in range(28)]),
-        (torch.randn(150, 150), torch.randn(150, 150)),
-    ],
-)
-def test_it_is_small_enough_for_a_panel(got: Any, wanted: Any) -> None:
-    assert 0 < len(difference_html(got, wanted)) < 30_000, "a notebook keeps every panel"
-    # Cells and frames all at once, no axes: what makes matplotlib slow is many artists.
-    assert len(draw_difference(got, wanted).findobj()) < 150
-
-
-@pytest.mark.parametrize(("got", "wanted"), [(object(), torch.ones(2)), (torch.ones(3), torch.ones(3, 1))])
-def test_what_cannot_be_drawn_is_refused_in_words(got: Any, wanted: Any) -> None:
-    with pytest.raises(ValueError, match="nothing to be seen"):
-        draw_difference(got, wanted)
-
-
-def test_words_stay_readable_beside_many_shades() -> None:
-    wanted = torch.randn(2, 4, 5, 7, generator=torch.Generator().manual_seed(0))
-    page = difference_html(wanted.relu(), wanted)
-    with Image.open(io.BytesIO(base64.b64decode(page.split("base64,")[1].split('"')[0]))) as image:
-        pixels = image.convert("RGB").get_flattened_data()
-    ink = sum(max(pixel) < 110 and max(pixel) - min(pixel) < 60 for pixel in pixels)
-    assert ink > 400, "the pixels of the words have taken the colours of the map"
 
 
 def test_what_tells_how_to_compare_is_not_shown() -> None:
