@@ -14,6 +14,7 @@ from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say
 from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
+from nbproof.display.tables import tables_html
 from nbproof.display.words import words
 from nbproof.front_end import MONO, framed, prose, shell, show, show_markdown, sign
 from nbproof.handed_out import read_named_cells
@@ -153,7 +154,8 @@ def _picture(wrong: Finding | None) -> str:
     if wrong is None or wrong.compared is None or "NBGRADER_EXECUTION" in os.environ:
         return ""
     pictures = the_course().pictures()
-    return str(pictures.difference_html(*wrong.compared)) if pictures else ""
+    drawn = str(pictures.difference_html(*wrong.compared)) if pictures else ""
+    return drawn or tables_html(*wrong.compared)
 
 
 _OTHERS = 2

@@ -102,6 +102,7 @@ TEXTS: Mapping[str, Any] = {
     "passed what is shown": ("passed the check shown here", "passed the {count} checks shown here"),
     "withheld": ("({count} more runs when it is graded)", "({count} more run when it is graded)"),
     "printed": "printed during the check",
+    "more rows": ("{count} more row", "{count} more rows"),
     "ask for help": "Run `hint()` in a cell for help.",
     "untouched": "is still as you got it. Write your answer in the TODO cell above, run that cell, then this one.",
     "see above": "not yet, see above",

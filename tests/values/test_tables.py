@@ -1,4 +1,4 @@
-"""pandas' tables as values: taken apart into plain data, and compared part by part."""
+"""pandas' tables as values: taken apart into plain data, compared part by part, and drawn beside each other."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import course
 from nbproof.authoring.forgery import can_be_made
 from nbproof.checks.case import Case
 from nbproof.course_file import use_course
+from nbproof.display.tables import tables_html
 from nbproof.display.words import ENGLISH
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.sandbox.wire import WireError
@@ -104,3 +105,15 @@ def test_a_table_that_is_drawn_from_the_case_is_at_hand_and_one_that_is_made_of_
     assert snapshot(frames[0]) == snapshot(frames[1]) != snapshot(frames[2])
     for wanted, made in ((frames[0], True), (frames[0].iloc[::-1], False)):
         assert can_be_made({"answer": wanted}, [snapshot(frames[1])], [{"answer": frames[2]}]) is made
+
+
+def test_both_tables_are_drawn_where_they_differ_and_nothing_of_a_secret() -> None:
+    long = pd.concat([SALES] * 20, ignore_index=True)
+    wrong = long.assign(count=[*long["count"][:-1], 77])
+    drawn = tables_html(snapshot({"answer": wrong}), {"answer": long})
+    assert "answer: got" in drawn and ">77<" in drawn and drawn.count("color:#e2604c") == 2 and "more rows" in drawn
+    assert "price" not in tables_html(snapshot([SALES["price"]]), [SALES["price"].rename(None) + 1])
+    assert "<script>" not in tables_html(snapshot({"answer": SALES.assign(town="<script>")}), {"answer": SALES})
+    assert (
+        tables_html(snapshot({"answer": wrong}), None) == "" == tables_html(snapshot({"answer": 1}), {"answer": long})
+    )
