@@ -25,6 +25,8 @@ __all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries"]
 MB = 1 << 20
 _PIECE = 1 << 16
 _A_LINK = "a link or device in the archive: ask for the file itself"
+_UNIX = 3
+"""Where a zip was packed, as it says itself."""
 _LOCKED = "it needs a password: ask for it without one"
 
 
@@ -120,7 +122,7 @@ def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
                 if info.is_dir() and not info.file_size:
                     continue
                 budget.spend(files=1)
-                parts, problem = _parts(_zip_name(info))
+                parts, problem = _parts(_zip_name(info), info.create_system == _UNIX)
                 pieces = _pieces(partial(archive.open, info), budget)
                 yield ArchiveEntry(parts, _zip_time(info), problem or _why_not(info), pieces)
 
@@ -177,8 +179,9 @@ def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
     return None
 
 
-def _parts(name: str) -> tuple[tuple[str, ...], NotUnpacked | None]:
-    """A name in parts, and why it is not to be followed."""
+def _parts(name: str, is_unix: bool) -> tuple[tuple[str, ...], NotUnpacked | None]:
+    """A name in parts, and why it is not to be followed. On Unix a backslash makes no folder, but may stand in a name."""
     parts = tuple(part for part in name.replace("\\", "/").split("/") if part not in {"", "."})
     unsafe = name.startswith(("/", "\\")) or ".." in parts or re.match(r"[A-Za-z]:", name) or "\0" in name or not parts
+    unsafe = unsafe or (is_unix and "\\" in name)
     return parts or ("?",), NotUnpacked("its name leads out of the archive", "unsafe path") if unsafe else None

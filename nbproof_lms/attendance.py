@@ -151,7 +151,9 @@ def known_of(root: Path) -> Known:
 
 def late_by_word(root: Path) -> frozenset[Key]:
     """(learner, lesson) of what an LMS calls late without saying when it came, and lies in ``submitted/`` now."""
-    told = {(line.key, line.sha256): line.late and line.time is None for line in lines_in(root) if all(line.key)}
+    # What came by mail or in a folder as well takes no word of an LMS away; what a person chose keeps it.
+    said = (line for line in lines_in(root) if all(line.key) and (line.system or line.by_hand))
+    told = {(line.key, line.sha256): line.late and line.time is None for line in said}
     late = {key for (key, _), is_late in told.items() if is_late}
     dated = {key for key in late if (places(root).folder("submitted", *key) / "timestamp.txt").exists()}
     return frozenset(key for key in late - dated if told.get((key, digest_in(root, *key))))

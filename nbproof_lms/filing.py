@@ -26,6 +26,7 @@ __all__ = ["Filing", "Item", "Kind"]
 
 _SCRIPT = re.compile(r"\.(?:py|html?|txt|json)$|^[^.]+$", re.IGNORECASE)
 _FAR = timedelta(days=366)
+_DOWNLOADING = timedelta(hours=1)
 
 
 class Kind(IntEnum):
@@ -41,10 +42,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """One file on its way: what it is, and what is told of it so far. ``path``: its copy. ``called``: as the learner calls it.
-
-    ``named``: only a file's name says whose it is.
-    """
+    """One file on its way: what it is, and what is told of it so far. ``path``: its copy. ``called``: as the learner calls it."""
 
     line: Line
     piece: ArrivedPiece
@@ -53,7 +51,6 @@ class Item:
     kind: Kind = Kind.OTHER
     guess: Guess = field(default_factory=Guess)
     called: str = ""
-    named: bool = False
 
     def ended(self, status: str, why: str = "", **told: Any) -> Item:
         """It has come to this end. A sentence may quote a file's name, which may hold what a terminal obeys."""
@@ -107,8 +104,9 @@ class Filing:
             self.desk.accounts,
             self.lesson,
         )
-        # An archive in which all is of one moment was packed then: that is the time of a download, not of handing in.
-        dated = len({item.piece.time for item in items} - {None}) > 1
+        # An archive in which all is of one hour was packed then: Moodle since 2022 notes when each entry was downloaded.
+        times = {item.piece.time for item in items if item.piece.time is not None}
+        dated = bool(times) and max(times) - min(times) > _DOWNLOADING
         for item, whose in zip(items, owners(upload), strict=True):
             if whose.made:
                 yield item.ended("junk")
@@ -124,7 +122,7 @@ class Filing:
         if why := self.desk.why_not(whose.learner, "") if whose.learner else "":
             whose = Whose(why=why, file=whose.file)
         entry = whose.entry or LmsEntry("")
-        time = entry.when
+        time = None if entry.unsure else entry.when
         if dated and whose.system and systems()[whose.system].dates_entries:
             time = item.piece.time
         line = replace(
@@ -136,8 +134,9 @@ class Filing:
             number=entry.number,
             account=f"{whose.system}:{entry.account}" if entry.account else "",
             system=whose.system,
+            named=whose.named,
         )
-        return replace(item, line=line, called=whose.file, named=whose.named)
+        return replace(item, line=line, called=whose.file)
 
 
 def _looked_at(item: Item, book: LessonBook) -> Item:

@@ -34,9 +34,14 @@ class Desk:
         return places(self.root).learners()
 
     @cached_property
+    def _all_lines(self) -> list[Line]:
+        """All that ever came."""
+        return list(lines_in(self.root))
+
+    @cached_property
     def _lines(self) -> list[Line]:
         """All that ever came and is somebody's."""
-        return [line for line in lines_in(self.root) if all(line.key)]
+        return [line for line in self._all_lines if all(line.key)]
 
     @cached_property
     def accounts(self) -> set[Account]:
@@ -59,10 +64,9 @@ class Desk:
         return settled
 
     def handed_over(self, key: Key, digest: str) -> Line | None:
-        """What the list says of a copy that an LMS handed over before."""
-        return next(
-            (line for line in reversed(self._lines) if line.system and (line.key, line.sha256) == (key, digest)), None
-        )
+        """What the list says of a copy that an LMS handed over before, as this learner's or as nobody's."""
+        told = (line for line in reversed(self._all_lines) if line.system and line.sha256 == digest)
+        return next((one for one in told if one.learner in {"", key[0]} and one.lesson in {"", key[1]}), None)
 
     def why_not(self, learner: str, lesson: str) -> str:
         """Why nothing may be put there, in words: somebody made a link or a file of it."""
@@ -86,7 +90,8 @@ class Desk:
             time = parse_utc(text).replace(tzinfo=UTC)
         known = [one for one in self._lines if one.key == key and one.sha256 == digest]
         line = known[-1] if known else Line(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
-        return replace(line, time=line.time or time)
+        named = line.named if all(one.named for one in known) else ""
+        return replace(line, time=line.time or time, named=named)
 
     def notebook(self, key: Key) -> Path:
         """Where a learner's notebook of a lesson lies, if it does."""

@@ -1,7 +1,7 @@
 """Whose each file of an upload is: four rules, each for all of it, at one depth. What they do not cover is listed, never guessed.
 
 1. Around everything may lie folders that are called as the upload is, as a lesson, or by a word of ``_AROUND``.
-2. If one LMS, and no other, can have given the names of all entries that hold a notebook, it says whose each entry is. With a
+2. If one LMS, and no other, can have given the names of all entries that hold an answer, it says whose each entry is. With a
    roster its number, else its name, has to be one learner's there; without one, whoever it names is a learner.
 3. Else, where folders hold notebooks, a folder is the learner's on the roster who is called so. Without a roster each is one.
 4. Else files and archives are learners' on the roster, whose names alone, or beside a lesson's, they bear.
@@ -54,7 +54,7 @@ class Whose:
     """The learner of a file; without one, ``why`` says why.
 
     ``entry``: what the LMS says of it. ``file``: what the learner called it. ``made``: the LMS made it, and no learner.
-    ``named``: nothing but the name of a file says it, and who handed it in may have given that.
+    ``named``: the name of a file or archive that alone says it, and that who handed it in may have given.
     """
 
     learner: str = ""
@@ -63,7 +63,7 @@ class Whose:
     system: str = ""
     file: str = ""
     made: bool = False
-    named: bool = False
+    named: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,14 @@ class Upload:
 
     @cached_property
     def works(self) -> list[Parts]:
-        """Where notebooks lie: these show whose upload it is. Everything, if there are none."""
-        notebooks = [parts for parts in self.counted if ".ipynb" in parts[-1] and parts not in self.archives]
-        return [parts for parts in notebooks if ".ipynb_checkpoints" not in parts] or self.counted
+        """Where notebooks and other answers lie: these show whose upload it is. Everything, if there are none."""
+        known = {one.parts for one in self.places if one.lesson and not self._is_made(one.parts[-1])}
+        found = [one for one in self.counted if (".ipynb" in one[-1] or one in known) and one not in self.archives]
+        return [parts for parts in found if ".ipynb_checkpoints" not in parts] or self.counted
+
+    def _is_made(self, name: str) -> bool:
+        """Whether an LMS may have put it beside the entries: it may tell of what learners called their files."""
+        return any(system.own_files.fullmatch(name) for system in self.systems)
 
     @cached_property
     def depth(self) -> int:
@@ -126,19 +131,23 @@ class Upload:
 
     @cached_property
     def entries(self) -> dict[Parts, set[str]]:
-        """What stands at that depth, and of which lessons notebooks lie in it."""
+        """What stands at that depth, and of which lessons answers lie in it."""
         found: dict[Parts, set[str]] = {parts[: self.depth + 1]: set() for parts in self.counted if parts[self.depth :]}
-        for head, lesson in self.notebooks:
+        for head, lesson, _ in self._answers:
             found[head].add(lesson)
         return found
 
     @cached_property
-    def notebooks(self) -> Counter[tuple[Parts, str]]:
-        """How many notebooks of a lesson lie in each entry."""
+    def _answers(self) -> Counter[tuple[Parts, str, str]]:
+        """How many answers to a lesson lie in each entry as files of one kind: a script may stand for the notebook beside it."""
         works = set(self.works)
-        return Counter(
-            (one.parts[: self.depth + 1], one.lesson) for one in self.places if one.lesson and one.parts in works
-        )
+        told = ((one.parts, one.lesson) for one in self.places if one.lesson and one.parts in works)
+        return Counter((parts[: self.depth + 1], lesson, _kind(parts[-1])) for parts, lesson in told)
+
+    @cached_property
+    def crowded(self) -> set[Parts]:
+        """Entries with several answers to one lesson."""
+        return {head for (head, _, _), count in self._answers.items() if count > 1}
 
     def who(self, name: str) -> frozenset[str]:
         """The learners, of the roster or by what came before, who are called exactly so."""
@@ -161,6 +170,10 @@ class Upload:
             else:
                 found[head] = Whose(learner)
         return found
+
+
+def _kind(name: str) -> str:
+    return ".ipynb" if ".ipynb" in name else name.rpartition(".")[2]
 
 
 def owners(upload: Upload) -> list[Whose]:
@@ -324,15 +337,16 @@ def _named(upload: Upload, head: Parts, by_folder: bool) -> Whose:
     if (head in upload.folders) != by_folder:
         return Whose(why=f"{_NOBODYS}, beside folders")
     if upload.roster is not None:
-        return _on_roster(upload, name, by_folder)
+        return _on_roster(upload, head, by_folder)
     if not by_folder:
         return Whose(why=f"{_NOBODYS}: only folders are learners' where there is no roster")
-    if upload.is_around({name}) or max(upload.notebooks[head, lesson] for lesson in upload.lessons) > 1:
+    if upload.is_around({name}) or head in upload.crowded:
         return Whose(why=f"{name!r} may hold what is several learners'")
     return Whose()
 
 
-def _on_roster(upload: Upload, name: str, is_folder: bool) -> Whose:
+def _on_roster(upload: Upload, head: Parts, is_folder: bool) -> Whose:
+    name = head[-1]
     found = upload.who(name)
     if not is_folder:
         stem = _ENDING.sub("", name)
@@ -341,7 +355,7 @@ def _on_roster(upload: Upload, name: str, is_folder: bool) -> Whose:
             found |= upload.who(re.sub(rf"^{lesson}[\W_]+", "", stem, flags=re.IGNORECASE))
             found |= upload.who(re.sub(rf"[\W_]+{lesson}$", "", stem, flags=re.IGNORECASE))
     if len(found) == 1:
-        return Whose(min(found), named=not is_folder)
+        return Whose(min(found), named="" if is_folder else "/".join(head))
     return Whose(why=f"it may belong to {_listed(found)}" if found else f"the roster has no learner {name!r}")
 
 

@@ -139,6 +139,17 @@ def test_times_in_a_zip_are_those_of_handing_in_where_an_lms_packed_it(course: P
     assert (course / "submitted/kim/01_first/timestamp.txt").read_text().startswith("2026-11-02 10:00")
 
 
+def test_the_time_that_a_download_took_dates_nothing(course: Path, tmp_path: Path) -> None:
+    """Moodle streams its zip, and gives each entry the time at which it comes to it."""
+    path = tmp_path / "moodle.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for at, name in enumerate(("Eve", "Kim"), 1):
+            entry = zipfile.ZipInfo(f"{name}_{at}_assignsubmission_file_/x.ipynb", (2026, 11, 9, 10, 0, 10 * at))
+            archive.writestr(entry, A)
+    assert len(collect(course, [path]).placed) == 2
+    assert not list((course / "submitted").rglob("timestamp.txt"))
+
+
 def test_a_newer_upload_replaces_and_an_older_one_does_not(collecting: Collecting, course: Path) -> None:
     first = {"jane_1_5_01_first.ipynb": A, "jane_1_6_data.csv": b"1", **OTHERS}
     collecting(first, "one.zip")
@@ -250,6 +261,42 @@ def test_what_canvas_calls_late_stays_late_when_a_person_chooses_it(last: str, c
     kept = next(path for path in (course / "collected").rglob("jane_LATE*"))
     assert collect(course, [kept], learner="jane", lesson="01_first").placed or last == "moodle.zip"
     assert late_by_word(course) == {("jane", "01_first")} and _taken(course) == A
+
+
+def test_what_canvas_calls_late_stays_late_when_it_comes_by_mail_as_well(collecting: Collecting, course: Path) -> None:
+    canvas, mails = (
+        {"jane_LATE_1_5_x.ipynb": A, "bob_2_6_x.ipynb": B},
+        {"01_first_jane.ipynb": A, "01_first_eve.ipynb": B},
+    )
+    for at, files in enumerate((canvas, mails, {**canvas, "eve_3_4_x.ipynb": B})):
+        collecting(files, f"{at}.zip")
+        assert late_by_word(course) == {("jane", "01_first")}
+    collecting({"jane_1_5_x.ipynb": A, "bob_2_6_x.ipynb": B}, "excused.zip")
+    assert not late_by_word(course), "only Canvas takes it back"
+
+
+def test_what_came_with_an_earlier_copy_is_nobodys_question(collecting: Collecting, course: Path) -> None:
+    time, later_on = "Nov 3, 2026 1149 PM", "Nov 9, 2026 1149 PM"
+    for at, when in enumerate((later_on, time)):
+        entry, other = f"1-{9 - at} - jane - {when}", f"2-{7 - at} - bob - {when}"
+        files = {f"{entry}/x.ipynb": B if at else A, f"{entry}/data.csv": b"1", f"{other}/x.ipynb": C}
+        assert not collecting(files, f"{at}.zip").needs_person
+    assert _taken(course) == A
+
+
+@pytest.mark.parametrize("name", ["jane_LATE_1_500_5_700_x.ipynb", "jane_LATE_9_500_x.ipynb"])
+def test_what_an_lms_says_stays_where_a_person_says_whose_it_is(
+    name: str, collecting: Collecting, course: Path
+) -> None:
+    """She called her file so that nobody could tell."""
+    enrol(
+        course,
+        [Member("eve", "Eve Low", "", ("7",)), Member("jane", "", "", ("1",)) if "_9_" in name else Member("jane")],
+    )
+    (line,) = collecting({name: A, "bob_2_6_x.ipynb": B, "eve_7_4_x.ipynb": B}).needs_person
+    assert not line.learner
+    collect(course, [course / line.place], learner="jane", lesson="01_first")
+    assert late_by_word(course) == {("jane", "01_first")}
 
 
 def test_the_order_of_two_copies_is_the_same_from_both_sides() -> None:

@@ -211,6 +211,62 @@ def test_a_loose_file_is_somebodys_by_the_whole_rest_of_its_name_only(
     assert _filed(course) == {"bob": BOBS, "eve": EVES}
 
 
+FUTURE = datetime(2099, 1, 1, tzinfo=UTC)
+
+
+def test_of_a_loose_archive_and_a_folder_that_comes_later_none_counts(collecting: Collecting, course: Path) -> None:
+    """However late the times are that she packed."""
+    enrol(course, PEOPLE)
+    collecting({"01_first_bob.zip": zipped({"x.ipynb": HERS}, time=FUTURE), "eve.ipynb": EVES}, "mails")
+    lines = collecting(CLASS, "folders").needs_person
+    assert {(line.status, line.name) for line in lines} == {("waits", "bob/01_first.ipynb")}
+    assert _filed(course) == {"bob": HERS, "eve": EVES}, "his waits for a person, who is asked"
+
+
+def test_nothing_loose_comes_to_lie_beside_another_ones_notebook(collecting: Collecting, course: Path) -> None:
+    enrol(course, PEOPLE)
+    files = {"01_first_bob.zip": zipped({"x.ipynb": BOBS, "own/data.csv": b"1"}), "eve.ipynb": EVES}
+    collected = collecting({**files, "bob.txt": b"hers", "bob.zip": zipped({"torch.py": b"hers"})}, "mails")
+    assert {line.name for line in collected.needs_person} == {"bob.txt", "bob.zip/torch.py"}
+    found = {str(path.relative_to(course / "submitted/bob")) for path in course.glob("submitted/bob/**/*.*")}
+    assert found == {"01_first/01_first.ipynb", "01_first/own/data.csv"}
+
+
+def test_a_backslash_in_a_name_that_a_unix_packed_makes_no_folder(collecting: Collecting, course: Path) -> None:
+    enrol(course, PEOPLE)
+    loose = {"01_first_bob.ipynb": BOBS, "01_first_eve.ipynb": EVES}
+    forged = {"bob\\x.ipynb": HERS, "eve\\x.ipynb": HERS + b" "}
+    for files, name in (({**loose, **forged}, "mails.zip"), (forged, "more.zip")):
+        lines = collecting(files, name).needs_person
+        assert {(line.status, line.learner) for line in lines} == {("unsafe path", "")}
+        assert _filed(course) == {"bob": BOBS, "eve": EVES}
+
+
+SCRIPTS = {name: b"\n".join(b"# " + line for line in data.splitlines()) for name, data in CLASS.items()}
+
+
+def test_what_others_sent_as_scripts_says_as_well_how_names_are_to_be_read(
+    collecting: Collecting, course: Path
+) -> None:
+    files = {name.replace(".ipynb", ".py"): data for name, data in SCRIPTS.items()}
+    assert not collecting({**files, "zed/x.ipynb": HERS}, "folders").needs_person
+    assert set(_filed(course)) == {"bob", "eve", "zed"}
+    enrol(course, PEOPLE)
+    forged = {"roebob_7_99_x.ipynb": HERS, "loweve_8_98_x.ipynb": HERS + b" "}
+    loose = {name.replace("/", "_"): data for name, data in files.items()}
+    assert _asked(collecting({**loose, **forged}, "mails")) >= set(forged)
+    assert set(_filed(course)) == {"bob", "eve", "zed"} and HERS not in (_filed(course)["bob"], _filed(course)["eve"])
+
+
+def test_an_index_that_names_what_learners_called_their_files_is_no_answer(
+    collecting: Collecting, course: Path
+) -> None:
+    hers = _called("Brightspace", "Mallory Moe", 11).replace("x.ipynb", "double_it half_it.ipynb")
+    files = {**_download("Brightspace"), hers: HERS, "index.html": f"<ul><li>{hers}</ul>".encode()}
+    assert not collecting(files, "hooks26.zip").needs_person
+    assert _filed(course) == {"Bob Roe": BOBS, "Eve Low": EVES, "Mallory Moe": HERS}
+
+
 def test_a_folder_that_a_person_made_for_a_learner_is_that_persons_word(course: Path, tmp_path: Path) -> None:
     """Unless two are called after one learner in two ways."""
     enrol(course, PEOPLE)
