@@ -6,11 +6,11 @@ These are new code cells, and released cells that were changed. They run while g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nbproof.cells import CellKind
-from nbproof.recover.matching import HandedOut, Handout, bare, placed
+from nbproof.recover.matching import HandedOut, Handout, bare, names_in, placed, without_released
 from nbproof.recover.notebook_bytes import ExportedCell
 
 __all__ = ["Answers", "OwnCell", "is_code", "own_cells", "to_be_shown"]
@@ -34,25 +34,47 @@ class OwnCell:
 
 
 def own_cells(
-    handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[int, int] | None = None
+    handout: Handout,
+    cells: Sequence[ExportedCell],
+    answers: Mapping[int, int] | None = None,
+    earlier: Collection[int] = (),
 ) -> tuple[OwnCell, ...]:
-    """``answers``: cells that are answers, or parts of them, although nothing says so -> the place of the TODO cell."""
-    names = {cell.name for cell in handout.cells if cell.name}
+    """``answers``: cells that are answers, or parts of them, although nothing says so -> the place of the TODO cell.
+
+    ``earlier``: TODO cells above the one that counts.
+    """
+    code = {cell.name for cell in handout.cells if cell.name and is_code(cell)}
     found: list[OwnCell] = []
     used: set[int] = set()
     above = -1
     for at, (cell, place) in enumerate(zip(cells, placed(handout, cells), strict=True)):
+        added = _added_to_a_test(handout, cell, place)
         if answers and at in answers:
             above = answers[at]
+        elif at in earlier:
+            found.append(OwnCell(cell.source, above))
         elif place is not None and place not in used and is_code(handout.cells[place]) == (cell.kind == "code"):
             used.add(place)
+            found += [OwnCell(added, above)] if added else []
             above = place
             if _is_changed(handout.cells[place], cell):
                 found.append(OwnCell(cell.source, above, place))
-        elif cell.kind == "code" and cell.source.strip() and cell.name not in names and cell.whole:
+        elif cell.kind == "code" and cell.source.strip() and cell.name not in code and cell.whole:
             again = place is not None and bare(cell.source) == bare(handout.cells[place].source)
             found += [] if again else [OwnCell(cell.source, above)]
     return _bounded(found)
+
+
+def _added_to_a_test(handout: Handout, cell: ExportedCell, place: int | None) -> str:
+    """What a learner wrote into a test cell, beside its text or in its place: it runs before the check.
+
+    A text that binds nothing, or begins as the test does, is another test.
+    """
+    if place is None or handout.cells[place].kind is not CellKind.TEST or cell.kind != "code" or not cell.whole:
+        return ""
+    rest, head = without_released(handout, cell.source), handout.cells[place].source.strip().split("\n")[0]
+    is_another = not names_in(rest) or rest.strip().startswith(head)
+    return "" if bare(rest) == bare(cell.source) and is_another else rest
 
 
 def is_code(released: HandedOut) -> bool:

@@ -196,8 +196,8 @@ def without_released(handout: Handout, text: str) -> str:
     """What a text holds besides the released text that stands in it word for word: a locked cell that was merged with it."""
     for cell in handout.cells:
         fixed = cell.kind in (CellKind.TEST, CellKind.SETUP, CellKind.PROSE) and len(cell.source) >= _LEAST
-        if fixed and cell.source in text:
-            text = text.replace(cell.source, "", 1)
+        if fixed and cell.source.strip() in text:
+            text = text.replace(cell.source.strip(), "", 1)
     return text.strip("\n")
 
 

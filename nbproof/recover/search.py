@@ -39,6 +39,7 @@ __all__ = ["find_answers", "found_in"]
 _DISTINCT = 80
 """Characters of a released text that no other lesson has by chance."""
 _IMPORTS = re.compile(r"\b(?:from|import|run)\b.*")
+_COMMENT = re.compile(r"#.*")
 _MOST_JOINED = 3
 """Cells above or below a half of a split cell that may be the rest of it."""
 _MOST_WAITING = 8_000
@@ -94,6 +95,8 @@ class _Search:
         self.above.append(-1)
         self.used: dict[int, int] = {}
         """Cells that are answers, or parts of them -> the place of the TODO cell."""
+        self.earlier: set[int] = set()
+        """TODO cells above the one that counts: they run before it."""
         self.found = Answers(dict(handout.stubs))
 
     def _take(self, at: int) -> None:
@@ -118,10 +121,10 @@ class _Search:
             if not own:
                 self._by_its_place(name)
         for name in self.named:
-            if not self._has_answer(name):
+            if not self._has_answer(name) or self._is_below_its_check(name):
                 self._elsewhere(name)
         self._written()
-        return replace(self.found, own=own_cells(self.handout, self.cells, self.used))
+        return replace(self.found, own=own_cells(self.handout, self.cells, self.used, self.earlier))
 
     def _refuse_another(self) -> None:
         """Raise Damaged if nothing of this lesson is in it. All lessons may call their setup cell the same."""
@@ -180,9 +183,20 @@ class _Search:
             self._accept(name, above, _SPLIT.format(len(above)))
         elif below:
             told = "The TODO cell was worked on more than once. The one directly above its check counts, as in Run All."
+            self.earlier |= {piece.at for piece in above[:-1] if piece.code}
             self._accept(name, above[-1:], told)
         else:
             self._wait(name, worked, "The TODO cell was worked on more than once, and its check does not stand below.")
+
+    def _is_below_its_check(self, name: str) -> bool:
+        """Whether the TODO cell says nothing but comments, and code that may be the answer stands below its check only."""
+        said, stub = (_COMMENT.sub("", text) for text in (self.found.answers[name], self.handout.stubs[name]))
+        if name in self.found.recovered or name in self.found.lost or bare(said) not in ("", bare(stub)):
+            return False
+        tests = {place for place, one in enumerate(self.handout.cells) if one.exercise == name}
+        above = [at for at, place in enumerate(self.places) if place in tests]
+        signs = [piece.at for piece in self._free() if self._may_answer(name, piece)]
+        return bool(above and signs) and min(signs) > above[0]
 
     # The TODO cell is gone, or holds no answer.
 

@@ -77,6 +77,7 @@ IN_A_CALLBACK = """def second(x):
 HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
     "helper above": ({"first": HELPED}, [("above first", HELPER)]),
     "helper below": ({"first": HELPED}, [("below first", HELPER)]),
+    "helper in place of the test": ({"first": HELPED}, [("instead of test_first", HELPER)]),
     "helper in the setup cell": (
         {"first": HELPED}, [("instead of setup_imports", f"import torch\n{HELPER}\nfrom torch import nn")],
     ),

@@ -121,6 +121,48 @@ def test_below_the_untouched_stub_cells_run_where_they_stand() -> None:
         assert [one.source for one in found.own if one.after == _place(name)] == texts
 
 
+def test_of_two_versions_the_one_that_the_check_sees_counts() -> None:
+    cells = _sound()
+    place = _place("first")
+    cells.insert(place, cells[place]._replace(source="def first(x):\n    return 0"))
+    cells.append(cells[place]._replace(source="def first(x):\n    return 9"))
+    found = find_answers(HANDOUT, cells)
+    assert found.answers["first"] == ANSWERS["first"]
+    assert "more than once" in found.recovered["first"]
+    # What stands above it runs before it: a copy of the cell may only try the answer.
+    assert [(one.source, one.after) for one in found.own] == [("def first(x):\n    return 0", _place("first") - 1)]
+
+
+def test_what_a_learner_wrote_into_a_test_cell_runs_before_the_check() -> None:
+    mine, before = "hook = hook or 1", _place("test_hooked") - 1
+    for source, runs in (
+        ("{mine}\n{test}", True),
+        ("{test}\n{mine}", True),
+        ("assert True", False),
+        ("# check hooked\nx = 1", False),
+    ):
+        cells = _sound()
+        test = cells[before + 1].source
+        cells[before + 1] = cells[before + 1]._replace(source=source.format(mine=mine, test=test))
+        own = [(one.source, one.after) for one in find_answers(HANDOUT, cells).own]
+        assert own == ([(mine, before)] if runs else [])
+
+
+def test_code_in_the_cell_for_a_written_answer_runs() -> None:
+    handout = Handout("01_x", (*HANDOUT.cells, HandedOut(CellKind.WRITTEN, "why", "w", "Why?")))
+    found = find_answers(handout, [*_sound(), ExportedCell("why", "shared = 1")])
+    assert [one.source for one in found.own] == ["shared = 1"]
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_an_answer_below_its_check_waits_if_the_todo_cell_holds_comments_only(above: bool) -> None:
+    cells = _sound("first")
+    place = _place("first")
+    cells[place] = cells[place]._replace(source=f"{cells[place].source}\n# see the other cell")
+    cells.insert(place + (1 if above else 2), ExportedCell(None, ANSWERS["first"]))
+    assert set(find_answers(HANDOUT, cells).lost) == (set() if above else {"first"})
+
+
 def test_two_versions_without_a_check_below_wait_for_a_person() -> None:
     cells = _sound()[: _place("first") + 1]
     cells += [cells[-1]._replace(source="def first(x):\n    return 9")]
