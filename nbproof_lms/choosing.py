@@ -55,9 +55,6 @@ def _of_one(key: Key, copies: Copies, desk: Desk, book: LessonBook, by_hand: boo
         left[_HELD] = _held(held, desk, book)
     same, left = _distinct(left, by_hand)
     last = _last(left, by_hand)
-    if not by_hand and len(left) > 1 and any(item.line.named for item in left.values()):
-        # Anybody may have written the name of another learner: whose each is, only a person can say.
-        last = list(left)
     chosen = last[0] if len(last) == 1 else _HELD
     for at, item in left.items():
         done[at] = _taken(item, held, by_hand) if at == chosen else _left(item, left.get(chosen), held, at in last)
@@ -126,8 +123,7 @@ def _last(copies: Copies, by_hand: bool) -> list[int]:
 def _left(item: Item, chosen: Item | None, held: Line | None, may_be_last: bool) -> Item:
     if may_be_last:
         than = "the one in submitted/, which stays" if held is not None else "another copy"
-        whose = "only a name says whose it is, and " if item.line.named else ""
-        return item.ended("waits", f"{whose}nothing says whether it came later than {than}")
+        return item.ended("waits", f"nothing says whether it came later than {than}")
     if chosen is not None and item.rank is Kind.UNKNOWN and later(item.line, chosen.line):
         why = "it came later, and cannot be read as this lesson; the copy before it counts meanwhile"
         return item.ended("waits", why)
@@ -157,7 +153,7 @@ _DEEPEST = 8
 
 def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
     """What becomes of whatever has no end yet: data."""
-    notebooks: dict[tuple[int, str, str], list[Item]] = defaultdict(list)
+    notebooks: dict[tuple[int, str], list[Item]] = defaultdict(list)
     for item in items:
         if item.line.status in STANDS | {"waits"}:
             notebooks[_from(item)].append(item)
@@ -179,9 +175,9 @@ def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
     return found
 
 
-def _from(item: Item) -> tuple[int, str, str]:
-    """Files are one person's if they came in one upload as theirs; by their names alone, only if they came as one."""
-    return item.upload, item.line.learner, item.line.named
+def _from(item: Item) -> tuple[int, str]:
+    """Files are one person's if they came in one upload as theirs."""
+    return item.upload, item.line.learner
 
 
 def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:

@@ -134,7 +134,6 @@ class Filing:
             number=entry.number,
             account=f"{whose.system}:{entry.account}" if entry.account else "",
             system=whose.system,
-            named=whose.named,
         )
         return replace(item, line=line, called=whose.file)
 

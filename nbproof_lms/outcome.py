@@ -63,8 +63,7 @@ class Line:
     LMS's number of what was handed in, which grows; 0 if there is none. ``changed``: the file's last change, on a disk or
     in an archive, in seconds since 1970; 0 if that is not known. ``account``: the LMS and its own number of the learner:
     ``Canvas:123``. ``system``: the LMS that handed it over, if it was one. ``by_hand``: A person named it as the learner's,
-    so it counts where nothing else tells. ``named``: the name of a file or archive that alone says whose
-    it is. ``beside``: of a data file: its name beside the notebook. ``folder``: name of the
+    so it counts where nothing else tells. ``beside``: of a data file: its name beside the notebook. ``folder``: name of the
     folder in collected/ that keeps the upload.
     """
 
@@ -83,7 +82,6 @@ class Line:
     account: str = ""
     system: str = ""
     by_hand: bool = False
-    named: str = ""
     beside: str = ""
     folder: str = ""
 

@@ -90,8 +90,7 @@ class Desk:
             time = parse_utc(text).replace(tzinfo=UTC)
         known = [one for one in self._lines if one.key == key and one.sha256 == digest]
         line = known[-1] if known else Line(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
-        named = line.named if all(one.named for one in known) else ""
-        return replace(line, time=line.time or time, named=named)
+        return replace(line, time=line.time or time)
 
     def notebook(self, key: Key) -> Path:
         """Where a learner's notebook of a lesson lies, if it does."""

@@ -1,12 +1,12 @@
-"""Whose each file of an upload is: four rules, each for all of it, at one depth. What they do not cover is listed, never guessed.
+"""Whose each file of an upload is: three rules, each for all of it, at one depth. What they do not cover is listed.
 
 1. Around everything may lie folders that are called as the upload is, as a lesson, or by a word of ``_AROUND``.
 2. If one LMS, and no other, can have given the names of all entries that hold an answer, it says whose each entry is. With a
    roster its number, else its name, has to be one learner's there; without one, whoever it names is a learner.
 3. Else, where folders hold notebooks, a folder is the learner's on the roster who is called so. Without a roster each is one.
-4. Else files and archives are learners' on the roster, whose names alone, or beside a lesson's, they bear.
 
-Nothing in an entry names anybody, and an upload of one learner alone may have come by mail, under any name.
+A learner chooses the name of a file: it counts only as a person has put it, whole, into the roster. Nothing in an entry names
+anybody, and an upload of one learner alone may have come by mail, under any name.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _ALONE = (
     "all would be one person's, and may have come by mail, under any name: --learner says whose it is; where it is a class's, "
     "collect the folder whose entries are the learners'"
 )
-_NOBODYS = "neither a folder nor the file's name says whose it is"
+_NOBODYS = (
+    "no folder says whose it is: put it into one that is called as the learner, or its whole name into a column of --names, or "
+    "--learner says it"
+)
 
 Parts = tuple[str, ...]
 
@@ -54,7 +57,6 @@ class Whose:
     """The learner of a file; without one, ``why`` says why.
 
     ``entry``: what the LMS says of it. ``file``: what the learner called it. ``made``: the LMS made it, and no learner.
-    ``named``: the name of a file or archive that alone says it, and that who handed it in may have given.
     """
 
     learner: str = ""
@@ -63,7 +65,6 @@ class Whose:
     system: str = ""
     file: str = ""
     made: bool = False
-    named: str = ""
 
 
 @dataclass(frozen=True)
@@ -310,11 +311,10 @@ class _Numbered:
 
 
 def _arranged(upload: Upload, heads: set[Parts]) -> dict[Parts, Whose]:
-    """Rules 3 and 4: people have given the names."""
+    """Rule 3: people have given the names."""
     if len(upload.entries) == 1:
         return dict.fromkeys(upload.entries, Whose(why=_ALONE))
-    by_folder = not upload.folders.isdisjoint(heads)
-    found = {head: _named(upload, head, by_folder) for head in upload.entries}
+    found = {head: _named(upload, head) for head in upload.entries}
     if upload.roster is None:
         found |= upload.new({head: head[-1] for head in heads if not found[head].why})
     if len({one.learner for one in found.values()} - {""}) == 1:
@@ -322,41 +322,28 @@ def _arranged(upload: Upload, heads: set[Parts]) -> dict[Parts, Whose]:
     spelled = defaultdict[str, set[str]](set)
     for head, one in found.items():
         spelled[one.learner].add(plain(head[-1]))
-    twice = {learner: names for learner, names in spelled.items() if learner and len(names) > 1 and by_folder}
+    twice = {learner: names for learner, names in spelled.items() if learner and len(names) > 1}
     whys = {learner: f"two folders may be of {learner!r}: {_listed(names)}" for learner, names in twice.items()}
     return {head: Whose(why=whys[one.learner]) if one.learner in whys else one for head, one in found.items()}
 
 
-def _named(upload: Upload, head: Parts, by_folder: bool) -> Whose:
+def _named(upload: Upload, head: Parts) -> Whose:
     """Whom a name means on the roster; where there is none, why it is nobody's, or nothing."""
     name = head[-1]
     if system := next((one.name for one in upload.systems if one.read(name)), ""):
         return Whose(
             why=f"it is called as {system} calls what it hands over: collect what is not, beside it, by itself"
         )
-    if (head in upload.folders) != by_folder:
-        return Whose(why=f"{_NOBODYS}, beside folders")
+    if head not in upload.folders and not (upload.roster and name.endswith(".ipynb") and upload.who(name)):
+        return Whose(why=_NOBODYS)
     if upload.roster is not None:
-        return _on_roster(upload, head, by_folder)
-    if not by_folder:
-        return Whose(why=f"{_NOBODYS}: only folders are learners' where there is no roster")
+        found = upload.who(name)
+        if len(found) == 1:
+            return Whose(min(found))
+        return Whose(why=f"it may belong to {_listed(found)}" if found else f"the roster has no learner {name!r}")
     if upload.is_around({name}) or head in upload.crowded:
         return Whose(why=f"{name!r} may hold what is several learners'")
     return Whose()
-
-
-def _on_roster(upload: Upload, head: Parts, is_folder: bool) -> Whose:
-    name = head[-1]
-    found = upload.who(name)
-    if not is_folder:
-        stem = _ENDING.sub("", name)
-        found = upload.who(stem)
-        for lesson in map(re.escape, upload.lessons):
-            found |= upload.who(re.sub(rf"^{lesson}[\W_]+", "", stem, flags=re.IGNORECASE))
-            found |= upload.who(re.sub(rf"[\W_]+{lesson}$", "", stem, flags=re.IGNORECASE))
-    if len(found) == 1:
-        return Whose(min(found), named="" if is_folder else "/".join(head))
-    return Whose(why=f"it may belong to {_listed(found)}" if found else f"the roster has no learner {name!r}")
 
 
 def _listed(names: Collection[str]) -> str:

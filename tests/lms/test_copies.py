@@ -108,7 +108,7 @@ UNDATED = [
     {"jane/01_first/x.ipynb": A, "jane/01_first/Timestamp.TXT": STAMP, "bob/01_first/x.zip":
       zipped({"01_first.ipynb": B, "01_first/timestamp.txt": STAMP})},
     {"jane_LATE_1_6_hw 2026-01-01 10-00.ipynb": A, **OTHERS},
-    {"jane.zip": IN_A_NAME, "bob.zip": zipped({"x.ipynb": B})},
+    {"jane/w.zip": IN_A_NAME, "bob/x.ipynb": B},
 ]  # fmt: skip
 
 

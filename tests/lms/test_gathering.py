@@ -65,7 +65,7 @@ def test_the_same_upload_again_changes_nothing(upload: str, collecting: Collecti
 def test_names_that_come_later_place_what_was_left(collecting: Collecting, course: Path, tmp_path: Path) -> None:
     names = tmp_path / "names.csv"
     files = {"Homework.ipynb": A, "x-17.ipynb": B}
-    names.write_text("learner,file\njane,Homework\nbob,x-17\n")
+    names.write_text("learner,file\njane,Homework.ipynb\nbob,x-17.ipynb\n")
     assert len(collecting(files).needs_person) == 2
     collecting(files, names=names)
     assert (course / "submitted/bob/01_first/01_first.ipynb").read_bytes() == B
@@ -146,7 +146,7 @@ def test_several_uploads_and_loose_files_at_once(course: Path, tmp_path: Path) -
             "eve.ipynb": A,
         },
     )
-    enrol(course, [Member(name) for name in ("bob", "eve", "jane", "lee")])
+    enrol(course, [Member(name, also=(f"{name}.ipynb",)) for name in ("bob", "eve", "jane", "lee")])
     collected = collect(course, [came / "a.zip", came / "b", came / "bob.ipynb", came / "eve.ipynb"])
     assert [upload.folder for upload in collected.uploads] == ["0001-a.zip", "0002-b", "0003-files"]
     assert sorted(str(path.relative_to(course / "submitted")) for path in (course / "submitted").glob("*/*")) == [

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from nbproof_lms.contents import Guess, LessonBook
-from nbproof_lms.members import Member
-from nbproof_lms.roster import enrol
 from nbproof_lms.system import systems
 from nbproof_lms.whose import FilePlace, Upload, owners
 from tests.lms.conftest import Collecting
@@ -38,19 +36,12 @@ LAYOUTS = {
     "learner/lesson": ({"jane/01_first/01_first.ipynb": A, "bob/01_first/x.ipynb": B}, "jane", "bob"),
     "lesson/learner": ({"01_first/jane/a.ipynb": A, "01_first/bob/a.ipynb": B}, "jane", "bob"),
 }  # fmt: skip
-ON_THE_ROSTER = {
-    "lesson_learner": {"01_first_jane.ipynb": A, "01_first-bob.ipynb": B},
-    "learner_lesson": {"jane_01_first.ipynb": A, "Bob_Roe 01_first.ipynb.txt": B},
-    "learners' zips": {"jane.zip": zipped({"01_first.ipynb": A}), "bob.zip": zipped({"a/b.ipynb": B})},
-}
 
 
-@pytest.mark.parametrize("name", [*LAYOUTS, *ON_THE_ROSTER])
+@pytest.mark.parametrize("name", LAYOUTS)
 @pytest.mark.parametrize("upload", ["upload.zip", "folder"])
 def test_every_layout_is_filed_byte_for_byte(name: str, upload: str, collecting: Collecting, course: Path) -> None:
-    if name in ON_THE_ROSTER:
-        enrol(course, [Member("jane"), Member("bob", "Bob Roe")])
-    files, jane, bob = LAYOUTS.get(name) or (ON_THE_ROSTER[name], "jane", "bob")
+    files, jane, bob = LAYOUTS[name]
     collected = collecting(files, upload)
     assert not collected.needs_person, collected
     found = everything(course / "submitted")

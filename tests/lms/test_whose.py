@@ -169,77 +169,38 @@ def test_what_two_systems_may_have_named_is_nobodys_unless_others_show_which(
     assert _filed(course) == {"bob": BOBS, "eve": EVES, "mallory": HERS}
 
 
-LOOSE = ["bob.ipynb", "bob_01_first.ipynb", "01_first-Bob Roe.ipynb", "01_first_bob.zip", "bob@u.edu.ipynb"]
+LOOSE = ["bob.ipynb", "bob_01_first.ipynb", "01_first-Bob Roe.ipynb", "01_first_bob.zip", "bob@u.edu.ipynb", "bob.txt"]
 
 
-@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("roster", [[], PEOPLE])
 @pytest.mark.parametrize("name", LOOSE)
-def test_of_two_loose_files_of_one_learner_none_counts(name: str, again: bool, course: Path, tmp_path: Path) -> None:
-    """In one upload or in two, and however late it came: whoever sent it by mail named it."""
-    enrol(course, PEOPLE)
-    came = folder_of(tmp_path / "came", {"01_first_bob.ipynb": BOBS, "01_first_eve.ipynb": EVES})
-    if again:
-        assert not collect(course, [came]).needs_person
-    folder_of(came, {name: zipped({"x.ipynb": HERS}) if name.endswith(".zip") else HERS})
-    os.utime(came / name, (LATER, LATER))
-    lines = collect(course, [came]).needs_person
-    assert {(line.status, line.learner) for line in lines} == {("waits", "bob")}
-    assert _filed(course).get("bob") == (BOBS if again else None)
-    choice = next(line for line in lines if line.name.startswith(name))
-    collect(course, [course / choice.place], learner="bob", lesson="01_first")
-    assert _filed(course)["bob"] == HERS, "a person has said so"
-
-
-NO_NAMES = [
-    "01_first_bob (1).ipynb",
-    "Copy of bob.ipynb",
-    "bob1.ipynb",
-    "zed.ipynb",
-    "01_first.ipynb",
-    "bob and eve.ipynb",
-]
-
-
-@pytest.mark.parametrize("name", NO_NAMES)
-def test_a_loose_file_is_somebodys_by_the_whole_rest_of_its_name_only(
-    name: str, collecting: Collecting, course: Path
+def test_the_name_of_a_file_is_its_learners_own_choice(
+    name: str, roster: list[Member], collecting: Collecting, course: Path
 ) -> None:
-    files = {"01_first_bob.ipynb": BOBS, "01_first_eve.ipynb": EVES}
-    assert _asked(collecting(files, "none.zip")) == set(files), "without a roster none is"
-    enrol(course, [*PEOPLE, Member("bob 1")])
-    assert _asked(collecting({**files, name: HERS}, "spring.zip")) == {name}
+    """By itself, beside another one's, or beside folders: it is listed, and nobody's copy is replaced."""
+    enrol(course, roster)
+    loose = {name: zipped({"x.ipynb": HERS}) if name.endswith(".zip") else HERS, "eve.ipynb": EVES}
+    assert len(_asked(collecting(loose, "mails"))) == 2 and not _filed(course)
+    before = {"bob/x.ipynb": BOBS, "eve/x.ipynb": EVES}
+    collected = collecting({**before, **loose}, "spring.zip")
+    assert _filed(course) == {"bob": BOBS, "eve": EVES} and len(_asked(collected)) == 2
+    collecting(loose, "again.zip")
     assert _filed(course) == {"bob": BOBS, "eve": EVES}
 
 
-FUTURE = datetime(2099, 1, 1, tzinfo=UTC)
-
-
-def test_of_a_loose_archive_and_a_folder_that_comes_later_none_counts(collecting: Collecting, course: Path) -> None:
-    """However late the times are that she packed."""
-    enrol(course, PEOPLE)
-    collecting({"01_first_bob.zip": zipped({"x.ipynb": HERS}, time=FUTURE), "eve.ipynb": EVES}, "mails")
-    lines = collecting(CLASS, "folders").needs_person
-    assert {(line.status, line.name) for line in lines} == {("waits", "bob/01_first.ipynb")}
-    assert _filed(course) == {"bob": HERS, "eve": EVES}, "his waits for a person, who is asked"
-
-
-def test_nothing_loose_comes_to_lie_beside_another_ones_notebook(collecting: Collecting, course: Path) -> None:
-    enrol(course, PEOPLE)
-    files = {"01_first_bob.zip": zipped({"x.ipynb": BOBS, "own/data.csv": b"1"}), "eve.ipynb": EVES}
-    collected = collecting({**files, "bob.txt": b"hers", "bob.zip": zipped({"torch.py": b"hers"})}, "mails")
-    assert {line.name for line in collected.needs_person} == {"bob.txt", "bob.zip/torch.py"}
-    found = {str(path.relative_to(course / "submitted/bob")) for path in course.glob("submitted/bob/**/*.*")}
-    assert found == {"01_first/01_first.ipynb", "01_first/own/data.csv"}
+def test_a_file_whose_whole_name_a_person_has_put_into_a_table_is_theirs(collecting: Collecting, course: Path) -> None:
+    enrol(course, [Member("bob", also=("try.ipynb",)), Member("eve", also=("01_first_eve.ipynb",)), Member("mallory")])
+    files = {"try.ipynb": BOBS, "01_first_eve.ipynb": EVES, "bob.ipynb": HERS}
+    assert _asked(collecting(files, "mails")) == {"bob.ipynb"}
+    assert _filed(course) == {"bob": BOBS, "eve": EVES}
 
 
 def test_a_backslash_in_a_name_that_a_unix_packed_makes_no_folder(collecting: Collecting, course: Path) -> None:
     enrol(course, PEOPLE)
-    loose = {"01_first_bob.ipynb": BOBS, "01_first_eve.ipynb": EVES}
     forged = {"bob\\x.ipynb": HERS, "eve\\x.ipynb": HERS + b" "}
-    for files, name in (({**loose, **forged}, "mails.zip"), (forged, "more.zip")):
-        lines = collecting(files, name).needs_person
-        assert {(line.status, line.learner) for line in lines} == {("unsafe path", "")}
-        assert _filed(course) == {"bob": BOBS, "eve": EVES}
+    lines = collecting({**CLASS, **forged}, "mails.zip").needs_person
+    assert {(line.status, line.learner) for line in lines} == {("unsafe path", "")}
+    assert _filed(course) == {"bob": BOBS, "eve": EVES}
 
 
 SCRIPTS = {name: b"\n".join(b"# " + line for line in data.splitlines()) for name, data in CLASS.items()}
@@ -433,21 +394,17 @@ AS_AN_LMS = {system: form.replace("/x.ipynb", "w.ipynb") for system, form in LMS
 
 
 @pytest.mark.parametrize("form", AS_AN_LMS)
-@pytest.mark.parametrize("layout", ["01_first_{}.ipynb", "{}.zip", "{}/x.ipynb", "01_first/{}/x.ipynb"])
+@pytest.mark.parametrize("layout", ["{}/x.ipynb", "01_first/{}/x.ipynb"])
 def test_one_persons_files_never_change_how_others_are_read(
     layout: str, form: str, collecting: Collecting, course: Path
 ) -> None:
     """However many files are called as an LMS would call those of however many learners."""
     enrol(course, [Member(f"{name}") for name in ("ada", "bob", "eve", "mallory")])
     answers = {name: notebook("01_first", name) for name in ("ada", "bob", "eve")}
-    honest = {
-        layout.format(who): zipped({"x.ipynb": data}) if "zip" in layout else data for who, data in answers.items()
-    }
+    honest = {layout.format(who): data for who, data in answers.items()}
     wrapper = "01_first/" if layout.startswith("01_first/") else ""
     names = [*answers, *(f"invented{at}" for at in range(9))]
     hers = {wrapper + AS_AN_LMS[form].format(who, who, at, 900 + at, 9): HERS for at, who in enumerate(names, 1)}
-    if "/" not in layout:
-        hers = {name: data for name, data in hers.items() if "/" not in name}
     assert _asked(collecting({**honest, **hers}, "hooks26.zip")) == set(hers)
     assert _filed(course) == answers and not list(course.glob("submitted/*/*/timestamp.txt"))
 
