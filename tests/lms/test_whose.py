@@ -1,4 +1,4 @@
-"""Whose a file is say four rules, for the whole upload, at one depth; what they do not cover is listed, and replaces nothing."""
+"""Whose a file is say three rules, for the whole upload, at one depth; what they do not cover is listed, and replaces nothing."""
 
 from __future__ import annotations
 
