@@ -28,7 +28,7 @@ class Found:
         self._done += 1
         console = console_for_output()
         mutants = f"{record.killed} of {counted(len(record.exercise.mutants), 'mutant')} killed"
-        broken = counted(len(record.violations), "violation")
+        broken = counted(len(record.violations), "violation") if record.violations else "holds"
         say(console, f"[{self._done}/{of}] {record.exercise.id}: {mutants}, {record.seconds:.1f} s: {broken}")
         _print(console, record.violations)
         sys.stdout.flush()
