@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nbproof.sandbox.isolation import isolation_or_refuse
-from tests.attacks.adopted import FAMILIES
+from tests.attacks.adopted import FAMILIES, FORGES
 from tests.attacks.arsenal import LESSON, Attack
 from tests.attacks.arsenal_all import ATTACKS
 from tests.attacks.assault import ORDINARY, assault, remove, start_as_ordinary, temporary_folder
@@ -41,9 +41,10 @@ def main() -> int:
     unknown = set(arguments.only or ()) - {attack.name for attack in ATTACKS}
     if unknown:
         parser.error(f"no attack is called {', '.join(sorted(unknown))}")
-    known = [attack for attack in ATTACKS if attack.family in FAMILIES and attack.lesson == LESSON]
-    if not arguments.adopted:
-        known = list(ATTACKS)
+    known = list(ATTACKS)
+    if arguments.adopted:
+        asked = [attack for attack in ATTACKS if attack.family in FAMILIES and attack.lesson == LESSON]
+        known = [attack for attack in asked if attack.name != FORGES]
     names, families = arguments.only or [one.name for one in known], arguments.family or families
     attacks = [attack for attack in known if attack.name in names and attack.family in families]
     print(isolation_or_refuse(wanted=arguments.isolation), flush=True)

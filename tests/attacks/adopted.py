@@ -16,10 +16,12 @@ from nbproof.authoring.build import build
 from nbproof.course_file import find_course, the_course, use_course
 from tests.attacks.arsenal import HONEST, LESSON
 
-__all__ = ["FAMILIES", "adopt_into"]
+__all__ = ["FAMILIES", "FORGES", "adopt_into"]
 
 FAMILIES = ("escape", "resources", "html", "secrets", "folder")
 """What has to fail whatever kind of tests a lesson has."""
+FORGES = "outputs_forged"
+"""The one of these that forges: of a plain test its outputs are the result, so it costs itself its marks."""
 
 _SETUP = """\
 import torch
