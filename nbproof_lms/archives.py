@@ -96,6 +96,8 @@ def _damage() -> Iterator[None]:
     try:
         yield
     except (
+        # Of a place that lies before the file's beginning.
+        OSError,
         RuntimeError,
         zipfile.BadZipFile,
         zlib.error,
@@ -119,7 +121,7 @@ def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
             archive = zipfile.ZipFile(file)
         with archive:
             for info in archive.infolist():
-                if info.is_dir() and not info.file_size:
+                if info.filename.endswith("/") and not info.file_size:
                     continue
                 budget.spend(files=1)
                 parts, problem = _parts(_zip_name(info), info.create_system == _UNIX)

@@ -159,14 +159,14 @@ def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
             notebooks[_from(item)].append(item)
     ended = {_from(item) for item in items if item.line.status == "earlier copy" and item.kind is Kind.NOTEBOOK}
     earlier = ended - notebooks.keys()
-    names: dict[Key, set[str]] = defaultdict(set)
+    names = defaultdict[object, set[str]](lambda: {"timestamp.txt/"})
     found = []
     for item in items:
         if not item.line.status:
             mine = notebooks[_from(item)]
             owner = _notebook_of(item, mine) if item.line.learner and item.kind is Kind.DATA else None
             if owner is not None:
-                item = _beside(item, owner, names[owner.line.key], desk)
+                item = _beside(item, owner, names[desk.notebook(owner.line.key).parent], desk)
             elif _from(item) in earlier:
                 item = item.ended("earlier copy", "so is the notebook that it came with")
             else:
@@ -196,14 +196,20 @@ def _beside(item: Item, notebook: Item, names: set[str], desk: Desk) -> Item:
     line = notebook.line
     if line.status == "waits":
         return item.ended("waits", f"it came with {line.name}", lesson="")
-    own = desk.notebook(line.key)
     name = _name_beside(item, notebook)
-    if line.status != "taken" and same_bytes(item.path, own.parent / name):
+    there = desk.notebook(line.key).parent / name
+    if line.status != "taken" and same_bytes(item.path, there):
         return item.ended("data file", lesson=line.lesson)
-    names |= {f"{own.name.casefold()}/", "timestamp.txt/"}
-    # No file may have the name of another, or of a folder.
+    # No file may have the name of another, of a folder, or of a notebook.
     whole = f"{name.casefold()}/"
-    if line.status != "taken" or any(one.startswith(whole) or whole.startswith(one) for one in names):
+    # Of an assignment of several notebooks the others stay, with their data.
+    in_way = "/" in line.lesson and (there.is_dir() or any(map(type(there).is_file, there.parents)))
+    if (
+        line.status != "taken"
+        or in_way
+        or ".ipynb/" in whole
+        or any(one.startswith(whole) or whole.startswith(one) for one in names)
+    ):
         return item.ended("no notebook", _NOT_BESIDE, lesson=line.lesson)
     names.add(whole)
     return item.ended("data file", lesson=line.lesson, beside=name)

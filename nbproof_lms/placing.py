@@ -128,10 +128,12 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
         for one in data:
             (fresh / one.beside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(here / one.kept, fresh / one.beside)
-        if line.time is not None:
-            text = line.time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
-            (fresh / TIMESTAMP).write_text(text, encoding="utf-8")
-            os.utime(notebook, (line.time.timestamp(),) * 2)
+        # What was handed in is as late as the last file of it, also with the other notebooks of an assignment.
+        if times := list(filter(None, [one.time for one in (line, *data)])):
+            stamps = [time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC") for time in times]
+            stamps += [path.read_text("utf-8", "replace") for path in fresh.glob(TIMESTAMP)]
+            (fresh / TIMESTAMP).write_text(max(stamps), encoding="utf-8")
+            os.utime(notebook, (max(times).timestamp(),) * 2)
         _swap(fresh, target, replaced)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

@@ -72,6 +72,13 @@ def _overlapping() -> bytes:
     return bytes(data)
 
 
+def _learners(name: bytes, further: int = 0) -> bytes:
+    """A learner's zip in a download: the name of its entry, and by how much too far its table seems to lie."""
+    data = zipped({"?.ipynb": GOOD}).replace(b"?.ipynb", name)
+    table = struct.pack("<I", int.from_bytes(data[-6:-2], "little") + further)
+    return _zip(lambda archive: archive.writestr("bob_2_3_w.zip", data[:-6] + table + data[-2:]))
+
+
 HARMFUL = {
     "dot dot": (_zip(_named("../../bob.ipynb")), "unsafe path"),
     "absolute": (_zip(_named("/etc/cron.d/bob.ipynb")), "unsafe path"),
@@ -83,6 +90,8 @@ HARMFUL = {
     "unknown packing": (_patched(8, b"\x61\x00"), "not read"),
     "wrong sum": (_patched(14, b"sum?"), "not read"),
     "overlapping": (_overlapping(), "not read"),
+    "before its beginning": (_learners(b"x.ipynb", 900), "not read"),
+    "no name": (_learners(b"\0.ipynb"), "unsafe path"),
 }
 
 

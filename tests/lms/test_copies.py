@@ -139,6 +139,15 @@ def test_times_in_a_zip_are_those_of_handing_in_where_an_lms_packed_it(course: P
     assert (course / "submitted/kim/01_first/timestamp.txt").read_text().startswith("2026-11-02 10:00")
 
 
+def test_what_is_handed_in_is_as_late_as_the_last_file_of_it(collecting: Collecting, course: Path) -> None:
+    """A notebook may import its answers from a file that came later."""
+    late = {"1-9 - Jane Doe - Nov 24, 2026 900 AM/answers.py": b"def double(x): return 2 * x"}
+    others = {f"{at}-7 - {name} - Nov 1, 2026 900 AM/x.ipynb": A for at, name in enumerate(("Jane Doe", "Bob Roe"), 1)}
+    collecting({**others, **late})
+    dates = {path.parts[-3]: path.read_text()[:10] for path in course.glob("submitted/*/*/timestamp.txt")}
+    assert dates == {"jane": "2026-11-24", "bob": "2026-11-01"}
+
+
 def test_the_time_that_a_download_took_dates_nothing(course: Path, tmp_path: Path) -> None:
     """Moodle streams its zip, and gives each entry the time at which it comes to it."""
     path = tmp_path / "moodle.zip"

@@ -113,6 +113,41 @@ def test_data_files_whose_names_cannot_be_harm_no_neighbour(
         assert not (course / "submitted/jane/01_first/timestamp.txt").exists()
 
 
+def _of_two_notebooks(root: Path) -> Path:
+    for part in ("source", "release"):
+        names = {"hw/n1.ipynb": "01_first", "hw/n2.ipynb": "02_other"}
+        folder_of(root / part, {name: notebook(lesson) for name, lesson in names.items()})
+    (root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'two'\n")
+    return root
+
+
+@pytest.mark.parametrize(("first", "second"), [("d", "d/y.csv"), ("d/x.csv", "d"), ("n2.ipynb/x.csv", "y.csv")])
+@pytest.mark.parametrize("calls", [1, 2])
+def test_data_of_one_notebook_of_an_assignment_keeps_nobody_out(
+    calls: int, first: str, second: str, tmp_path: Path
+) -> None:
+    course, other = _of_two_notebooks(tmp_path / "two"), notebook("02_other", "m")
+    hers = [
+        {"mallory/p/a.ipynb": notebook("01_first", "m"), f"mallory/p/{first}": b"1"},
+        {"mallory/q/b.ipynb": other, f"mallory/q/{second}": b"2"},
+    ]
+    for at, files in enumerate(hers if calls == 2 else [hers[0] | hers[1]]):
+        path = tmp_path / f"up{at}.zip"
+        path.write_bytes(zipped({**files, "zoe/x.ipynb": notebook("01_first", f"zoe {at}")}))
+        collect(course, [path])
+    assert (course / "submitted/mallory/hw/n2.ipynb").read_bytes() == other
+    assert (course / "submitted/zoe/hw/n1.ipynb").is_file()
+
+
+def test_an_assignment_of_two_notebooks_is_as_late_as_the_later_one(tmp_path: Path) -> None:
+    course, path = _of_two_notebooks(tmp_path / "two"), tmp_path / "up.zip"
+    late, early = (f"1-{day} - Jane Doe - Nov {day}, 2026 900 AM/x.ipynb" for day in (24, 10))
+    other = {"2-3 - Bob Roe - Nov 1, 2026 900 AM/x.ipynb": notebook("01_first", "b")}
+    path.write_bytes(zipped({late: notebook("01_first", "m"), early: notebook("02_other", "m"), **other}))
+    collect(course, [path])
+    assert (course / "submitted/Jane Doe/hw/timestamp.txt").read_text().startswith("2026-11-24")
+
+
 def test_links_and_pipes_in_a_folder_are_not_followed(course: Path, tmp_path: Path) -> None:
     secret = folder_of(tmp_path / "secret", {"x.ipynb": B})
     upload = folder_of(tmp_path / "up", {"jane/x.ipynb": A})
