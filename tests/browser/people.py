@@ -76,6 +76,9 @@ class Instructor:
         with self.page.expect_response(lambda answer: "/api/grade/" in answer.url and answer.request.method == "PUT"):
             self.page.locator(f"input#{name}").fill(points)
             self.page.locator(f"input#{name}").press("Tab")
+        # What a mark has changed is drawn anew when it is kept, on a busy machine over the comment.
+        self.page.wait_for_load_state("networkidle")
+        self.page.wait_for_timeout(500)
         with self.page.expect_response(lambda answer: "/api/comment/" in answer.url and answer.request.method == "PUT"):
             self.page.locator(f"textarea#{name}-comment").fill(comment)
             self.page.locator(f"textarea#{name}-comment").press("Tab")
