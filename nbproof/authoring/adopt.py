@@ -91,8 +91,9 @@ def _read(notebook: Path) -> Any:
     try:
         return nbformat.read(notebook, as_version=4)
     except Exception as error:  # a file that is no notebook raises whatever its parts do
+        why = getattr(error, "strerror", None) or error
         raise UsageError(
-            f"it cannot be read as a notebook: {error}", str(notebook), "name a notebook of source/"
+            f"it cannot be read as a notebook: {why}", str(notebook.absolute()), "name a notebook of source/"
         ) from None
 
 
