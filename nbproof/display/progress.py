@@ -21,7 +21,7 @@ from pathlib import Path
 from nbproof.course_file import the_course
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
 from nbproof.display.words import words
-from nbproof.front_end import MONO, framed, show
+from nbproof.front_end import MONO, framed, prose, show, sign
 
 __all__ = [
     "DiaryError",
@@ -127,7 +127,7 @@ def forget() -> bool:
     return True
 
 
-_MARKS = {"solved": "✓", "tried": "…", "untried": "○"}
+_MARKS = {"solved": ("✓", "#2f9e63"), "tried": ("…", "#c8851a"), "untried": ("○", "#8a8f98")}
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def text_of(seen: Overview) -> str:
         for one in lesson.exercises:
             state = seen.states[one.id]
             told = say.text("row", title=one.title, id=one.id, state=say.text(f"state {state}"), minutes=one.minutes)
-            lines.append(f"  {_MARKS[state]} {told}")
+            lines.append(f"  {_MARKS[state][0]} {told}")
     lines.append(seen.total)
     if seen.next is not None:
         lesson, one = seen.next
@@ -202,12 +202,47 @@ def _number(lesson: OutlinedLesson) -> str:
 
 
 def html_of(seen: Overview) -> str:
-    """The same as a panel."""
-    title = words().text("your progress")
-    heading = f'{title} <span style="font-weight:400">({words().text("on this computer")})</span>'
-    rows = f'<pre style="{MONO};margin:.3em 0;white-space:pre-wrap;background:none;color:inherit">{escape(text_of(seen))}</pre>'
-    return framed(
-        f'<div style="font-weight:600">{heading}</div>{rows}', f'role="region" aria-label="{title}"', width=64
+    """The overview as a panel: a row a lesson, a chip an exercise."""
+    say, rows = words(), "".join(_row(seen, lesson) for lesson in seen.lessons)
+    legend = " &nbsp; ".join(
+        f"{sign(mark, colour)}&nbsp;{say.text(f'state {state}')}" for state, (mark, colour) in _MARKS.items()
+    )
+    after = f"<div><b>{escape(seen.total)}.</b></div>"
+    if seen.next is not None:
+        lesson, one = seen.next
+        link = f'<a style="color:inherit;text-decoration:underline" href="../{escape(lesson.slug)}/{escape(lesson.slug)}.ipynb">'
+        told = say.text(
+            "go on",
+            title=f"<b>{escape(one.title)}</b>",
+            lesson=f"{link}{say.text('lesson', number=_number(lesson))}</a>",
+            minutes=one.minutes,
+        )
+        after += f"<div>{told}</div>"
+    if seen.trouble:
+        after += f"<div>{escape(say.text('not kept', error=seen.trouble))}</div>"
+    title = say.text("your progress")
+    heading = f'{title} <span style="font-weight:400">({say.text("on this computer")}) &nbsp; {legend}</span>'
+    page = f'<div style="font-weight:600">{heading}</div>{rows}{after}'
+    return framed(page, f'role="region" aria-label="{title}"', width=64)
+
+
+def _row(seen: Overview, lesson: OutlinedLesson) -> str:
+    chips = "".join(_chip(one, seen) for one in lesson.exercises)
+    solved = sum(seen.states[one.id] == "solved" for one in lesson.exercises)
+    # Beside each other where there is room, below each other on a phone.
+    return (
+        f'<div style="display:flex;flex-wrap:wrap;margin:.3em 0"><div style="flex:0 1 15em;margin-right:.8em">'
+        f"{_number(lesson)} {prose(lesson.title)}"
+        f' <span style="opacity:.75">{solved}/{len(lesson.exercises)}</span></div>'
+        f'<div style="flex:1 1 22em">{chips}</div></div>'
+    )
+
+
+def _chip(one: OutlinedExercise, seen: Overview) -> str:
+    mark, colour = _MARKS[seen.states[one.id]]
+    return (
+        f'<span title="{escape(one.title)}" style="display:inline-block;border:1px solid {colour};border-radius:.6em;'
+        f'padding:0 .5em;margin:.1em .3em .1em 0;{MONO}">{sign(mark, colour)} {escape(one.id)}</span>'
     )
 
 

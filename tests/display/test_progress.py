@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from course import progress
 from nbproof.course_file import CourseFile
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson
-from nbproof.display.progress import entries, forget, html_of, note, overview, text_of
+from nbproof.display.progress import DiaryError, entries, forget, html_of, note, overview, text_of
 
 
 def one(name: str, minutes: int) -> OutlinedExercise:
@@ -70,7 +70,10 @@ def test_words_and_picture_say_the_same() -> None:
     assert "Go on with The <b> in lesson 01 (10 minutes)." in words
 
     page = BeautifulSoup(html_of(overview()), "html.parser").get_text()
-    assert words in page
+    assert "First & foremost 1/2" in page
+    assert "Go on with The <b>" in page
+    assert "1 of 3 exercises solved" in page
+    assert 'href="../01_first/01_first.ipynb"' in html_of(overview())
 
 
 def test_a_diary_that_cannot_be_read_costs_the_overview_nothing(
@@ -111,3 +114,10 @@ def test_starting_afresh(diary: Path) -> None:
     note("x", {"A": True}, [("A",)])
     assert forget() is True
     assert entries() == {} and not diary.exists(), "looking must not write"
+
+
+def test_a_file_that_cannot_be_used_is_said_in_one_kind_of_error(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (diary.parent / "file").write_text("")
+    monkeypatch.setenv("COURSE_PROGRESS", str(diary.parent / "file" / "below" / "progress.db"))
+    with pytest.raises(DiaryError, match=r"progress\.db"):
+        note("x", {"A": True}, [("A",)])
