@@ -406,9 +406,6 @@ class Execution:
             if worker.interrupted:
                 # Its hidden lines stand behind those that did not end.
                 exercise.asked_all.add(name)
-            if worker.interrupted:
-                # Its hidden lines stand behind those that did not end.
-                exercise.asked_all.add(name)
         elif self._is_asked(name):
             self._probe(worker, exercise, name, test.shown, test.shown.checks)
             for reply in exercise.replies.get(name, ()):

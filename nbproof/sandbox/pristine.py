@@ -24,7 +24,7 @@ import types
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain, starmap
+from itertools import chain, compress, product, starmap
 from sys import getprofile, gettrace, setprofile, settrace
 from typing import Any
 
@@ -53,10 +53,7 @@ class _Insides:
 
     def changed(self) -> list[types.FunctionType]:
         """The functions with other insides."""
-        now = self._now()
-        if _are_the_very(now, self._had):
-            return []
-        return [one for one, is_now, was in zip(self._whose, now, self._had, strict=False) if is_now is not was]
+        return list(compress(self._whose, map(operator.is_not, self._now(), self._had)))
 
     def restore(self) -> None:
         """Put back what was changed."""
@@ -165,12 +162,16 @@ class Libraries:
                 module, library = sys.modules[name], name.split(".")[0]
                 within = [value for value in vars(module).values() if _is_class_of(library, value)]
                 owners |= dict.fromkeys([module, *within], library)
-        self._spaces = _Spaces(owners)
         self._steady = {owner: _steady_of(owner, library) for owner, library in owners.items()}
+        self._looks = [(vars(owner).get, held) for owner, held in self._steady.items()]
+        self._whose = [(owner, name) for owner, held in self._steady.items() for name in held]
+        self._had = list(_all_values(self._steady.values()))
         classes = [owner for owner in owners if isinstance(owner, type)]
-        # Of a class in C neither can be exchanged, and its name is made anew whenever somebody asks.
-        self._heads = [(one, name) for one in classes if one.__flags__ & _MADE_BY_PYTHON for name in _HEAD]
-        self._had = [getattr(*head) for head in self._heads]
+        self._spaces = list(map(vars, classes))
+        self._names = list(chain.from_iterable(self._spaces))
+        self._names_of = dict(zip(classes, map(frozenset, self._spaces), strict=True))
+        self._heads = list(product(classes, _HEAD))
+        self._had_heads = list(starmap(getattr, self._heads))
         self._fields: dict[type, set[str]] = {}
         for owner in classes:
             for base in owner.__mro__:
@@ -181,7 +182,7 @@ class Libraries:
     def restore(self) -> None:
         """Put back what was exchanged, and take away what hides something that a class has from another one."""
         self._insides.restore()
-        heads = dict(zip(self._heads, self._had, strict=True))
+        heads = dict(zip(self._heads, self._had_heads, strict=True))
         for owner, name in list(self._changes()):
             if (owner, name) in heads:
                 setattr(owner, name, heads[owner, name])
@@ -196,22 +197,28 @@ class Libraries:
         return next(chain(changed, (function.__qualname__ for function in self._insides.changed())), "")
 
     def _changes(self) -> Iterator[tuple[Any, str]]:
+        """After each probe: nothing is looked at one by one, and what is not steady, such as a counter of hooks, not at all."""
         heads = starmap(getattr, self._heads)
-        yield from (head for head, is_now, was in zip(self._heads, heads, self._had, strict=True) if is_now is not was)
-        for owner, now, had in self._spaces.touched():
-            for name, value in self._steady[owner].items():
-                if now.get(name) is not value and not self._is_its_own_doing(owner, name):
-                    yield owner, name
-            if isinstance(owner, type):
+        yield from compress(self._heads, map(operator.is_not, heads, self._had_heads))
+        values = chain.from_iterable(starmap(map, self._looks))
+        for owner, name in compress(self._whose, map(operator.is_not, values, self._had)):
+            if not self._is_its_own_doing(owner, name):
+                yield owner, name
+        if not _are_the_very(list(chain.from_iterable(self._spaces)), self._names):
+            for owner, had in self._names_of.items():
                 yield from ((owner, name) for name in self._hiding(owner, had))
 
-    def _hiding(self, owner: type, had: Mapping[str, Any]) -> list[str]:
+    def _hiding(self, owner: type, had: frozenset[str]) -> list[str]:
         """What was added to a class, and hides what it has from another one, or what its objects have. Who puts back what
         was there hides nothing.
         """
+        now = vars(owner)
+        added = now.keys() - had
+        if not added:
+            return []
         fields = (dict.fromkeys(self._fields.get(one, ())) for one in owner.__mro__)
-        now, inherited = vars(owner), ChainMap(*map(dict, map(vars, owner.__mro__[1:])), *fields)
-        new = {name: now[name] for name in sorted((now.keys() & inherited.keys()) - had.keys())}
+        inherited = ChainMap(*map(dict, map(vars, owner.__mro__[1:])), *fields)
+        new = {name: now[name] for name in sorted(added & inherited.keys())}
         hiding = [name for name, value in new.items() if value is not inherited[name] and _is_called(value)]
         return [name for name in hiding if not self._is_its_own_doing(owner, name)]
 
@@ -227,7 +234,10 @@ class Libraries:
 
 
 def _is_class_of(library: str, value: object) -> bool:
-    return isinstance(value, type) and value.__module__.split(".")[0] == library
+    """Whether it is a class of this library that can be changed: one in C, such as ``torch.FloatTensor``, cannot."""
+    if not isinstance(value, type) or not value.__flags__ & _MADE_BY_PYTHON:
+        return False
+    return value.__module__.split(".")[0] == library
 
 
 def _is_called(value: object) -> bool:
