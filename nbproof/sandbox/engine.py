@@ -94,7 +94,7 @@ class Engine:
                 return
             if self._restarts >= _MOST_RESTARTS:
                 raise EngineFailed(self._failure, "", "grade again: the run goes on where it stopped")
-                self._restarts += 1
+            self._restarts += 1
             self._launched.end()
             self._launched = launch(self.isolation)
             self._control, self._ready, self._failure = self._launched.control, False, ""

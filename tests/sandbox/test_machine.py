@@ -16,9 +16,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nbproof.sandbox import machine
+from nbproof.sandbox import engine, machine
+from nbproof.sandbox.exceptions import EngineFailed, EngineLost
 from nbproof.sandbox.fork_server import ForkServer
 from nbproof.sandbox.isolation import Isolation, offered
+from nbproof.sandbox.launch import Launched
 from nbproof.sandbox.machine import Fit, Room, room_here
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
@@ -151,6 +153,29 @@ def test_the_limits_of_both_versions_of_cgroups_are_read(tmp_path: Path, monkeyp
     assert room_here() == Room(2, 300, 3072)
     (old / "cpu.cfs_quota_us").write_text("50000\n")
     assert room_here().cpus == 1
+
+
+def test_a_fork_server_that_always_ends_is_not_started_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    def ends_at_once(isolation: Isolation) -> Launched:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        theirs.send(b'{"ready": true}')
+        theirs.close()
+        started.append(ours)
+        return Launched(subprocess.Popen(["true"]), ours, tmp_path / "nothing")
+
+    monkeypatch.setattr(engine, "launch", ends_at_once)
+    with (
+        engine.Engine(isolation=Isolation.FULL) as one,
+        pytest.raises(EngineFailed, match="forks workers ended") as said,
+    ):
+        while True:
+            with contextlib.suppress(EngineLost), one.worker({}):
+                pass
+    assert not isinstance(said.value, EngineLost) and len(started) == 4
 
 
 def test_an_engine_that_hangs_up_before_it_has_read_all_is_no_trouble() -> None:
