@@ -100,7 +100,7 @@ def _brings(evidence: Evidence, brought: object, wanted: object) -> bool:
     """Whether this is what a mistake brings, in fields of which one at least is wrong.
 
     On some inputs a mistake brings what is right. Then it explains nothing. A field that is there
-    to be looked at (Matches, such as probing.ANYTHING) always tells.
+    to be looked at (Matches, such as ANYTHING of course.truths) always tells.
     """
     if isinstance(brought, AnyOf):
         return any(_brings(evidence, option, wanted) for option in brought.options)

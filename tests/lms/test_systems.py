@@ -21,8 +21,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 def test_each_module_is_one_system_and_nothing_else_names_the_new_one() -> None:
     modules = {path.stem for path in (ROOT / "nbproof_lms/systems").glob("[a-z]*.py")}
-    assert modules == {"brightspace", "canvas", "moodle"}
-    assert {system.name.casefold() for system in systems().values()} == modules
+    assert {system.name.casefold() for system in systems().values()} == modules >= {"brightspace", "canvas", "moodle"}
     named = [
         path for path in ROOT.glob("nbproof*/**/*.py") if re.search("brightspace", path.read_text(), re.IGNORECASE)
     ]
