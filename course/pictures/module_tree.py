@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from course.pictures.canvas import INK, MONO, PAPER, WIRE, Picture, in_own_style
-from course.pictures.words import cut, deepest, listed
+from course.pictures.words import cut, deepest, level_of, listed
 from nbproof.text import counted
 
 __all__ = ["draw_module_tree"]
@@ -76,7 +76,7 @@ def draw_module_tree(module: nn.Module, numbers: Mapping[str, int] | None = None
     """
     title, numbers = title or type(module).__name__, numbers or {}
     edge = _MARGIN + (0.12 if numbers else 0)
-    levels = [name.count(".") + bool(name) for name, _ in module.named_modules()]
+    levels = [level_of(name) for name, _ in module.named_modules()]
     boxes = list(_boxes(module, "", edge, max(1, deepest(levels, _MAX_BOXES)), {}))
     looks = {box.look for box in boxes} | {look for box in boxes for row in box.rows for _, look in row}
     handles = [Patch(**look, label=says) for says, look in _LOOKS.items() if says in looks]

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 import torch
 
-__all__ = ["cut", "deepest", "listed", "number", "real", "size_in_bytes", "span", "told"]
+__all__ = ["cut", "deepest", "level_of", "listed", "number", "real", "size_in_bytes", "span", "told"]
 
 
 def number(value: float) -> str:
@@ -27,6 +27,11 @@ def size_in_bytes(size: float) -> str:
             break
         size /= 1024
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.3g} {unit}"
+
+
+def level_of(name: str) -> int:
+    """How deep a module lies, by its dotted name; the root, whose name is empty, at 0."""
+    return name.count(".") + bool(name)
 
 
 def deepest(levels: Iterable[int], most: int) -> int:
