@@ -62,7 +62,8 @@ def draw_activation_histograms(
     columns, rows = min(3, len(layers)), math.ceil(len(layers) / 3)
     alt = f"{title}. {what}: {listed((layer.says for layer in layers), 16)}"
     picture = Picture(max(0.15 + _WIDE * columns, 5.6), 0.85 + _HIGH * rows, alt)
-    tall = picture.titled(title)
+    below = "dark = many values here (log scale)   ·   line = share of values that are exactly 0"
+    tall = picture.titled(title, below)
     for place, layer in enumerate(layers):
         left, bottom = 0.65 + _WIDE * (place % 3), tall - 0.5 - _HIGH * (place // 3 + 1)
         picture.write(left, bottom + 2.12, cut(layer.name, 26), fontsize=9.5, weight="bold")
@@ -70,8 +71,6 @@ def draw_activation_histograms(
             _draw_layer(picture, layer, left, bottom)
         else:
             picture.write(left, bottom + 1.4, "nothing recorded yet:\nhas the hook run?", color=QUIET)
-    words = "dark = many values here (log scale)   ·   line = share of values that are exactly 0"
-    picture.write(0.15, 0.17, words, fontsize=8.5, color=QUIET)
     return picture
 
 

@@ -9,7 +9,7 @@ from matplotlib import colormaps
 from matplotlib.lines import Line2D
 from torch.nn.functional import interpolate
 
-from course.pictures.canvas import INK, QUIET, Picture, in_own_style
+from course.pictures.canvas import INK, Picture, in_own_style
 from course.pictures.words import number, span, told
 
 __all__ = ["draw_heat"]
@@ -46,8 +46,7 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the
     pitch = max(w + 0.2, 2.0)
     alt = f"{title}. Three pictures side by side: {shape}; {words}; the heat map laid over the picture."
     canvas = Picture(1.15 + 2 * pitch + w, h + 1.15, alt)
-    canvas.titled(title)
-    canvas.write(0.15, 0.2, words, fontsize=8.5, color=QUIET)
+    canvas.titled(title, words)
     strength = (large - low) / ((top - low) or 1.0)
     opaque = strength.mul(0.75).add(0.1)[..., None].numpy()
     over = image * (1 - opaque) + colormaps["inferno"](strength.numpy())[..., :3] * opaque

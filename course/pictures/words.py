@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 import torch
 
-__all__ = ["cut", "deepest", "level_of", "listed", "number", "real", "size_in_bytes", "span", "told"]
+__all__ = ["cut", "deepest", "level_of", "listed", "number", "ranged", "real", "size_in_bytes", "span", "told"]
 
 
-def number(value: float) -> str:
-    """Three digits, as short as they can be: ``0.0123``, ``4.5e-06``, ``NaN``, ``inf``."""
-    if math.isnan(value):
-        return "NaN"
-    text = f"{value:.3g}"
+def number(value: float, digits: int = 3) -> str:
+    """So many digits, as short as they can be: ``0.0123``, ``4.5e-6``, ``NaN``, ``inf``."""
+    text = f"{value:.{digits}g}".replace("nan", "NaN")
     return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 
 
@@ -75,3 +72,9 @@ def span(values: torch.Tensor) -> tuple[float, float]:
     finite = plain[plain.isfinite()]
     low, high = finite.aminmax() if len(finite) else (0.0, 0.0)
     return float(low), float(high)
+
+
+def ranged(values: torch.Tensor) -> str:
+    """``from 0 to 2.5``, and whether some are no numbers."""
+    low, high = map(number, span(values))
+    return f"from {low} to {high}" + ", NaN or inf among them" * (not bool(values.isfinite().all()))

@@ -203,8 +203,6 @@ def test_the_events_are_those_of_a_real_run(make: Any, grad: bool) -> None:
     model, x = make(), torch.randn(4, 3, requires_grad=grad)
     if grad or [*model.parameters()]:
         assert kinds(record_hooks(model, x, weights=True)) == really(model, x)
-    events = record_hooks(TwoInputs(), x, scale=2.0)
-    assert [event.call for event in events if event.name == "fc" and event.kind == "backward"] == [2, 1]
 
 
 @pytest.mark.filterwarnings("ignore")
