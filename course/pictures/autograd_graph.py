@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -56,34 +56,34 @@ def draw_autograd_graph(
     if gradients is not None:
         _write_gradients(graph, names, gradients)
     reached = uses_behind(changed)
-    for route in graph.routes:
-        route.marked = route.boxes[0].node in reached
-    glowing = [box for box in graph.boxes if box.node in reached]
+    for box in graph.boxes:
+        box.glows = box.node in reached
     graph.lay_out()
     left, right = graph.ends
-    handles = _key_of(graph, glowing)
+    handles = _key_of(graph)
     half = max((right - left) / 2 + 0.35, 2.45 if handles else 0.0)
     foot = 0.1 + (0.1 + 0.25 * len(handles) if handles else 0.05)
     high = foot + graph.tall + 0.15
     alt = f"Autograd graph. Gradients run from the output to the leaves: {listed(graph.in_words(), 40)}"
+    glowing = [box.label or box.operation for box in graph.boxes if box.glows]
     if glowing:
-        alt += f". A changed gradient comes to {listed([box.label or box.operation for box in glowing], 40)}"
+        alt += f". A changed gradient comes to {listed(glowing, 40)}"
     picture = Picture(2 * half, high, alt)
     axes = picture.sheet(0, 0, 2 * half, high, (left + right) / 2 - half, -foot - graph.height / 2)
-    paint_graph(axes, graph, glowing)
+    paint_graph(axes, graph)
     if handles:
         picture.key(1, 0.15, 0.05, handles)
     return picture
 
 
-def _key_of(graph: Graph, glowing: Sequence[GraphBox]) -> list[Any]:
+def _key_of(graph: Graph) -> list[Any]:
     """What the badges and the colour mean, as far as the graph has them."""
     marks: list[Any] = [
         Line2D([], [], linestyle="none", marker=marker, markersize=9, color=colour, label=says)
         for kind, (marker, colour, says) in _BADGES.items()
         if any(kind in box.badges for box in graph.boxes)
     ]
-    if glowing:
+    if any(box.glows for box in graph.boxes):
         marks.append(Patch(facecolor=_GLOW, edgecolor=ORANGE, linewidth=2, label="a changed gradient comes here"))
     return marks
 
@@ -96,12 +96,11 @@ def _write_gradients(
             box.gradient = f"grad {in_short(box.node.variable.grad)}"
         elif box.labels:
             box.gradient = _NOT_KEPT
-    for name, tensor in names.items():
-        box_of = graph.box_of(tensor)
-        if box_of is not None and name in caught:
-            box_of.gradient = f"grad {in_short(caught[name])}"
-        elif box_of is not None and tensor.retains_grad:
-            box_of.gradient = f"grad {in_short(tensor.grad)}"
+    kept = {name: tensor.grad for name, tensor in names.items() if tensor.retains_grad}
+    for name, gradient in {**kept, **caught}.items():
+        named = graph.box_of(names[name]) if name in names else None
+        if named is not None:
+            named.gradient = f"grad {in_short(gradient)}"
 
 
 def in_short(gradient: torch.Tensor | None) -> str:
@@ -115,13 +114,12 @@ def in_short(gradient: torch.Tensor | None) -> str:
     return text if flat.numel() == 1 else f"[{text}]"
 
 
-def paint_graph(axes: Any, graph: Graph, glowing: Iterable[GraphBox] = ()) -> None:
-    """Arrows, boxes and badges, on axes that are measured in inches. ``glowing`` ones are set off from the others."""
-    set_off = set(map(id, glowing))
+def paint_graph(axes: Any, graph: Graph) -> None:
+    """Arrows, boxes and badges, on axes that are measured in inches."""
     for route in graph.routes:
         _paint_edge(axes, graph, route)
     for box in graph.boxes:
-        _paint_box(axes, graph, box, id(box) in set_off)
+        _paint_box(axes, graph, box)
 
 
 def _paint_edge(axes: Any, graph: Graph, route: Route) -> None:
@@ -136,7 +134,7 @@ def _paint_edge(axes: Any, graph: Graph, route: Route) -> None:
         vertices += [(x0, y0 + bend), (x1, y1 - bend), (x1, y1)]
         codes += [Path.CURVE4] * 3
     style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 11, "shrinkA": 0, "shrinkB": 0, "zorder": 1}
-    style |= {"linewidth": 2.4, "color": ORANGE} if route.marked else {"linewidth": 1.3, "color": _LINE}
+    style |= {"linewidth": 2.4, "color": ORANGE} if route.boxes[0].glows else {"linewidth": 1.3, "color": _LINE}
     axes.add_patch(FancyArrowPatch(path=Path(vertices, codes), **style))
     if route.times > 1:
         x, y = (points[0][0] + points[1][0]) / 2 + 0.08, (points[0][1] + points[1][1]) / 2
@@ -149,12 +147,12 @@ def _fanned(box: tuple[float, float], towards: tuple[float, float], width: float
     return box[0] + shift * min(1.0, width), box[1] + edge
 
 
-def _paint_box(axes: Any, graph: Graph, box: GraphBox, glowing: bool) -> None:
+def _paint_box(axes: Any, graph: Graph, box: GraphBox) -> None:
     y, high = box.row * graph.pitch, graph.height
     look: dict[str, Any] = {"facecolor": _OUTPUT if box.row == 0 else _OPERATION, "edgecolor": INK, "linewidth": 1.2}
     if box.leaf:
         look["facecolor"] = _LEAF
-    if glowing:
+    if box.glows:
         look = {"facecolor": _GLOW, "edgecolor": ORANGE, "linewidth": 2.4}
     shape = f"round,pad=0,rounding_size={0.2 if box.leaf else 0.05}"
     corner = (box.x - box.width / 2, y - high / 2)

@@ -57,8 +57,7 @@ def _side(model: nn.Module, inputs: dict[str, torch.Tensor], legacy: bool) -> Pi
         # It hangs on the last operation, and reports one gradient for each of that operation's inputs.
         method, what = "register_backward_hook (deprecated)", f"last operation, {root.operation}"
         nodes = [node for node, _ in root.node.next_functions]
-        for route in graph.routes:
-            route.marked = route.boxes[0] is root
+        root.glows = True
     for number, (node, gradient) in enumerate(zip(nodes, reported, strict=False)):
         if node in graph.box_of_node:
             graph.box_of_node[node].gradient = f"[{number}]: {in_short(gradient)}"
@@ -72,5 +71,5 @@ def _side(model: nn.Module, inputs: dict[str, torch.Tensor], legacy: bool) -> Pi
     picture.write(0.15, high - 0.48, told, weight="bold", color=ORANGE)
     picture.write(0.15, high - 0.6, what, fontsize=8.5, color=QUIET, va="top")
     axes = picture.sheet(0, 0, wide, high - 0.82, (left + right - wide) / 2, -graph.height / 2 - 0.15)
-    paint_graph(axes, graph, [root] * legacy)
+    paint_graph(axes, graph)
     return picture
