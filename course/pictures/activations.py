@@ -30,7 +30,6 @@ class _Layer:
         self.zeros = [float((one == 0).double().mean().nan_to_num()) for one in flat]
         lost = [at for at, one in enumerate(flat) if not one.isfinite().all()]
         self.broken = f"NaN or inf from step {lost[0]}" if lost else ""
-        self.first_broken = lost[0] if lost else -1
         low, high = span(torch.cat(self.values or [torch.zeros(1)]))
         self.ends = (low, high) if low < high else (low - 0.5, high + 0.5)
 
@@ -94,11 +93,8 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     above.set_yticks([low, high], [number(low), number(high)])
     above.set_xticks([])
     small = {"fontsize": 8, "va": "center"}
-    if layer.broken:
-        above.axvline(layer.first_broken - 0.5, color=RED, linewidth=1.6)
-        paper = {"facecolor": PAPER, "edgecolor": RED, "pad": 2}
-        style = {**small, "weight": "bold", "color": RED, "bbox": paper}
-        above.text(0.04, 0.9, layer.broken, transform=above.transAxes, **style)
+    style = {**small, "weight": "bold", "color": RED, "backgroundcolor": PAPER}
+    above.text(0.04, 0.9, layer.broken, transform=above.transAxes, **style)
     numbers, last = range(steps), layer.zeros[-1]
     below.fill_between(numbers, layer.zeros, color=FAINT, step="mid")
     below.plot(numbers, layer.zeros, color=ORANGE, linewidth=1.6, marker="o", markersize=3 if steps <= 30 else 0)

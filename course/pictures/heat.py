@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from torch.nn.functional import interpolate
 
 from course.pictures.canvas import INK, Picture, in_own_style
-from course.pictures.words import number, span, told
+from course.pictures.words import number, ranged, span, told
 
 __all__ = ["draw_heat"]
 
@@ -31,15 +31,12 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the
     plain = _plain(heat, "a heat map of shape (h, w)", 2)
     high, wide = image.shape[:2]
     low, top = span(plain)
-    lost = int(plain.isfinite().logical_not().sum())
+    values = ranged(plain)
     plain = plain.nan_to_num(low, low, low)
     large = interpolate(plain[None, None], size=(high, wide), mode="bilinear", align_corners=False)[0, 0]
     row, column = divmod(int(large.argmax()), wide)
-    words = f"from {number(low)} to {number(top)}, largest at row {row}, column {column} of the picture"
-    if low == top:
-        words = f"{number(low)} everywhere"
-    words = f"heat map {plain.shape[0]} × {plain.shape[1]}: {words}" + (
-        f"; {lost} NaN or inf, drawn as least" if lost else ""
+    words = (
+        f"heat map {plain.shape[0]} × {plain.shape[1]}: {values}, largest at row {row}, column {column} of the picture"
     )
     shape = f"the picture, {high} × {wide}"
     w, h = (max(size * _SIDE / max(high, wide), 0.4) for size in (wide, high))

@@ -170,11 +170,9 @@ def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bo
         f'{rows}<div style="opacity:.75">{after}</div>'
     )
     plain = [f"{exercise}: {title}", *(f"  {name}: {text}" for name, text in told), after]
-    if not show(page, "\n".join(plain)):
-        print("\n".join(plain))
+    show(page, "\n".join(plain))
 
 
 def say(fact: str, then: str) -> None:
     """Show a fact, and what to do about it."""
-    if not show(framed(f"<b>{prose(fact)}</b> {prose(then)}"), f"{fact} {then}"):
-        print(f"{fact} {then}")
+    show(framed(f"<b>{prose(fact)}</b> {prose(then)}"), f"{fact} {then}")

@@ -16,7 +16,7 @@ from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
 from nbproof.display.tables import tables_html
 from nbproof.display.words import words
-from nbproof.front_end import MONO, framed, prose, shell, show, show_markdown, sign
+from nbproof.front_end import MONO, framed, prose, shell, show, sign
 from nbproof.handed_out import read_named_cells
 from nbproof.values.compare import Difference
 from nbproof.values.results import Finding, first_wrong
@@ -135,7 +135,7 @@ def say_untouched(exercise: str) -> None:
 
 
 def show_findings(exercise: str, findings: Sequence[Finding], withheld: int = 0) -> None:
-    """Show the panel if a front end can draw it, else the same in words.
+    """Show the panel; where no front end can draw it, say what passed: what did not is in an error.
 
     ``withheld``: how many more checks run when it is graded.
     """
@@ -143,10 +143,8 @@ def show_findings(exercise: str, findings: Sequence[Finding], withheld: int = 0)
     plain = f"{exercise}: {' '.join(words().share(findings, withheld)).strip()}"
     if wrong is not None:
         plain += "\n" + text_of(wrong)
-    if shell() is not None:
+    if wrong is None or shell() is not None:
         show(html_of(exercise, findings, ask=True, picture=_picture(wrong), withheld=withheld), plain)
-    elif wrong is None:
-        print(plain)
 
 
 def _picture(wrong: Finding | None) -> str:
@@ -190,4 +188,4 @@ def show_solution(exercise: str) -> None:
     if not answers:
         return say(*words().pair("not handed out"))
     text = "\n\n".join(f"**{name}**\n\n```python\n{source}\n```" for name, source in answers)
-    show_markdown(text, text)
+    show(text, text, "text/markdown")

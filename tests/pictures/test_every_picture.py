@@ -129,7 +129,7 @@ def test_a_learners_style_reaches_neither_into_the_drawing_nor_into_the_renderin
 
 def test_the_image_carries_the_words_and_nothing_breaks_out_of_them() -> None:
     picture = Picture(2, 1, alt='<b>"quoted"</b> & more')
-    html = picture._repr_html_()
+    html = picture.image()
     words = 'alt="&lt;b&gt;&quot;quoted&quot;&lt;/b&gt; &amp; more"'
     assert html.startswith(f'<img class="two-looks" {words} src="data:image/png;base64,')
     tags = re.findall("<[^>]*", re.sub('base64,[^)"]*', "", html))
