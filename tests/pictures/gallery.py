@@ -56,12 +56,6 @@ def shared() -> nn.Module:
     return model
 
 
-def resnet() -> nn.Module:
-    from torchvision.models import resnet18
-
-    return resnet18(weights=None)  # type: ignore[no-any-return]
-
-
 def after_backward() -> nn.Module:
     """A deep net of sigmoids after a backward, with every oddity that a gradient can have."""
     torch.manual_seed(0)
@@ -155,7 +149,7 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "digits": digits,
     "feature maps": lambda: draw_feature_maps(maps(), title="Features"),
     "gradient flow": lambda: draw_gradient_flow(after_backward()),
-    "gradient flow, many": lambda: draw_gradient_flow(resnet()),
+    "gradient flow, many": lambda: draw_gradient_flow(nn.Sequential(*(nn.Linear(2, 2) for _ in range(40)))),
     "graph": graph,
     "graph with gradients": lambda: graph(gradients=True),
     "graph, LSTM": lstm_graph,
@@ -171,7 +165,7 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "timeline, one": lambda: draw_hook_timeline(nn.ReLU(), torch.ones(2, 3)),
     "tree": lambda: draw_module_tree(Tree(), order(Tree()), title="The order of named_modules()"),
     "tree, LSTM": lambda: draw_module_tree(nn.LSTM(3, 4, 2)),
-    "tree, resnet18": lambda: draw_module_tree(resnet(), order(resnet()), title="ResNet-18"),
+    "tree, fifty": lambda: draw_module_tree(fifty(), order(fifty())),
     "tree, shared": lambda: draw_module_tree(shared(), order(shared())),
 }
 

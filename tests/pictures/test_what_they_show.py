@@ -24,9 +24,8 @@ from course.pictures.legacy import draw_legacy_comparison
 from course.pictures.memory import draw_memory
 from course.pictures.module_tree import draw_module_tree
 from course.pictures.timeline import Event, draw_hook_timeline, record_hooks
-from course.tree import Model as Tree
 from tests.pictures import gallery
-from tests.pictures.gallery import MEMORY, Block, after_backward, history, maps, order, resnet, shared, texts
+from tests.pictures.gallery import MEMORY, Block, after_backward, history, maps, order, shared, texts
 
 
 def net() -> nn.Module:
@@ -45,7 +44,7 @@ SAYS: dict[str, tuple[Callable[[], Picture], Iterable[str]]] = {
         ],
     ),
     "shared": (lambda: draw_module_tree(shared()), ["same object as a", "weight = a.weight", "seen before"]),
-    "many levels": (lambda: draw_module_tree(resnet(), order(resnet())), ["+ 5 modules inside"]),
+    "many levels": (lambda: draw_module_tree(gallery.fifty()), ["+ 2 modules inside"]),
     "gradients": (lambda: gallery.graph(gradients=True), ["grad [7, -11]", "grad [21, -33]", "grad not kept"]),
     "feature maps": (
         lambda: draw_feature_maps(maps(), title="Features"),
@@ -58,7 +57,6 @@ SAYS: dict[str, tuple[Callable[[], Picture], Iterable[str]]] = {
             "8.weight: inf in 1 of 64, mean", "8.bias: None: no gradient came here",
         ],
     ),
-    "before a backward": (lambda: draw_gradient_flow(nn.LSTM(3, 4)), ["no .grad anywhere: has backward() run?"]),
     "activations": (
         lambda: draw_activation_histograms(history(), title="Training"),
         ["Training", "1.relu", "NaN or inf from step 8", "never: nothing recorded", "constant: 2 steps"],
@@ -81,7 +79,7 @@ def test_what_is_drawn_is_said_in_words(name: str) -> None:
     assert [one for one in words if one not in said] == []
 
 
-@pytest.mark.parametrize("make", [Tree, shared, lambda: nn.ReLU(), lambda: nn.LSTM(2, 2)])
+@pytest.mark.parametrize("make", [shared, lambda: nn.LSTM(2, 2)])
 def test_numbers_stand_at_the_modules_they_are_given_for(make: Any) -> None:
     model = make()
     numbers = order(model)
@@ -226,25 +224,15 @@ def test_a_timeline_leaves_the_model_as_it_was_and_its_hooks_do_not_run(make: An
     assert (len(model._forward_hooks), len(model._backward_hooks)) == (1, 1)
 
 
-def marks(picture: Any) -> list[int]:
-    """The lanes of the marks from left to right."""
-    found = [tuple(place) for one in picture.axes[0].collections for place in one.get_offsets()]
-    return [int(lane) for _, lane in sorted(found)]
-
-
 def test_marks_stand_in_the_order_of_the_events_each_in_its_modules_lane() -> None:
     model, x = nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True)
-    picture = draw_hook_timeline(model, x, title="Two blocks")
+    picture: Any = draw_hook_timeline(model, x, title="Two blocks")
     names = [event.name for event in record_hooks(model, x)]
     lanes = list(dict.fromkeys(names))
-    assert marks(picture) == [lanes.index(name) for name in names]
-    said = texts(picture)
-    assert {"Two blocks", "forward →", "backward →", "forward pre-hook", "full backward hook"} <= set(said)
-    assert {str(number) for number in range(1, 29)} <= set(said)
-    assert picture.alt.startswith(
-        "Two blocks. In this order: 1 forward pre-hook of Sequential; 2 forward pre-hook of 0: "
-    )
-    assert picture.alt.endswith("28 full backward hook of Sequential")
+    marks = sorted(tuple(place) for one in picture.axes[0].collections for place in one.get_offsets())
+    assert [int(lane) for _, lane in marks] == [lanes.index(name) for name in names]
+    assert {"Two blocks", "forward →", "backward →", "full backward hook", "1", "28"} <= set(texts(picture))
+    assert picture.alt.startswith("Two blocks. In this order: 1 forward pre-hook of Sequential; ")
 
 
 def test_a_checkpoints_second_forward_stands_within_backward() -> None:
@@ -281,7 +269,6 @@ def test_each_layer_is_a_row_with_its_own_scale_or_all_share_one() -> None:
 
 WRONG = [
     (draw_feature_maps, [{"a": torch.ones(3, 4)}]),
-    (draw_heat, [torch.rand(2, 3, 4, 4), torch.rand(2, 2)]),
     (draw_heat, [torch.rand(3, 4, 4), torch.rand(2)]),
 ]
 
