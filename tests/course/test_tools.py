@@ -10,7 +10,6 @@ import copy
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -110,13 +109,8 @@ def made(name: str, half: bool = False) -> GIVEN:
 # Lesson 05
 
 
-@dataclass(frozen=True)
-class Call:
-    """One call of a module: its dotted name, its output as it was, and the output itself."""
-
-    name: str
-    output: Any
-    later: Any
+Call = tuple[str, Any, Any]
+"""One call of a module: its dotted name, its output as it was, and the output itself."""
 
 
 def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
@@ -126,10 +120,7 @@ def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
     def listening(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
         def run(*given: Any, **named: Any) -> Any:
             output = forward(*given, **named)
-            if isinstance(output, torch.Tensor):
-                calls.append(Call(name, output.detach().clone(), output.detach()))
-            else:
-                calls.append(Call(name, output, output))
+            calls.append((name, output.detach().clone() if isinstance(output, torch.Tensor) else output, output))
             return output
 
         return run
@@ -140,12 +131,12 @@ def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
     return calls
 
 
-def single_calls(model: nn.Module, x: torch.Tensor) -> dict[str, Call]:
-    """By name, the calls of modules inside the model that run just once and return one tensor."""
+def single_calls(model: nn.Module, x: torch.Tensor) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
+    """By name, the outputs of modules inside the model that run just once and return one tensor."""
     calls = calls_of(model, x)
-    names = [call.name for call in calls]
-    tensors = [call for call in calls if isinstance(call.output, torch.Tensor)]
-    return {call.name: call for call in tensors if call.name and names.count(call.name) == 1}
+    names = [name for name, _, _ in calls]
+    single = [call for call in calls if isinstance(call[1], torch.Tensor) and names.count(call[0]) == 1]
+    return {name: (output, later) for name, output, later in single if name}
 
 
 def same(got: torch.Tensor, wanted: torch.Tensor) -> None:
@@ -161,26 +152,26 @@ def test_features_are_what_the_layers_put_out(name: str, half: bool) -> None:
         calls = single_calls(copy.deepcopy(model), x)
         features = tools["safe_features"](model, list(calls), x)
         assert no_hooks(model)
-        kept = [name for name, call in calls.items() if torch.equal(call.output, call.later)]
+        kept = [name for name, (output, later) in calls.items() if torch.equal(output, later)]
         extracted = tools["FeatureExt"](model, kept)(x)
     assert list(features) == list(calls)
     assert not any(value.requires_grad for value in features.values())
     for name, value in features.items():
-        same(value, calls[name].output)
+        same(value, calls[name][0])
     assert set(extracted) == set(kept)
     for name, value in extracted.items():
-        same(value.detach(), calls[name].output)
+        same(value.detach(), calls[name][0])
 
 
 @every_model
 def test_every_call_is_recorded_in_order(name: str) -> None:
     model, x = made(name)
-    wanted = [call for call in calls_of(copy.deepcopy(model), x) if call.name]
+    wanted = [call for call in calls_of(copy.deepcopy(model), x) if call[0]]
     calls = solutions("05_feature_extraction")["record_calls"](model, x)
-    assert [name for name, _ in calls] == [call.name for call in wanted]
-    for (_, output), call in zip(calls, wanted, strict=True):
+    assert [name for name, _ in calls] == [name for name, _, _ in wanted]
+    for (_, output), (_, right, _) in zip(calls, wanted, strict=True):
         if isinstance(output, torch.Tensor):
-            same(output, call.output)
+            same(output, right)
     assert no_hooks(model)
 
 
@@ -208,7 +199,7 @@ def test_a_patched_layer_puts_out_what_it_put_out_before(name: str) -> None:
     corrupted = clean.flip(-1) * 2
     for layer in [*single_calls(copy.deepcopy(model), clean)][:3]:
         by_hand = copy.deepcopy(model)
-        kept = single_calls(copy.deepcopy(model), clean)[layer].output
+        kept = single_calls(copy.deepcopy(model), clean)[layer][0]
         by_hand.get_submodule(layer).forward = lambda *args, kept=kept, **kwargs: kept.clone()
         same(patch(model, layer, clean, corrupted).detach(), by_hand(corrupted).detach())
     assert no_hooks(model)

@@ -84,11 +84,6 @@ def graph(gradients: bool = False) -> Picture:
     return draw_autograd_graph(output, {"x": x, "h": h}, gradients={} if gradients else None, changed=changed)
 
 
-def lstm_graph() -> Picture:
-    lstm = nn.LSTM(3, 4)
-    return draw_autograd_graph(lstm(torch.randn(2, 1, 3))[0], dict(lstm.named_parameters()), gradients={})
-
-
 def legacy() -> Beside:
     return draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
@@ -152,7 +147,6 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "gradient flow, many": lambda: draw_gradient_flow(nn.Sequential(*(nn.Linear(2, 2) for _ in range(40)))),
     "graph": graph,
     "graph with gradients": lambda: graph(gradients=True),
-    "graph, LSTM": lstm_graph,
     "heat": heat,
     "legacy": lambda: legacy().pictures[0],
     "full": lambda: legacy().pictures[1],
@@ -162,7 +156,6 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     ),
     "timeline, attention": lambda: draw_hook_timeline(nn.MultiheadAttention(4, 2), *[torch.ones(2, 1, 4)] * 3),
     "timeline, fifty": lambda: draw_hook_timeline(fifty(), torch.ones(2, 3)),
-    "timeline, one": lambda: draw_hook_timeline(nn.ReLU(), torch.ones(2, 3)),
     "tree": lambda: draw_module_tree(Tree(), order(Tree()), title="The order of named_modules()"),
     "tree, LSTM": lambda: draw_module_tree(nn.LSTM(3, 4, 2)),
     "tree, fifty": lambda: draw_module_tree(fifty(), order(fifty())),

@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from course.data import picture as photograph
-from course.models import Model
+from course.models import Model, Rounds
 from course.pictures.activations import draw_activation_histograms
 from course.pictures.autograd_graph import draw_autograd_graph
 from course.pictures.canvas import Picture
@@ -113,19 +113,13 @@ def test_every_node_of_the_graph_is_a_box_and_every_edge_an_arrow() -> None:
 
 def test_gradients_that_hooks_caught_fill_in_the_rest_and_nothing_is_computed() -> None:
     x, h, loss = small()
-    caught: dict[str, torch.Tensor | None] = {}
-    ran: list[int] = []
-
-    def catch(grad: torch.Tensor) -> None:
-        ran.append(1)
-        caught["h"] = grad
-
-    h.register_hook(catch)  # type: ignore[no-untyped-call]
+    ran: list[torch.Tensor] = []
+    h.register_hook(lambda grad: ran.append(grad))  # type: ignore[no-untyped-call]
     before = texts(draw_autograd_graph(loss, {"x": x, "h": h}, gradients={}))
     assert ran == [] and "grad None" in before and x.grad is None
     loss.backward()  # type: ignore[no-untyped-call]
-    picture = draw_autograd_graph(loss, {"x": x, "h": h}, gradients=caught)
-    assert ran == [1] and "h (2,), MulBackward0, tensor hook, grad [7, -11]" in picture.alt
+    picture = draw_autograd_graph(loss, {"x": x, "h": h}, gradients={"h": ran[0]})
+    assert len(ran) == 1 and "h (2,), MulBackward0, tensor hook, grad [7, -11]" in picture.alt
 
 
 def test_what_a_changed_gradient_reaches_is_what_a_hook_changes() -> None:
@@ -157,49 +151,31 @@ def test_the_numbers_are_what_the_two_hooks_report(legacy: bool) -> None:
 # Timelines
 
 
-Kinds = list[tuple[str, str]]
-
-
-def kinds(events: list[Event]) -> Kinds:
-    return [(event.kind, event.name) for event in events]
-
-
-def really(model: nn.Module, *inputs: Any, **keywords: Any) -> Kinds:
+def really(model: nn.Module, *inputs: Any) -> list[Event]:
     """The same order from hooks of the test's own, put on the model itself."""
-    log: Kinds = []
+    log: list[Event] = []
     for name, module in model.named_modules():
         for kind in ("forward_pre", "forward", "full_backward_pre", "full_backward"):
-            event = kind.removeprefix("full_"), name
+            event = Event(name, kind.removeprefix("full_"))
             getattr(module, f"register_{kind}_hook")(lambda *_, event=event: log.append(event))
     for name, weight in model.named_parameters():
         at = name.rpartition(".")[0]
-        weight.register_hook(lambda grad, at=at: log.append(("weight", at)))
-    output = model(*inputs, **keywords)
+        weight.register_hook(lambda grad, at=at: log.append(Event(at, "weight")))
+    output = model(*inputs)
     first = output[0] if isinstance(output, tuple) else output
     first.sum().backward()
     return log
 
 
-class TwoInputs(nn.Module):
-    """Takes a keyword, uses one module twice."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fc = nn.Linear(3, 3)
-
-    def forward(self, x: torch.Tensor, *, scale: float = 1.0) -> torch.Tensor:
-        return self.fc(self.fc(x)) * scale  # type: ignore[no-any-return]
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("grad", [True, False])
 @pytest.mark.parametrize(
-    "make", [lambda: nn.Sequential(Block(), Block()), TwoInputs, lambda: nn.LSTM(3, 2), lambda: nn.Dropout()]
+    "make", [lambda: nn.Sequential(Block(), Block()), Rounds, lambda: nn.LSTM(3, 2), lambda: nn.Dropout()]
 )
 def test_the_events_are_those_of_a_real_run(make: Any, grad: bool) -> None:
     model, x = make(), torch.randn(4, 3, requires_grad=grad)
     if grad or [*model.parameters()]:
-        assert kinds(record_hooks(model, x, weights=True)) == really(model, x)
+        assert record_hooks(model, x, weights=True) == really(model, x)
 
 
 @pytest.mark.filterwarnings("ignore")
