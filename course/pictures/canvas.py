@@ -19,7 +19,6 @@ from typing import Any
 import matplotlib
 import numpy
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage, BboxImage
 from matplotlib.patches import Rectangle
@@ -127,7 +126,7 @@ class Picture(Figure):  # type: ignore[misc]
 
     def shade(
         self, values: Any, box: Box, limits: tuple[float, float] | None = None, crossed: str = INK, **style: Any
-    ) -> BboxImage:
+    ) -> None:
         """An array of colours, or of numbers between ``limits``, as an image in a box, framed. What is NaN is crossed out."""
         if limits is not None and not bool((values == values).all()):
             self.put(Rectangle(box[:2], *box[2:], facecolor=PAPER, edgecolor=crossed, hatch="xxxx", lw=0, zorder=0))
@@ -137,7 +136,6 @@ class Picture(Figure):  # type: ignore[misc]
         image.set_clim(limits)
         self.add_artist(image)
         self.put(Rectangle(box[:2], *box[2:], fill=False, edgecolor=WIRE, linewidth=0.7, zorder=2))
-        return image
 
     def pngs(self, colours: int = 0, scale: float = 1.5) -> tuple[bytes, bytes]:
         """The picture as a PNG file, twice: for light pages and for dark ones. Photographs and shades are alike in both.
@@ -163,7 +161,7 @@ class Picture(Figure):  # type: ignore[misc]
     def _shaded(self, renderer: Any) -> Iterator[tuple[slice, slice]]:
         """Where photographs and shades are, as rows and columns of pixels: there a colour stands for a value."""
         high = round(self.bbox.height)
-        for kind in (BboxImage, AxesImage, QuadMesh):
+        for kind in (BboxImage, AxesImage):
             for artist in self.findobj(kind):
                 box = (artist.axes or artist).get_window_extent(renderer)
                 bottom, top = (min(max(round(high - edge), 0), high) for edge in (box.y0, box.y1))

@@ -226,8 +226,8 @@ def _summed_up(got: torch.Tensor, wanted: torch.Tensor, bad: torch.Tensor, size:
 def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     """``got`` on the left, ``wanted`` on the right. Lines that cross are things in another order.
 
-    The first difference is marked; what has no partner stands in a dashed frame. Of long lists a part around the first
-    difference is drawn.
+    The first difference is marked; from what has no partner no line goes. Of long lists a part around the first difference
+    is drawn.
     """
     pairs = enumerate(zip_longest(got, wanted))
     first = next((at for at, (one, other) in pairs if one != other), len(got))
@@ -244,8 +244,8 @@ def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     for at, y in middles.items():
         picture.write(0.38, y, str(at), ha="right", fontsize=7.5, family=MONO, color=QUIET)
     partners = _partners(got, wanted)
-    _draw_column(picture, "yours", got, middles, {*partners}, first)
-    _draw_column(picture, "wanted", wanted, middles, {*partners.values()}, -1)
+    _draw_column(picture, "yours", got, middles, first)
+    _draw_column(picture, "wanted", wanted, middles, -1)
     for left, right in partners.items():
         if left in middles and right in middles:
             # Dotted where it stayed in its place.
@@ -257,17 +257,15 @@ def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     return picture
 
 
-def _draw_column(
-    picture: Picture, label: str, items: list[str], middles: dict[int, float], paired: set[int], marked: int
-) -> None:
-    """A heading, and a framed row for each item that has a place. What has no partner stands in a dashed frame."""
+def _draw_column(picture: Picture, label: str, items: list[str], middles: dict[int, float], marked: int) -> None:
+    """A heading, and a framed row for each item that has a place."""
     x = _COLUMNS[label]
     top = max(middles.values()) + _ROW / 2 + 0.12
     picture.write(x + 0.03, top, label if items else f"{label}: empty", fontsize=8.5)
     for at, y in middles.items():
         if at < len(items):
             box = (x + 0.02, y - _ROW / 2 + 0.018, _COLUMN - 0.04, _ROW - 0.036)
-            _frame(picture, box, at == marked, dashed=at not in paired)
+            _frame(picture, box, at == marked)
             weight = "bold" if at == marked else "normal"
             picture.write(x + 0.08, y - 0.005, cut(items[at], 26), fontsize=7.5, family=MONO, weight=weight)
 
@@ -292,11 +290,9 @@ def _sentence(got: list[str], wanted: list[str], first: int) -> str:
     return f"the first difference is at {first}: {what}"
 
 
-def _frame(picture: Picture, box: Box, wrong: bool, dashed: bool = False) -> None:
+def _frame(picture: Picture, box: Box, wrong: bool) -> None:
     """The box around a number or a word."""
     style: dict[str, Any] = {"facecolor": "white", "edgecolor": WIRE, "linewidth": 0.7}
-    if dashed:
-        style |= {"edgecolor": RED, "linewidth": 1.0, "linestyle": (0, (3, 2))}
     if wrong:
         style |= {"facecolor": "#fbe3df", "edgecolor": RED, "linewidth": 1.6}
     picture.put(Rectangle(box[:2], *box[2:], zorder=2, **style))

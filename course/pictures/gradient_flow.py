@@ -47,14 +47,13 @@ class _Row:
 
 
 @in_own_style
-def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], title: str | None = None) -> Picture:
+def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], title: str = "Gradient flow") -> Picture:
     """Draw mean and largest ``|.grad|`` of every parameter after a backward, in the model's order, on a log scale.
 
     ``model`` is a module, or a mapping from names to gradients (what hooks have caught); of a mapping's parameters the
     ``.grad`` is drawn. No gradient, all zeros, NaN and infinity are written down. Nothing is changed.
     """
     values = dict[str, Any](model.named_parameters() if isinstance(model, nn.Module) else model)
-    title = title or "Gradient flow"
     if not values:
         return empty_picture(title, "There are no parameters.")
     names, note = [*values], ""

@@ -9,8 +9,8 @@ from matplotlib import colormaps
 from matplotlib.lines import Line2D
 from torch.nn.functional import interpolate
 
-from course.pictures.canvas import INK, Picture, in_own_style
-from course.pictures.words import number, ranged, span, told
+from course.pictures.canvas import Picture, in_own_style
+from course.pictures.words import ranged, span, told
 
 __all__ = ["draw_heat"]
 
@@ -42,27 +42,22 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the
     w, h = (max(size * _SIDE / max(high, wide), 0.4) for size in (wide, high))
     pitch = max(w + 0.2, 2.0)
     alt = f"{title}. Three pictures side by side: {shape}; {words}; the heat map laid over the picture."
-    canvas = Picture(1.15 + 2 * pitch + w, h + 1.15, alt)
+    canvas = Picture(0.3 + 2 * pitch + w, h + 1.15, alt)
     canvas.titled(title, words)
     strength = (large - low) / ((top - low) or 1.0)
     opaque = strength.mul(0.75).add(0.1)[..., None].numpy()
     over = image * (1 - opaque) + colormaps["inferno"](strength.numpy())[..., :3] * opaque
     boxes = [(0.15 + pitch * place, _FOOT, w, h) for place in range(3)]
-    for box, heading in zip(boxes, (shape, "heat map", "heat map over picture"), strict=True):
+    for box, heading in zip(boxes, (shape, "heat map: bright is much", "heat map over picture"), strict=True):
         canvas.write(box[0], _FOOT + h + 0.14, heading, fontsize=8.5)
     canvas.shade(image, boxes[0])
-    shown = canvas.shade(large.numpy(), boxes[1], limits=(low, top if top > low else low + 1), cmap="inferno")
+    canvas.shade(large.numpy(), boxes[1], limits=(low, top if top > low else low + 1), cmap="inferno")
     canvas.shade(over, boxes[2])
     for left, *_ in boxes[1:] if top > low else []:
         x, y = left + w * (column + 0.5) / wide, _FOOT + h * (1 - (row + 0.5) / high)
         for size, colour in ((4.5, "black"), (2.0, "white")):
             ring: dict[str, Any] = {"marker": "o", "markersize": 13, "fillstyle": "none", "markeredgewidth": size}
             canvas.put(Line2D([x], [y], color=colour, zorder=3, **ring))
-    bar = canvas.inches(boxes[2][0] + w + 0.15, _FOOT, 0.16, h)
-    canvas.colorbar(shown, cax=bar)
-    ticks = sorted({low, top})
-    bar.set_yticks(ticks, labels=list(map(number, ticks)))
-    bar.tick_params(labelsize=8, colors=INK, length=2)
     return canvas
 
 

@@ -122,13 +122,11 @@ def _boxes(module: nn.Module, name: str, x: float, depth: int, seen: dict[int, s
         else:
             box.rows.append([(text, kind)])
     children = [(f"{name}.{key}".lstrip("."), child) for key, child in module.named_children()]
-    if children and depth == 0:
-        box.note = f"+ {counted(sum(1 for _ in module.modules()) - 1, 'module')} inside"
-        children = []
-    elif len(children) > _MAX_SIBLINGS:
-        box.note = f"+ {counted(len(children) - _MAX_SIBLINGS + 1, 'more module')}"
-        children = children[: _MAX_SIBLINGS - 1]
-    for place, child in children:
+    shown = children[:_MAX_SIBLINGS] if depth else []
+    if len(shown) < len(children):
+        hidden = sum(len([*child.modules()]) for _, child in children[len(shown) :])
+        box.note = f"+ {counted(hidden, 'more module')} inside"
+    for place, child in shown:
         yield from _boxes(child, place, x + _STEP, depth - 1, seen)
 
 

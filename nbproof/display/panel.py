@@ -85,29 +85,29 @@ def _facts(finding: Finding, picture: str) -> list[str]:
     """What is wrong, where in the learner's code, and the values that do not fit one line."""
     say = words()
     fact, difference = say.finding(finding), finding.difference
-    table = ""
     # A short sentence says it all; longer values are easier to compare below each other, or in a picture.
     if difference is not None and difference.got and len(fact) > _SHORT:
         if difference.wanted is not None:
             summary = say.summary(difference)
             fact = f"{say.place(difference)}: {summary}" if summary else ""
-        if not picture:
-            table = _table(difference)
-    facts = [_line(fact), _line(say.line(finding), "margin-left:1.3em;opacity:.85"), table]
-    return [*facts, f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>' if picture else ""]
+        picture = picture or _table(difference)
+    return [
+        _line(fact),
+        _line(say.line(finding), "margin-left:1.3em;opacity:.85"),
+        f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>' if picture else "",
+    ]
 
 
 def _table(difference: Difference) -> str:
-    say = words()
-    cells = [(say.text("where"), say.place(difference)), (say.text("got"), say.brought(difference))]
-    if difference.wanted:
-        cells.append((say.text("wanted"), difference.wanted))
+    say, wanted = words(), difference.wanted or ""
+    cells = [("where", say.place(difference)), ("got", say.brought(difference)), ("wanted", wanted)]
     rows = "".join(
-        f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{name}</td>'
+        f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{say.text(name)}</td>'
         f'<td style="text-align:left;padding:0;{MONO}">{escape(value)}</td></tr>'
         for name, value in cells
+        if value
     )
-    return f'<table style="margin:.2em 0 .2em 1.3em;border:0;font-size:1em">{rows}</table>'
+    return f'<table style="border:0;font-size:1em">{rows}</table>'
 
 
 def _step(hint: Hint | None, ask: bool) -> str:

@@ -44,7 +44,7 @@ SAYS: dict[str, tuple[Callable[[], Picture], Iterable[str]]] = {
         ],
     ),
     "shared": (lambda: draw_module_tree(shared()), ["same object as a", "weight = a.weight", "seen before"]),
-    "many levels": (lambda: draw_module_tree(gallery.fifty()), ["+ 2 modules inside"]),
+    "many levels": (lambda: draw_module_tree(gallery.fifty()), ["+ 2 more modules inside"]),
     "gradients": (lambda: gallery.graph(gradients=True), ["grad [7, -11]", "grad [21, -33]", "grad not kept"]),
     "feature maps": (
         lambda: draw_feature_maps(maps(), title="Features"),
