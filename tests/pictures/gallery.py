@@ -22,7 +22,6 @@ from course.pictures.legacy import draw_legacy_comparison
 from course.pictures.memory import draw_memory
 from course.pictures.module_tree import draw_module_tree
 from course.pictures.timeline import draw_hook_timeline
-from course.tree import Model as Tree
 
 
 class Block(nn.Module):
@@ -40,6 +39,14 @@ class Block(nn.Module):
 def order(model: nn.Module) -> dict[str, int]:
     """The place of every module in named_modules()."""
     return {name: number for number, (name, _) in enumerate(model.named_modules(), 1)}
+
+
+def small() -> nn.Module:
+    """What can stand in a box: buffers, a frozen parameter, one that is not known yet."""
+    model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.LazyLinear(3))
+    model[0].bias.requires_grad_(False)
+    model.register_buffer("steps", torch.zeros(()), persistent=False)
+    return model
 
 
 def fifty() -> nn.Module:
@@ -148,6 +155,7 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "graph": graph,
     "graph with gradients": lambda: graph(gradients=True),
     "heat": heat,
+    "heat, broken": lambda: draw_heat(torch.rand(1, 3, 4, 4), torch.tensor([[1.0, torch.nan], [2.0, 3.0]])),
     "legacy": lambda: legacy().pictures[0],
     "full": lambda: legacy().pictures[1],
     "memory": lambda: draw_memory(MEMORY),
@@ -156,7 +164,8 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     ),
     "timeline, attention": lambda: draw_hook_timeline(nn.MultiheadAttention(4, 2), *[torch.ones(2, 1, 4)] * 3),
     "timeline, fifty": lambda: draw_hook_timeline(fifty(), torch.ones(2, 3)),
-    "tree": lambda: draw_module_tree(Tree(), order(Tree()), title="The order of named_modules()"),
+    "timeline, no backward": lambda: draw_hook_timeline(nn.ReLU(), torch.ones(3)),
+    "tree": lambda: draw_module_tree(small(), order(small()), title="A small net"),
     "tree, LSTM": lambda: draw_module_tree(nn.LSTM(3, 4, 2)),
     "tree, fifty": lambda: draw_module_tree(fifty(), order(fifty())),
     "tree, shared": lambda: draw_module_tree(shared(), order(shared())),
