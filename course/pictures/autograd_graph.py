@@ -21,9 +21,9 @@ _LINE = "#4a5360"
 _FLOW, _NOT_KEPT = "#8a3a00", "grad not kept"
 _OPERATION, _LEAF, _OUTPUT, _GLOW = "#ffffff", "#d3efdc", "#fff0c2", "#ffe3c2"
 _BADGES = {
-    "hook": ("o", "#c2410c", "tensor hook: runs as the gradient comes in"),
-    "retain": ("s", "#1d4ed8", "retain_grad: keeps the gradient in .grad"),
-    "post": ("D", "#7e22ce", "post-accumulate hook: runs once .grad is written"),
+    "hook": ("o", 13.5, "#c2410c", "tensor hook: runs as the gradient comes in"),
+    "retain": ("s", 12.5, "#1d4ed8", "retain_grad: keeps the gradient in .grad"),
+    "post": ("D", 10.5, "#7e22ce", "post-accumulate hook: runs once .grad is written"),
 }
 
 
@@ -80,7 +80,7 @@ def _key_of(graph: Graph) -> list[Any]:
     """What the badges and the colour mean, as far as the graph has them."""
     marks: list[Any] = [
         Line2D([], [], linestyle="none", marker=marker, markersize=9, color=colour, label=says)
-        for kind, (marker, colour, says) in _BADGES.items()
+        for kind, (marker, _, colour, says) in _BADGES.items()
         if any(kind in box.badges for box in graph.boxes)
     ]
     if any(box.glows for box in graph.boxes):
@@ -158,8 +158,8 @@ def _paint_box(axes: Any, graph: Graph, box: GraphBox) -> None:
     corner = (box.x - box.width / 2, y - high / 2)
     axes.add_patch(FancyBboxPatch(corner, box.width, high, boxstyle=shape, zorder=2, **look))
     flow = ("normal", QUIET) if box.gradient == _NOT_KEPT else ("bold", _FLOW)
-    lines = [(box.label, 9.0, "bold", INK), (box.operation, 8.0, "normal", INK), (box.gradient, 8.5, *flow)]
-    lines = [line for line in lines if line[0]]
+    texts = [(box.label, 9.0, "bold", INK), (box.operation, 8.0, "normal", INK), (box.gradient, 8.5, *flow)]
+    lines = [line for line in texts if line[0]]
     step = 0.2 if len(lines) < 3 else 0.21
     top = y + step * (len(lines) - 1) / 2 + (0.01 if len(lines) > 1 else 0.0)
     for place, (text, size, weight, colour) in enumerate(lines):
@@ -175,8 +175,7 @@ def _paint_box(axes: Any, graph: Graph, box: GraphBox) -> None:
 
 
 def _paint_badge(axes: Any, kind: str, x: float, y: float, count: int) -> None:
-    marker, colour, _ = _BADGES[kind]
-    size = {"o": 13.5, "s": 12.5, "D": 10.5}[marker]
+    marker, size, colour, _ = _BADGES[kind]
     axes.plot([x], [y], marker=marker, markersize=size, color=colour, markeredgecolor=PAPER, zorder=4)
     if count > 1:
         style = {"color": "white", "fontsize": 8, "weight": "bold", "ha": "center", "va": "center", "zorder": 5}

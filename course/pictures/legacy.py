@@ -29,12 +29,9 @@ def draw_legacy_comparison(model: nn.Module, **inputs: torch.Tensor) -> Beside:
 def _reported(model: nn.Module, inputs: dict[str, torch.Tensor], legacy: bool) -> list[torch.Tensor | None]:
     """What one of the two hooks gets as ``grad_input`` in a run of its own."""
     double, seen = double_of(model), list[torch.Tensor | None]()
-
-    def collect(module: nn.Module, grad_input: Any, grad_output: Any) -> None:
-        seen.extend(grad_input)
-
+    register: Any = double.register_backward_hook if legacy else double.register_full_backward_hook
     with warnings.catch_warnings(action="ignore"):
-        (double.register_backward_hook if legacy else double.register_full_backward_hook)(collect)
+        register(lambda module, grad_input, grad_output: seen.extend(grad_input))
         double(*inputs.values()).sum().backward()
     return seen
 

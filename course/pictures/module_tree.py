@@ -77,7 +77,7 @@ def draw_module_tree(module: nn.Module, numbers: Mapping[str, int] | None = None
     title, numbers = title or type(module).__name__, numbers or {}
     edge = _MARGIN + (0.12 if numbers else 0)
     levels = [level_of(name) for name, _ in module.named_modules()]
-    boxes = list(_boxes(module, "", edge, max(1, deepest(levels, _MAX_BOXES)), {}))
+    boxes = list(_boxes(module, "", edge, deepest(levels, _MAX_BOXES), {}))
     looks = {box.look for box in boxes} | {look for box in boxes for row in box.rows for _, look in row}
     handles = [Patch(**look, label=says) for says, look in _LOOKS.items() if says in looks]
     written = max(sum(0.5 + 0.075 * len(str(one.get_label())) for one in handles), len(title) * _CHAR * 1.25)

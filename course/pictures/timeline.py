@@ -87,8 +87,11 @@ def record_hooks(model: nn.Module, *inputs: Any, weights: bool = False, **keywor
             module.register_forward_hook(noting(name, "forward"))
             module.register_full_backward_pre_hook(noting(name, "backward_pre"))
             module.register_full_backward_hook(noting(name, "backward"))
-        own_inputs, own_keywords = tree_map_only(torch.Tensor, _apart, (inputs, keywords))
-        output = double(*own_inputs, **own_keywords)
+        # Tensors of its own, apart from the caller's.
+        args, kwargs = tree_map_only(
+            torch.Tensor, lambda one: one.detach().clone().requires_grad_(one.requires_grad), (inputs, keywords)
+        )
+        output = double(*args, **kwargs)
         for name, weight in double.named_parameters():  # now: a lazy one gets its shape in the run
             if weights and weight.requires_grad:
                 weight.register_hook(noting(name.rpartition(".")[0], "weight"))  # type: ignore[no-untyped-call]
@@ -96,11 +99,6 @@ def record_hooks(model: nn.Module, *inputs: Any, weights: bool = False, **keywor
         if sums:
             torch.stack(sums).sum().backward()  # type: ignore[no-untyped-call]
     return events
-
-
-def _apart(given: torch.Tensor) -> torch.Tensor:
-    """A tensor of its own, apart from the caller's."""
-    return given.detach().clone().requires_grad_(given.requires_grad)
 
 
 @in_own_style
@@ -118,7 +116,7 @@ def draw_hook_timeline(
     whose = {name: f"{name}: {type(one).__name__}".removeprefix(": ") for name, one in model.named_modules()}
     told = listed((f"{at} {KINDS[one.kind][0]} of {whose[one.name]}" for at, one in enumerate(events, 1)), 60)
     depths = {event.name: level_of(event.name) for event in events if event.kind != "weight"}
-    depth = max(1, deepest(depths.values(), MAX_LANES))
+    depth = deepest(depths.values(), MAX_LANES)
     shown = [event for event in events if depths.get(event.name, depth + 1) <= depth]
     hidden = sum(at > depth for at in depths.values())
     note = f"{counted(hidden, 'module')} below level {depth} not drawn" if hidden else ""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 
 import torch
 
@@ -32,10 +30,9 @@ def level_of(name: str) -> int:
 
 
 def deepest(levels: Iterable[int], most: int) -> int:
-    """The deepest of these levels, counted from 0, down to which there are no more than ``most`` things; at least 0."""
-    counts = Counter(levels)
-    totals = accumulate(counts[level] for level in range(max(counts, default=0) + 1))
-    return max(0, sum(total <= most for total in totals) - 1)
+    """The deepest of these levels down to which there are no more than ``most`` things, if that is below the first one."""
+    ordered = sorted(levels)
+    return max(1, [*ordered, ordered[-1] + 1][min(most, len(ordered))] - 1)
 
 
 def cut(text: str, most: int) -> str:
