@@ -83,9 +83,8 @@ def _key_of(graph: Graph) -> list[Any]:
         for kind, (marker, _, colour, says) in _BADGES.items()
         if any(kind in box.badges for box in graph.boxes)
     ]
-    if any(box.glows for box in graph.boxes):
-        marks.append(Patch(facecolor=_GLOW, edgecolor=ORANGE, linewidth=2, label="a changed gradient comes here"))
-    return marks
+    glow = Patch(facecolor=_GLOW, edgecolor=ORANGE, linewidth=2, label="a changed gradient comes here")
+    return marks + [glow] * any(box.glows for box in graph.boxes)
 
 
 def _write_gradients(

@@ -141,10 +141,10 @@ def _drawn(events: list[Event], labels: dict[str, str], heading: str, note: str,
     axes.set(xlim=(0, len(events) + 1), ylim=(len(lanes) - 0.5, -0.5), xticks=[], frame_on=False)
     axes.set_yticks(range(len(lanes)), names, fontsize=_SIZE, family=MONO, color=INK, ha="left")
     axes.tick_params(length=0, pad=72 * (left - 0.15))
-    for lane in range(0, len(lanes), 2):
-        band = {"color": FAINT, "linewidth": 0, "alpha": 0.6, "zorder": -1, "clip_on": False}
-        axes.axhspan(lane - 0.5, lane + 0.5, (0.1 - left) / room, **band)
-    _draw_events(axes, events, lanes, room / (len(events) + 1))
+    band = {"color": FAINT, "linewidth": 0, "alpha": 0.6, "zorder": -1, "clip_on": False}
+    step = room / (len(events) + 1)
+    axes.barh(range(0, len(lanes), 2), (left + room - 0.1) / step, 1.0, (0.1 - left) / step, **band)
+    _draw_events(axes, events, lanes, step)
     _draw_sides(axes, events)
     picture.key(3 if any(event.kind == "weight" for event in events) else 4)
     return picture
