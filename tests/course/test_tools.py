@@ -82,28 +82,29 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
 }
 """Models as people have them, each with the shape of an input that it takes."""
 # The ResNet takes seconds each time; by day it has the tests that are about it, and lesson 06 runs with it.
-every_model = pytest.mark.parametrize(
-    "name", [pytest.param("resnet", marks=pytest.mark.nightly), *(name for name in MODELS if name != "resnet")]
+BY_DAY = [name for name in MODELS if name != "resnet"]
+every_model = pytest.mark.parametrize("name", [pytest.param("resnet", marks=pytest.mark.nightly), *BY_DAY])
+in_both_precisions = pytest.mark.parametrize(
+    ("name", "half"),
+    [
+        *((name, False) for name in BY_DAY),
+        ("encoder", True),
+        ("tangled", True),
+        pytest.param("resnet", False, marks=pytest.mark.nightly),
+    ],
 )
-in_both_precisions = pytest.mark.parametrize("half", [False, True], ids=["full", "autocast"])
+"""Full precision and autocast. An LSTM runs under that on few CPUs."""
 
 
 def precision(half: bool) -> AbstractContextManager[None]:
     return torch.autocast("cpu", enabled=half)
 
 
-def made(name: str, half: bool = False) -> GIVEN:
-    """A model and its input; a CPU without half precision for an LSTM, as most laptops' are, leaves that test out."""
+def made(name: str) -> GIVEN:
+    """A model and its input."""
     build, shape = MODELS[name]
     torch.manual_seed(7)
-    model, x = build(), torch.randn(*shape)
-    if half and name == "lstm":
-        try:
-            with precision(half):
-                model(x)
-        except RuntimeError as error:
-            pytest.skip(f"this CPU cannot run an LSTM under autocast: {error}")
-    return model, x
+    return build(), torch.randn(*shape)
 
 
 # Lesson 05
@@ -144,10 +145,9 @@ def same(got: torch.Tensor, wanted: torch.Tensor) -> None:
     torch.testing.assert_close(got, wanted, rtol=tolerance, atol=tolerance)
 
 
-@every_model
 @in_both_precisions
 def test_features_are_what_the_layers_put_out(name: str, half: bool) -> None:
-    tools, (model, x) = solutions("05_feature_extraction"), made(name, half)
+    tools, (model, x) = solutions("05_feature_extraction"), made(name)
     with precision(half):
         calls = single_calls(copy.deepcopy(model), x)
         features = tools["safe_features"](model, list(calls), x)
@@ -260,10 +260,9 @@ def assert_same_gradients(model: nn.Module, free: nn.Module) -> None:
             torch.testing.assert_close(found, wanted, equal_nan=True)
 
 
-@every_model
 @in_both_precisions
 def test_the_debugger_finds_a_sound_model_sound_and_changes_nothing(name: str, half: bool) -> None:
-    model, x = made(name, half)
+    model, x = made(name)
     free = copy.deepcopy(model)
     with tool("gradient_flow_debugger")(model) as report, precision(half):
         loss_of(model, x).backward()
@@ -292,11 +291,7 @@ def test_grad_cam_is_cam_at_the_end_of_a_resnet(frozen: bool) -> None:
 
 
 def test_grad_cam_refuses_training_mode_and_layers_without_positions_or_that_do_not_run() -> None:
-    for name, layer, says in (
-        ("encoder", "layers.0", "layers.0"),
-        ("encoder", "layers.0.self_attn", "self_attn"),
-        ("lstm", "", "N, K, h, w"),
-    ):
+    for name, layer, says in (("encoder", "layers.0.self_attn", "self_attn"), ("lstm", "", "N, K, h, w")):
         model, x = made(name)
         with pytest.raises(ValueError, match=says):
             tool("grad_cam")(model.eval(), layer, x, torch.zeros(len(x), dtype=torch.int64))
@@ -311,10 +306,9 @@ def test_grad_cam_refuses_training_mode_and_layers_without_positions_or_that_do_
         tool("grad_cam")(model, "layer4", x, torch.tensor([3, 1]))
 
 
-@every_model
 @in_both_precisions
 def test_per_sample_gradients_are_those_of_one_sample_at_a_time(name: str, half: bool) -> None:
-    model, x = made(name, half)
+    model, x = made(name)
     model.eval()  # a batch norm in training mode would mix the samples
     free = copy.deepcopy(model)
     with tool("PerSampleGradients")(model) as per_sample, precision(half):
@@ -364,10 +358,9 @@ def saved_by(output: torch.Tensor, parameters: list[torch.Tensor]) -> int:
     return sum(size for address, size in storages.items() if address not in own)
 
 
-@every_model
 @in_both_precisions
 def test_activation_memory_is_what_the_graph_holds(name: str, half: bool) -> None:
-    model, x = made(name, half)
+    model, x = made(name)
     free = copy.deepcopy(model)
     with precision(half):
         wanted = saved_by(loss_of(free, x), list(free.parameters()))
@@ -384,10 +377,9 @@ def test_activation_memory_is_what_the_graph_holds(name: str, half: bool) -> Non
     assert no_hooks(model)
 
 
-@every_model
 @in_both_precisions
 def test_an_optimizer_in_backward_is_an_ordinary_loop_bit_for_bit(name: str, half: bool) -> None:
-    model, x = made(name, half)
+    model, x = made(name)
     ordinary = copy.deepcopy(model)
     optimizer = torch.optim.SGD(ordinary.parameters(), lr=0.01, momentum=0.9)
     inside = tool("OptimizerInBackward")(model, partial(torch.optim.SGD, lr=0.01, momentum=0.9))
