@@ -176,9 +176,11 @@ class Picture(Figure):  # type: ignore[misc]
             f'style="width:{width}px;max-width:100%;height:auto;{style}--dark:url({dark})">{_WHERE_DARK}'
         )
 
-    def _repr_mimebundle_(self, **asked: Any) -> tuple[dict[str, str], dict[str, Any]]:
+    def _ipython_display_(self) -> None:
         # JupyterLab's and nbconvert's first choice is the HTML, which carries the alt text; export to LaTeX and
-        # graded notebooks show the PNG.
+        # graded notebooks show the PNG. A mere bundle would have its PNG drawn again, as matplotlib does in notebooks.
+        from IPython.display import display
+
         png, _ = self.pngs()
         width, height = (round(float(inches) * _PIXELS) for inches in self.get_size_inches())
         bundle = {
@@ -186,7 +188,7 @@ class Picture(Figure):  # type: ignore[misc]
             "image/png": base64.b64encode(png).decode("ascii"),
             "text/plain": self.alt,
         }
-        return bundle, {"image/png": {"alt": self.alt, "width": width, "height": height}}
+        display(bundle, metadata={"image/png": {"alt": self.alt, "width": width, "height": height}}, raw=True)
 
     def __repr__(self) -> str:
         return self.alt or super().__repr__()

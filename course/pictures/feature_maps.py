@@ -35,8 +35,9 @@ def draw_feature_maps(
     # Inches; a bold 10-point letter is about 0.1 wide.
     left = max(1.55, 0.35 + 0.098 * max(len(cut(name, 26)) for name in maps))
     columns = max(1, min(columns, max(map(len, maps.values()))))
-    counts = {name: f"{len(one[:columns])} of {len(one)} maps" for name, one in maps.items()}
-    sizes = {name: f"{counts[name]}, {one.shape[1]} × {one.shape[2]}" for name, one in maps.items()}
+    sizes = {
+        name: f"{len(one[:columns])} of {len(one)} maps, {one.shape[1]} × {one.shape[2]}" for name, one in maps.items()
+    }
     limits = {name: max(map(abs, span(one[:columns]))) or 1.0 for name, one in maps.items()}
     if one_scale:
         limits = dict.fromkeys(maps, max(limits.values()))

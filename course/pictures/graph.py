@@ -7,7 +7,7 @@ without its finer points).
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
@@ -138,13 +138,11 @@ class Graph:
 
     def in_words(self) -> list[str]:
         """One sentence a box: what it is, what hangs there, and where the gradient goes on to."""
-        goes_on: dict[int, list[str]] = {}
+        goes_on: dict[int, list[str]] = defaultdict(list)
         for route in self.routes:
             text = route.boxes[-1].label or route.boxes[-1].operation
-            more = f" ({route.times} times)" if route.times > 1 else ""
-            goes_on.setdefault(id(route.boxes[0]), []).append(text + more)
-        onward = {box: f" → {', '.join(texts)}" for box, texts in goes_on.items()}
-        return [box.in_words() + onward.get(id(box), "") for box in self.boxes]
+            goes_on[id(route.boxes[0])].append(text + f" ({route.times} times)" * (route.times > 1))
+        return [" → ".join(filter(None, (box.in_words(), ", ".join(goes_on[id(box)])))) for box in self.boxes]
 
 
 def graph_of(output: torch.Tensor, names: Mapping[str, torch.Tensor]) -> Graph:
