@@ -20,7 +20,6 @@ __all__ = [
     "seal",
     "shell",
     "show",
-    "show_markdown",
     "sign",
 ]
 
@@ -60,23 +59,13 @@ def shell() -> Any:
     return found if found is not None and found.has_trait("kernel") else None
 
 
-def show(page: str, plain: str) -> bool:
-    """Display a piece of HTML, with the same in words; False if no front end is there to draw it."""
-    if shell() is None:
-        return False
-    from IPython.display import display
-
-    display({"text/html": page, "text/plain": plain}, raw=True)
-    return True
-
-
-def show_markdown(text: str, plain: str) -> None:
-    """Display markdown, which a front end draws in its own way; ``plain`` is printed where there is none."""
+def show(page: str, plain: str, kind: str = "text/html") -> None:
+    """Display a piece of HTML, or of markdown, with the same in words; these are printed where no front end draws it."""
     if shell() is None:
         return print(plain)
     from IPython.display import display
 
-    display({"text/markdown": text, "text/plain": plain}, raw=True)
+    display({kind: page, "text/plain": plain}, raw=True)
 
 
 def person_at_work() -> bool:

@@ -30,7 +30,6 @@ class _Layer:
         self.zeros = [float((one == 0).double().mean().nan_to_num()) for one in flat]
         lost = [at for at, one in enumerate(flat) if not one.isfinite().all()]
         self.broken = f"NaN or inf from step {lost[0]}" if lost else ""
-        self.first_broken = lost[0] if lost else -1
         low, high = span(torch.cat(self.values or [torch.zeros(1)]))
         self.ends = (low, high) if low < high else (low - 0.5, high + 0.5)
 
@@ -62,7 +61,8 @@ def draw_activation_histograms(
     columns, rows = min(3, len(layers)), math.ceil(len(layers) / 3)
     alt = f"{title}. {what}: {listed((layer.says for layer in layers), 16)}"
     picture = Picture(max(0.15 + _WIDE * columns, 5.6), 0.85 + _HIGH * rows, alt)
-    tall = picture.titled(title)
+    below = "dark = many values here (log scale)   ·   line = share of values that are exactly 0"
+    tall = picture.titled(title, below)
     for place, layer in enumerate(layers):
         left, bottom = 0.65 + _WIDE * (place % 3), tall - 0.5 - _HIGH * (place // 3 + 1)
         picture.write(left, bottom + 2.12, cut(layer.name, 26), fontsize=9.5, weight="bold")
@@ -70,8 +70,6 @@ def draw_activation_histograms(
             _draw_layer(picture, layer, left, bottom)
         else:
             picture.write(left, bottom + 1.4, "nothing recorded yet:\nhas the hook run?", color=QUIET)
-    words = "dark = many values here (log scale)   ·   line = share of values that are exactly 0"
-    picture.write(0.15, 0.17, words, fontsize=8.5, color=QUIET)
     return picture
 
 
@@ -95,11 +93,8 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     above.set_yticks([low, high], [number(low), number(high)])
     above.set_xticks([])
     small = {"fontsize": 8, "va": "center"}
-    if layer.broken:
-        above.axvline(layer.first_broken - 0.5, color=RED, linewidth=1.6)
-        paper = {"facecolor": PAPER, "edgecolor": RED, "pad": 2}
-        style = {**small, "weight": "bold", "color": RED, "bbox": paper}
-        above.text(0.04, 0.9, layer.broken, transform=above.transAxes, **style)
+    style = {**small, "weight": "bold", "color": RED, "backgroundcolor": PAPER}
+    above.text(0.04, 0.9, layer.broken, transform=above.transAxes, **style)
     numbers, last = range(steps), layer.zeros[-1]
     below.fill_between(numbers, layer.zeros, color=FAINT, step="mid")
     below.plot(numbers, layer.zeros, color=ORANGE, linewidth=1.6, marker="o", markersize=3 if steps <= 30 else 0)

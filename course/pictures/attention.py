@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from course.pictures.canvas import QUIET, Picture, empty_picture, in_own_style
+from course.pictures.canvas import Picture, empty_picture, in_own_style
 from course.pictures.words import cut, listed
 
 __all__ = ["draw_attention"]
@@ -41,7 +41,7 @@ def draw_attention(
     tall = 0.9 + sum(_CELL * count + _WORDS for count in rows.values())
     alt = f"{_TITLE}. {listed(_told(plain, words, rows))}"
     picture = Picture(max(_LEFT + columns * (wide + _GAP), 5.6), tall, alt)
-    top = picture.titled(_TITLE) - 0.6
+    top = picture.titled(_TITLE, "a row: how much the token on its left takes of each one below; dark = much") - 0.6
     for name, heads in plain.items():
         picture.write(0.15, top, cut(name, 30), weight="bold")
         for place, (head, one) in enumerate(heads.items()):
@@ -51,13 +51,6 @@ def draw_attention(
             picture.shade(one[-rows[name] :].numpy(), (left, bottom, *size), (0.0, 1.0), cmap="Blues")
             _write_words(picture, words[name], rows[name] if place == 0 else 0, left, bottom)
         top -= rows[name] * _CELL + _WORDS
-    picture.write(
-        0.15,
-        0.17,
-        "a row: how much the token on its left takes of each one below; dark = much",
-        fontsize=8.5,
-        color=QUIET,
-    )
     return picture
 
 

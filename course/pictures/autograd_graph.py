@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -21,9 +21,9 @@ _LINE = "#4a5360"
 _FLOW, _NOT_KEPT = "#8a3a00", "grad not kept"
 _OPERATION, _LEAF, _OUTPUT, _GLOW = "#ffffff", "#d3efdc", "#fff0c2", "#ffe3c2"
 _BADGES = {
-    "hook": ("o", "#c2410c", "tensor hook: runs as the gradient comes in"),
-    "retain": ("s", "#1d4ed8", "retain_grad: keeps the gradient in .grad"),
-    "post": ("D", "#7e22ce", "post-accumulate hook: runs once .grad is written"),
+    "hook": ("o", 13.5, "#c2410c", "tensor hook: runs as the gradient comes in"),
+    "retain": ("s", 12.5, "#1d4ed8", "retain_grad: keeps the gradient in .grad"),
+    "post": ("D", 10.5, "#7e22ce", "post-accumulate hook: runs once .grad is written"),
 }
 
 
@@ -56,36 +56,35 @@ def draw_autograd_graph(
     if gradients is not None:
         _write_gradients(graph, names, gradients)
     reached = uses_behind(changed)
-    for route in graph.routes:
-        route.marked = route.boxes[0].node in reached
-    glowing = [box for box in graph.boxes if box.node in reached]
+    for box in graph.boxes:
+        box.glows = box.node in reached
     graph.lay_out()
     left, right = graph.ends
-    handles = _key_of(graph, glowing)
+    handles = _key_of(graph)
     half = max((right - left) / 2 + 0.35, 2.45 if handles else 0.0)
     foot = 0.1 + (0.1 + 0.25 * len(handles) if handles else 0.05)
     high = foot + graph.tall + 0.15
     alt = f"Autograd graph. Gradients run from the output to the leaves: {listed(graph.in_words(), 40)}"
+    glowing = [box.label or box.operation for box in graph.boxes if box.glows]
     if glowing:
-        alt += f". A changed gradient comes to {listed([box.label or box.operation for box in glowing], 40)}"
+        alt += f". A changed gradient comes to {listed(glowing, 40)}"
     picture = Picture(2 * half, high, alt)
     axes = picture.sheet(0, 0, 2 * half, high, (left + right) / 2 - half, -foot - graph.height / 2)
-    paint_graph(axes, graph, glowing)
+    paint_graph(axes, graph)
     if handles:
         picture.key(1, 0.15, 0.05, handles)
     return picture
 
 
-def _key_of(graph: Graph, glowing: Sequence[GraphBox]) -> list[Any]:
+def _key_of(graph: Graph) -> list[Any]:
     """What the badges and the colour mean, as far as the graph has them."""
     marks: list[Any] = [
         Line2D([], [], linestyle="none", marker=marker, markersize=9, color=colour, label=says)
-        for kind, (marker, colour, says) in _BADGES.items()
+        for kind, (marker, _, colour, says) in _BADGES.items()
         if any(kind in box.badges for box in graph.boxes)
     ]
-    if glowing:
-        marks.append(Patch(facecolor=_GLOW, edgecolor=ORANGE, linewidth=2, label="a changed gradient comes here"))
-    return marks
+    glow = Patch(facecolor=_GLOW, edgecolor=ORANGE, linewidth=2, label="a changed gradient comes here")
+    return marks + [glow] * any(box.glows for box in graph.boxes)
 
 
 def _write_gradients(
@@ -96,12 +95,11 @@ def _write_gradients(
             box.gradient = f"grad {in_short(box.node.variable.grad)}"
         elif box.labels:
             box.gradient = _NOT_KEPT
-    for name, tensor in names.items():
-        box_of = graph.box_of(tensor)
-        if box_of is not None and name in caught:
-            box_of.gradient = f"grad {in_short(caught[name])}"
-        elif box_of is not None and tensor.retains_grad:
-            box_of.gradient = f"grad {in_short(tensor.grad)}"
+    kept = {name: tensor.grad for name, tensor in names.items() if tensor.retains_grad}
+    for name, gradient in {**kept, **caught}.items():
+        named = graph.box_of(names[name]) if name in names else None
+        if named is not None:
+            named.gradient = f"grad {in_short(gradient)}"
 
 
 def in_short(gradient: torch.Tensor | None) -> str:
@@ -115,13 +113,12 @@ def in_short(gradient: torch.Tensor | None) -> str:
     return text if flat.numel() == 1 else f"[{text}]"
 
 
-def paint_graph(axes: Any, graph: Graph, glowing: Iterable[GraphBox] = ()) -> None:
-    """Arrows, boxes and badges, on axes that are measured in inches. ``glowing`` ones are set off from the others."""
-    set_off = set(map(id, glowing))
+def paint_graph(axes: Any, graph: Graph) -> None:
+    """Arrows, boxes and badges, on axes that are measured in inches."""
     for route in graph.routes:
         _paint_edge(axes, graph, route)
     for box in graph.boxes:
-        _paint_box(axes, graph, box, id(box) in set_off)
+        _paint_box(axes, graph, box)
 
 
 def _paint_edge(axes: Any, graph: Graph, route: Route) -> None:
@@ -136,7 +133,7 @@ def _paint_edge(axes: Any, graph: Graph, route: Route) -> None:
         vertices += [(x0, y0 + bend), (x1, y1 - bend), (x1, y1)]
         codes += [Path.CURVE4] * 3
     style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 11, "shrinkA": 0, "shrinkB": 0, "zorder": 1}
-    style |= {"linewidth": 2.4, "color": ORANGE} if route.marked else {"linewidth": 1.3, "color": _LINE}
+    style |= {"linewidth": 2.4, "color": ORANGE} if route.boxes[0].glows else {"linewidth": 1.3, "color": _LINE}
     axes.add_patch(FancyArrowPatch(path=Path(vertices, codes), **style))
     if route.times > 1:
         x, y = (points[0][0] + points[1][0]) / 2 + 0.08, (points[0][1] + points[1][1]) / 2
@@ -149,19 +146,19 @@ def _fanned(box: tuple[float, float], towards: tuple[float, float], width: float
     return box[0] + shift * min(1.0, width), box[1] + edge
 
 
-def _paint_box(axes: Any, graph: Graph, box: GraphBox, glowing: bool) -> None:
+def _paint_box(axes: Any, graph: Graph, box: GraphBox) -> None:
     y, high = box.row * graph.pitch, graph.height
     look: dict[str, Any] = {"facecolor": _OUTPUT if box.row == 0 else _OPERATION, "edgecolor": INK, "linewidth": 1.2}
     if box.leaf:
         look["facecolor"] = _LEAF
-    if glowing:
+    if box.glows:
         look = {"facecolor": _GLOW, "edgecolor": ORANGE, "linewidth": 2.4}
     shape = f"round,pad=0,rounding_size={0.2 if box.leaf else 0.05}"
     corner = (box.x - box.width / 2, y - high / 2)
     axes.add_patch(FancyBboxPatch(corner, box.width, high, boxstyle=shape, zorder=2, **look))
     flow = ("normal", QUIET) if box.gradient == _NOT_KEPT else ("bold", _FLOW)
-    lines = [(box.label, 9.0, "bold", INK), (box.operation, 8.0, "normal", INK), (box.gradient, 8.5, *flow)]
-    lines = [line for line in lines if line[0]]
+    texts = [(box.label, 9.0, "bold", INK), (box.operation, 8.0, "normal", INK), (box.gradient, 8.5, *flow)]
+    lines = [line for line in texts if line[0]]
     step = 0.2 if len(lines) < 3 else 0.21
     top = y + step * (len(lines) - 1) / 2 + (0.01 if len(lines) > 1 else 0.0)
     for place, (text, size, weight, colour) in enumerate(lines):
@@ -177,8 +174,7 @@ def _paint_box(axes: Any, graph: Graph, box: GraphBox, glowing: bool) -> None:
 
 
 def _paint_badge(axes: Any, kind: str, x: float, y: float, count: int) -> None:
-    marker, colour, _ = _BADGES[kind]
-    size = {"o": 13.5, "s": 12.5, "D": 10.5}[marker]
+    marker, size, colour, _ = _BADGES[kind]
     axes.plot([x], [y], marker=marker, markersize=size, color=colour, markeredgecolor=PAPER, zorder=4)
     if count > 1:
         style = {"color": "white", "fontsize": 8, "weight": "bold", "ha": "center", "va": "center", "zorder": 5}

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import functools
 import html
 import io
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import matplotlib
 import numpy
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage, BboxImage
 from matplotlib.patches import Rectangle
@@ -74,9 +72,6 @@ _WHERE_DARK = (
 Box = tuple[float, float, float, float]
 """Left, bottom, width and height, in inches."""
 
-_Given = ParamSpec("_Given")
-_Made = TypeVar("_Made")
-
 
 class Picture(Figure):  # type: ignore[misc]
     """A matplotlib figure on the course's paper. ``alt`` is what it shows, in words, for those who cannot see it."""
@@ -97,17 +92,11 @@ class Picture(Figure):  # type: ignore[misc]
         axes.axis("off")
         return axes
 
-    def titled(self, title: str) -> float:
-        """Write a title at the top; returns the picture's height in inches."""
+    def titled(self, title: str, below: str = "", **style: Any) -> float:
+        """Write a title at the top, and small print at the bottom; returns the picture's height in inches."""
         tall = float(self.get_figheight())
-        self.write(0.15, tall - 0.25, title, fontsize=11.5, weight="bold")
-        return tall
-
-    def captioned(self, title: str, words: str) -> float:
-        """Write a title above and words below; returns the picture's height in inches."""
-        tall = float(self.get_figheight())
-        self.write(0.1, tall - 0.16, title, weight="bold", family=MONO)
-        self.write(0.1, 0.16, words, fontsize=8.5)
+        self.write(0.15, tall - 0.25, title, **{"fontsize": 11.5, "weight": "bold", **style})
+        self.write(0.15, 0.17, below, fontsize=8.5, color=QUIET)
         return tall
 
     def write(self, x: float, y: float, text: str, **options: Any) -> Any:
@@ -137,7 +126,7 @@ class Picture(Figure):  # type: ignore[misc]
 
     def shade(
         self, values: Any, box: Box, limits: tuple[float, float] | None = None, crossed: str = INK, **style: Any
-    ) -> BboxImage:
+    ) -> None:
         """An array of colours, or of numbers between ``limits``, as an image in a box, framed. What is NaN is crossed out."""
         if limits is not None and not bool((values == values).all()):
             self.put(Rectangle(box[:2], *box[2:], facecolor=PAPER, edgecolor=crossed, hatch="xxxx", lw=0, zorder=0))
@@ -147,11 +136,6 @@ class Picture(Figure):  # type: ignore[misc]
         image.set_clim(limits)
         self.add_artist(image)
         self.put(Rectangle(box[:2], *box[2:], fill=False, edgecolor=WIRE, linewidth=0.7, zorder=2))
-        return image
-
-    def png(self, colours: int = 0, scale: float = 1.5) -> bytes:
-        """The first of :meth:`pngs`: feedback pages are light."""
-        return self.pngs(colours, scale)[0]
 
     def pngs(self, colours: int = 0, scale: float = 1.5) -> tuple[bytes, bytes]:
         """The picture as a PNG file, twice: for light pages and for dark ones. Photographs and shades are alike in both.
@@ -177,7 +161,7 @@ class Picture(Figure):  # type: ignore[misc]
     def _shaded(self, renderer: Any) -> Iterator[tuple[slice, slice]]:
         """Where photographs and shades are, as rows and columns of pixels: there a colour stands for a value."""
         high = round(self.bbox.height)
-        for kind in (BboxImage, AxesImage, QuadMesh):
+        for kind in (BboxImage, AxesImage):
             for artist in self.findobj(kind):
                 box = (artist.axes or artist).get_window_extent(renderer)
                 bottom, top = (min(max(round(high - edge), 0), high) for edge in (box.y0, box.y1))
@@ -192,15 +176,12 @@ class Picture(Figure):  # type: ignore[misc]
             f'style="width:{width}px;max-width:100%;height:auto;{style}--dark:url({dark})">{_WHERE_DARK}'
         )
 
-    def _repr_html_(self) -> str:
-        return self.image()
-
     def _ipython_display_(self) -> None:
         # JupyterLab's and nbconvert's first choice is the HTML, which carries the alt text; export to LaTeX and
-        # graded notebooks show the PNG.
+        # graded notebooks show the PNG. A mere bundle would have its PNG drawn again, as matplotlib does in notebooks.
         from IPython.display import display
 
-        png = self.png()
+        png, _ = self.pngs()
         width, height = (round(float(inches) * _PIXELS) for inches in self.get_size_inches())
         bundle = {
             "text/html": self.image(),
@@ -271,12 +252,5 @@ def own_style() -> Iterator[None]:
         yield
 
 
-def in_own_style(draw: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
-    """Let a function draw under :func:`own_style`."""
-
-    @functools.wraps(draw)
-    def drawn(*args: _Given.args, **kwargs: _Given.kwargs) -> _Made:
-        with own_style():
-            return draw(*args, **kwargs)
-
-    return drawn
+in_own_style = own_style()
+"""As a decorator: each call of a function that draws is under :func:`own_style`."""

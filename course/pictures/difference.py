@@ -6,16 +6,16 @@ first place that differs is drawn, which is the place that the check's sentence 
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import torch
-from matplotlib.collections import PatchCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from torch.nn.functional import adaptive_avg_pool2d, adaptive_max_pool2d
 
 from course.pictures.canvas import MONO, ORANGE, QUIET, RED, WIRE, Box, Picture, in_own_style
-from course.pictures.words import cut, listed, number, real, span
+from course.pictures.words import cut, listed, number, ranged, real, span
 from nbproof.text import counted
 from nbproof.values.compare import Place, is_same, is_single, place_of, plainly, tolerance_of, worth_drawing
 from nbproof.values.describe import in_words
@@ -28,6 +28,7 @@ _MOST = 300_000
 _WIDE, _LEFT, _CELL = 5.2, 0.85, 0.25
 _DOTS = 48
 """Cells of a shaded grid across and down; a larger one is drawn coarser."""
+_TITLE = {"fontsize": 9, "family": MONO}
 _COLUMN, _ROW, _MOST_ROWS = 1.95, 0.235, 10
 _COLUMNS = {"yours": 0.45, "wanted": _WIDE - _COLUMN - 0.1}
 """Where the two lists of an order begin."""
@@ -104,7 +105,8 @@ def _word(item: Evidence) -> str:
 def _as_tensor(side: Evidence) -> torch.Tensor | None:
     """A tensor, a number or a list of numbers as a tensor; None for the rest."""
     if isinstance(side, TensorRecord):
-        return torch.as_tensor(side.tensor())
+        found = torch.as_tensor(side.tensor())
+        return None if found.is_complex() else found
     plain = side if isinstance(side, list) else [side]
     numbers = bool(plain) and all(type(item) in (int, float) for item in plain)
     return torch.tensor(side, dtype=torch.float64) if numbers else None
@@ -115,9 +117,14 @@ def _draw_grids(place: Place, got: torch.Tensor, wanted: torch.Tensor) -> Pictur
     """Yours, wanted and their difference as grids: numbers where there is room for them, shades where there is not."""
     if not 0 < got.numel() <= _MOST:
         return None
-    bad, size = _apart(got, wanted, place.tolerance or tolerance_of(str(wanted.dtype).removeprefix("torch.")))
-    words = _summed_up(got, wanted, bad, size)
     shape = "" if isinstance(place.got, list) else f" {tuple(got.shape)}"
+    rtol, atol = place.tolerance or tolerance_of(str(wanted.dtype).removeprefix("torch."))
+    if not wanted.is_floating_point():
+        rtol = atol = 0.0
+    got, wanted = got.double(), wanted.double()
+    bad = torch.isclose(got, wanted, rtol, atol).logical_not()
+    size = torch.where(got == wanted, 0.0, got - wanted)  # infinity less itself is no number
+    words = _summed_up(got, wanted, bad, size)
     grids = {f"yours{shape}": got, f"wanted{shape}": wanted, "difference": size}
     # Of many dimensions the first slice that holds something bad.
     at = tuple(bad.nonzero()[0, :-2].tolist()) if bad.any() else (0,) * (got.dim() - 2)
@@ -128,10 +135,10 @@ def _draw_grids(place: Place, got: torch.Tensor, wanted: torch.Tensor) -> Pictur
     flat, fits, boxes = _layout(*bad.shape)
     head = 0.32 if place.where else 0.1
     picture = Picture(_WIDE, head + boxes[-1][1] + boxes[-1][3] + 0.32, alt)
-    tall = picture.captioned(cut(place.where, 60), words)
+    top = picture.titled(cut(place.where, 60), words, **_TITLE) - head
     ends = span(torch.stack(slices[:2]))
     for label, values, (x, down, wide, high) in zip(grids, slices, boxes, strict=True):
-        box = x, tall - head - down - high, wide, high
+        box = x, top - down - high, wide, high
         if flat:
             picture.write(_LEFT - 0.1, box[1] + high / 2, label.split(" (")[0], ha="right", fontsize=8.5)
         else:
@@ -159,35 +166,25 @@ def _layout(rows: int, columns: int) -> tuple[bool, bool, list[Box]]:
 
 def _in_words(label: str, values: torch.Tensor) -> str:
     """``yours (2,): 1, 2``; of many elements the range."""
-    flat = values.detach().flatten()
-    if len(flat) <= 16:
-        return f"{label}: {', '.join(map(_cell_text, flat))}"
-    low, high = span(flat)
-    odd = int(flat.isfinite().logical_not().sum())
-    return f"{label}: from {number(low)} to {number(high)}" + (f", {odd} of them NaN or inf" if odd else "")
+    flat = values.flatten()
+    return f"{label}: {', '.join(map(_cell_text, flat)) if len(flat) <= 16 else ranged(flat)}"
 
 
 def _cell_text(element: torch.Tensor) -> str:
     """An element in at most seven letters."""
-    value = element.item()
-    if isinstance(value, bool):
-        return str(value)
-    if isinstance(value, complex):
-        return f"{value.real:.2g}{value.imag:+.2g}j"
-    for text in (str(value) if isinstance(value, int) else number(value), f"{value:.2g}", f"{value:.0e}"):
-        if len(text) <= 7:
-            return text.replace("e-0", "e-").replace("e+0", "e")
-    return number(float(value))
+    value = float(element)
+    if value.is_integer() and abs(value) < 1e6:
+        return f"{value:.0f}"
+    return next(text for digits in (3, 2, 1) if len(text := number(value, digits)) <= 7)
 
 
 def _write_numbers(picture: Picture, label: str, values: torch.Tensor, bad: torch.Tensor, box: Box) -> None:
     """Every element in a cell of its own; what is not as wanted has a thick red frame and bold digits."""
     wide = box[2] / values.shape[1]
-    frames = []
     for (row, column), element in zip(torch.ones(values.shape).nonzero().tolist(), values.flatten(), strict=True):
         wrong = bool(bad[row, column]) and not label.startswith("wanted")
         x, y = box[0] + wide * column, box[1] + box[3] - _CELL * (row + 1)
-        frames.append(_frame((x + 0.012, y + 0.012, wide - 0.024, _CELL - 0.024), wrong))
+        _frame(picture, (x + 0.012, y + 0.012, wide - 0.024, _CELL - 0.024), wrong)
         text = _cell_text(element)
         if label == "difference":
             text = f"+{text}".replace("+-", "-").replace("+NaN", "≠") if wrong else ""
@@ -195,7 +192,6 @@ def _write_numbers(picture: Picture, label: str, values: torch.Tensor, bad: torc
         size = min(8.5, 0.85 * wide * 72 / (0.602 * len(text or " ")))
         style = {"ha": "center", "family": MONO, "weight": "bold" if wrong else "normal"}
         picture.write(x + wide / 2, y + _CELL / 2 - 0.005, text, fontsize=size, **style)
-    _put_frames(picture, frames)
 
 
 def _shade(
@@ -226,29 +222,16 @@ def _summed_up(got: torch.Tensor, wanted: torch.Tensor, bad: torch.Tensor, size:
     return f"{words}, most at {at}: {_cell_text(got.flatten()[worst])} for {_cell_text(wanted.flatten()[worst])}"
 
 
-def _apart(
-    got: torch.Tensor, wanted: torch.Tensor, tolerance: tuple[float, float]
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Which elements differ by the rule of the comparison, and by how much (NaN where that is no number)."""
-    bad = got != wanted
-    if got.dtype == torch.bool:
-        return bad, torch.where(bad, torch.nan, 0.0)
-    if got.is_floating_point() or got.is_complex():
-        bad = torch.isclose(got, wanted, rtol=tolerance[0], atol=tolerance[1]).logical_not()
-        apart = got - wanted
-    else:
-        apart = got.double() - wanted.double()
-    return bad, torch.where(got == wanted, 0.0, apart.abs() if apart.is_complex() else apart)
-
-
 @in_own_style
 def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     """``got`` on the left, ``wanted`` on the right. Lines that cross are things in another order.
 
-    The first difference is marked; what has no partner stands in a dashed frame. Of long lists a part around the first
-    difference is drawn.
+    The first difference is marked; from what has no partner no line goes. Of long lists a part around the first difference
+    is drawn.
     """
-    first, longest = _same(got, wanted), max(len(got), len(wanted))
+    pairs = enumerate(zip_longest(got, wanted))
+    first = next((at for at, (one, other) in pairs if one != other), len(got))
+    longest = max(len(got), len(wanted))
     start = max(0, min(first - 2, longest - _MOST_ROWS))
     shown = range(start, min(longest, start + _MOST_ROWS))
     words = _sentence(got, wanted, first)
@@ -256,14 +239,14 @@ def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     alt = ". ".join(part for part in (title, f"yours: {yours}", f"wanted: {other}", words) if part)
     head = 0.55 if title else 0.32
     picture = Picture(_WIDE, head + _ROW * len(shown) + 0.34, alt)
-    tall = picture.captioned(cut(title, 60), words)
-    middles = {at: tall - head - _ROW * (at - start + 0.5) for at in shown}
+    top = picture.titled(cut(title, 60), words, **_TITLE) - head
+    middles = {at: top - _ROW * (at - start + 0.5) for at in shown}
     for at, y in middles.items():
         picture.write(0.38, y, str(at), ha="right", fontsize=7.5, family=MONO, color=QUIET)
-    pairs = _partners(got, wanted)
-    _draw_column(picture, "yours", got, middles, {*pairs}, first)
-    _draw_column(picture, "wanted", wanted, middles, {*pairs.values()}, -1)
-    for left, right in pairs.items():
+    partners = _partners(got, wanted)
+    _draw_column(picture, "yours", got, middles, first)
+    _draw_column(picture, "wanted", wanted, middles, -1)
+    for left, right in partners.items():
         if left in middles and right in middles:
             # Dotted where it stayed in its place.
             look: dict[str, Any] = {"color": WIRE, "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
@@ -274,27 +257,17 @@ def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     return picture
 
 
-def _draw_column(
-    picture: Picture, label: str, items: list[str], middles: dict[int, float], paired: set[int], marked: int
-) -> None:
-    """A heading, and a framed row for each item that has a place. What has no partner stands in a dashed frame."""
+def _draw_column(picture: Picture, label: str, items: list[str], middles: dict[int, float], marked: int) -> None:
+    """A heading, and a framed row for each item that has a place."""
     x = _COLUMNS[label]
     top = max(middles.values()) + _ROW / 2 + 0.12
     picture.write(x + 0.03, top, label if items else f"{label}: empty", fontsize=8.5)
-    frames = []
     for at, y in middles.items():
         if at < len(items):
             box = (x + 0.02, y - _ROW / 2 + 0.018, _COLUMN - 0.04, _ROW - 0.036)
-            frames.append(_frame(box, at == marked, dashed=at not in paired))
+            _frame(picture, box, at == marked)
             weight = "bold" if at == marked else "normal"
             picture.write(x + 0.08, y - 0.005, cut(items[at], 26), fontsize=7.5, family=MONO, weight=weight)
-    _put_frames(picture, frames)
-
-
-def _same(one: list[str], other: list[str]) -> int:
-    """How many items are the same at the beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _partners(got: list[str], wanted: list[str]) -> dict[int, int]:
@@ -317,16 +290,9 @@ def _sentence(got: list[str], wanted: list[str], first: int) -> str:
     return f"the first difference is at {first}: {what}"
 
 
-def _frame(box: Box, wrong: bool, dashed: bool = False) -> Rectangle:
+def _frame(picture: Picture, box: Box, wrong: bool) -> None:
     """The box around a number or a word."""
     style: dict[str, Any] = {"facecolor": "white", "edgecolor": WIRE, "linewidth": 0.7}
-    if dashed:
-        style |= {"edgecolor": RED, "linewidth": 1.0, "linestyle": (0, (3, 2))}
     if wrong:
         style |= {"facecolor": "#fbe3df", "edgecolor": RED, "linewidth": 1.6}
-    return Rectangle(box[:2], *box[2:], **style)
-
-
-def _put_frames(picture: Picture, frames: list[Rectangle]) -> None:
-    """All at once, which is much faster than one by one."""
-    picture.put(PatchCollection(frames, match_original=True, zorder=2))
+    picture.put(Rectangle(box[:2], *box[2:], zorder=2, **style))

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 import torch
 from matplotlib.patches import Rectangle
 
-from course.pictures.canvas import PAPER, QUIET, RED, Picture, in_own_style
-from course.pictures.words import cut, listed, number, real, span, told
+from course.pictures.canvas import PAPER, RED, Picture, in_own_style
+from course.pictures.words import cut, listed, ranged, real, span, told
 
 __all__ = ["draw_digits", "draw_feature_maps"]
 
@@ -35,32 +35,24 @@ def draw_feature_maps(
     # Inches; a bold 10-point letter is about 0.1 wide.
     left = max(1.55, 0.35 + 0.098 * max(len(cut(name, 26)) for name in maps))
     columns = max(1, min(columns, max(map(len, maps.values()))))
-    sizes = {name: f"{_count(one, columns)} maps, {one.shape[1]} × {one.shape[2]}" for name, one in maps.items()}
+    sizes = {
+        name: f"{len(one[:columns])} of {len(one)} maps, {one.shape[1]} × {one.shape[2]}" for name, one in maps.items()
+    }
     limits = {name: max(map(abs, span(one[:columns]))) or 1.0 for name, one in maps.items()}
     if one_scale:
         limits = dict.fromkeys(maps, max(limits.values()))
-    words = listed(f"{name}: {size}, values {_range(maps[name])}" for name, size in sizes.items())
+    words = listed(f"{name}: {size}, values {ranged(maps[name])}" for name, size in sizes.items())
     alt = f"{title}. One row a layer, at most {columns} maps of each, blue below 0, white at 0, red above: {words}"
     picture = Picture(max(left + columns + 0.15, 6.4), len(maps) + 0.84, alt)
-    tall = picture.titled(title)
+    scales = "all rows share one scale" if one_scale else "each row has its own scale"
+    tall = picture.titled(title, f"{_SIGNS}   ·   {scales}")
     for row, (name, size) in enumerate(sizes.items(), 1):
         bottom = tall - 0.5 - row
         picture.write(left - 0.12, bottom + 0.6, cut(name, 26), fontsize=9.5, weight="bold", ha="right")
         picture.write(left - 0.12, bottom + 0.37, size, fontsize=8.5, ha="right")
         for column, one in enumerate(maps[name][:columns]):
             _draw_map(picture, one, limits[name], left + column, bottom)
-    scales = "all rows share one scale" if one_scale else "each row has its own scale"
-    picture.write(0.15, 0.16, f"{_SIGNS}   ·   {scales}", fontsize=8.5, color=QUIET)
     return picture
-
-
-def _count(maps: torch.Tensor, columns: int) -> str:
-    return f"{columns} of {len(maps)}" if len(maps) > columns else f"{len(maps)}"
-
-
-def _range(maps: torch.Tensor) -> str:
-    low, high = span(maps)
-    return f"from {number(low)} to {number(high)}" + ("" if maps.isfinite().all() else ", NaN or inf among them")
 
 
 def _draw_map(picture: Picture, values: torch.Tensor, limit: float, x: float, y: float) -> None:

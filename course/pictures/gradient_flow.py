@@ -19,7 +19,6 @@ from course.pictures.canvas import (
     ORANGE,
     PAPER,
     QUIET,
-    RED,
     Picture,
     empty_picture,
     in_own_style,
@@ -42,25 +41,19 @@ class _Row:
     largest: float = 0.0
 
     @property
-    def broken(self) -> bool:
-        """NaN or infinity is in it."""
-        return "NaN" in self.odd or "inf" in self.odd
-
-    @property
     def says(self) -> str:
         sizes = f"mean {number(self.mean)}, max {number(self.largest)}" if self.largest > 0 else ""
         return ", ".join(part for part in (self.odd, sizes) if part)
 
 
 @in_own_style
-def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], title: str | None = None) -> Picture:
+def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], title: str = "Gradient flow") -> Picture:
     """Draw mean and largest ``|.grad|`` of every parameter after a backward, in the model's order, on a log scale.
 
     ``model`` is a module, or a mapping from names to gradients (what hooks have caught); of a mapping's parameters the
     ``.grad`` is drawn. No gradient, all zeros, NaN and infinity are written down. Nothing is changed.
     """
     values = dict[str, Any](model.named_parameters() if isinstance(model, nn.Module) else model)
-    title = title or "Gradient flow"
     if not values:
         return empty_picture(title, "There are no parameters.")
     names, note = [*values], ""
@@ -102,54 +95,26 @@ def _drawn(rows: list[_Row], title: str, note: str, alt: str) -> Picture:
     tall = picture.titled(title)
     picture.write(0.15, tall - 0.5, note, color=QUIET)
     axes = picture.inches(left, 0.75, room, high, facecolor=PAPER)
-    low, limit = _limits(rows)
+    low = 10.0 ** (math.floor(math.log10(min([row.mean for row in rows if row.mean] or [1e-3]))) - 0.3)
+    limit = 2.0 * max(row.largest for row in rows) or 1.0
     axes.barh(range(0, len(rows), 2), limit, left=low, height=1.0, color=FAINT, alpha=0.55, linewidth=0, zorder=0)
     for place, (row, name) in enumerate(zip(rows, names, strict=True)):
         y = 0.75 + high * (1 - (place + 0.5) / len(rows))
         picture.write(left - 0.06, y, name, ha="right", fontsize=size, family=MONO)
         weight, colour = ("bold", ORANGE) if row.odd else ("normal", INK)
-        colour = RED if row.broken else colour
         picture.write(left + room + 0.1, y, row.says, fontsize=size - 0.5, weight=weight, color=colour)
-    _bars(axes, rows, low)
+    means = [max(row.mean, low) for row in rows]
+    largest = [row.largest or math.nan for row in rows]
+    wide = [mean - low for mean in means]
+    axes.barh(range(len(rows)), wide, left=low, height=0.62, color=BLUE, zorder=2, label="mean |grad|")
+    axes.hlines(range(len(rows)), means, largest, color=INK, linewidth=1.3, zorder=3)
+    look = {"color": ORANGE, "markeredgecolor": INK, "markersize": 4.5, "zorder": 5, "label": "max |grad|"}
+    axes.plot(largest, range(len(rows)), "D", **look)
     axes.set(xscale="log", xlim=(low, limit), ylim=(len(rows) - 0.5, -0.5), yticks=[])
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.xaxis.set_minor_locator(NullLocator())
     axes.tick_params(axis="x", labelsize=8, colors=INK)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(INK)
-    picture.key(4, left)
+    picture.key(2, left)
     return picture
-
-
-def _bars(axes: Any, rows: list[_Row], low: float) -> None:
-    """Bars, diamonds and the marks of what is odd, each kind at once, with a word for the key."""
-    flowing = {place: row for place, row in enumerate(rows) if row.largest > 0}
-    marks: dict[str, tuple[list[int], list[float], dict[str, Any]]] = {}
-    if flowing:
-        means = [max(row.mean, low) for row in flowing.values()]
-        largest = [row.largest for row in flowing.values()]
-        wide = [mean - low for mean in means]
-        axes.barh([*flowing], wide, left=low, height=0.62, color=BLUE, zorder=2, label="mean |grad|")
-        axes.hlines([*flowing], means, largest, color=INK, linewidth=1.3, zorder=3)
-        look = {"marker": "D", "color": ORANGE, "markeredgecolor": INK, "markersize": 4.5}
-        marks["max |grad|"] = [*flowing], largest, look
-    broken = [place for place, row in enumerate(rows) if row.broken]
-    odd = [place for place, row in enumerate(rows) if row.odd and not row.broken]
-    style = {"transform": axes.get_yaxis_transform(), "clip_on": False, "markersize": 7}
-    marks["NaN or inf"] = (
-        broken,
-        [0.012] * len(broken),
-        {"marker": "X", "color": RED, "markeredgecolor": PAPER, **style},
-    )
-    marks["none or zero"] = odd, [0.012] * len(odd), {"marker": "o", "color": PAPER, "markeredgecolor": ORANGE, **style}
-    for label, (places, x, look) in marks.items():
-        if places:
-            axes.plot(x, places, linestyle="none", zorder=5, label=label, **look)
-
-
-def _limits(rows: list[_Row]) -> tuple[float, float]:
-    flowing = [row for row in rows if row.largest > 0]
-    if not flowing:
-        return 1e-3, 1.0
-    least = min(row.mean for row in flowing)
-    return 10.0 ** (math.floor(math.log10(least)) - 0.3), max(row.largest for row in flowing) * 2.0

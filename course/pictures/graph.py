@@ -7,8 +7,8 @@ without its finer points).
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from itertools import pairwise
@@ -36,6 +36,8 @@ class GraphBox:
     badges: dict[str, int] = field(default_factory=dict)
     """How many hooks of a kind hang on the box's tensor: hook, retain, post."""
     gradient: str = ""
+    glows: bool = False
+    """Whether it is set off from the others, with the arrows that leave it."""
     row: int = 0
     """0 is the output's row; the leaves have the highest numbers, and stand on top."""
     x: float = 0.0
@@ -83,8 +85,7 @@ class Route:
     """An edge as the boxes and bends it passes, from the consumer up to what it used."""
 
     boxes: list[GraphBox]
-    times: int = 1
-    marked: bool = False
+    times: int
 
 
 @dataclass
@@ -127,40 +128,30 @@ class Graph:
 
     def lay_out(self) -> None:
         """Give every box its place in its row; once all texts are written on them, which make boxes wide."""
-        for row in self.rows:
-            _spread(row, [0.0] * len(row))
         for _ in range(6):
-            for row in self.rows[1:]:
-                row.sort(key=lambda box: _mean(box, box.below))
-                _spread(row, [_mean(box, box.below) for box in row])
-            for row in self.rows[-2::-1]:
-                row.sort(key=lambda box: _mean(box, box.above))
-                _spread(row, [_mean(box, box.above) for box in row])
+            for row in self.rows:
+                _settle(row, lambda box: box.below)
+            for row in self.rows[::-1]:
+                _settle(row, lambda box: box.above)
         for row in self.rows:
-            _spread(row, [_mean(box, box.below + box.above) for box in row])
+            _settle(row, lambda box: box.below + box.above)
 
     def in_words(self) -> list[str]:
         """One sentence a box: what it is, what hangs there, and where the gradient goes on to."""
-        goes_on: dict[int, list[str]] = {}
+        goes_on: dict[int, list[str]] = defaultdict(list)
         for route in self.routes:
             text = route.boxes[-1].label or route.boxes[-1].operation
-            more = f" ({route.times} times)" if route.times > 1 else ""
-            goes_on.setdefault(id(route.boxes[0]), []).append(text + more)
-        onward = {box: f" → {', '.join(texts)}" for box, texts in goes_on.items()}
-        return [box.in_words() + onward.get(id(box), "") for box in self.boxes]
+            goes_on[id(route.boxes[0])].append(text + f" ({route.times} times)" * (route.times > 1))
+        return [" → ".join(filter(None, (box.in_words(), ", ".join(goes_on[id(box)])))) for box in self.boxes]
 
 
 def graph_of(output: torch.Tensor, names: Mapping[str, torch.Tensor]) -> Graph:
     """The graph behind ``output``, with names, shapes and hooks on the boxes; not laid out yet."""
     uses = uses_behind([output])
-    consumers: TopologicalSorter[Any] = TopologicalSorter(dict.fromkeys(uses, ()))
-    for node in uses:
+    boxes = {node: GraphBox(node) for node in uses}
+    for node in reversed([*TopologicalSorter(uses).static_order()]):
         for used in uses[node]:
-            consumers.add(used, node)
-    boxes = {node: GraphBox(node) for node in consumers.static_order()}
-    for node, box in boxes.items():
-        for used in uses[node]:
-            boxes[used].row = max(boxes[used].row, box.row + 1)
+            boxes[used].row = max(boxes[used].row, boxes[node].row + 1)
     rows: list[list[GraphBox]] = [[] for _ in range(max(box.row for box in boxes.values()) + 1)]
     for box in boxes.values():
         rows[box.row].append(box)
@@ -175,7 +166,7 @@ def graph_of(output: torch.Tensor, names: Mapping[str, torch.Tensor]) -> Graph:
                 low.above.append(high)
                 high.below.append(low)
     graph = Graph(rows, routes, boxes)
-    _name(graph, output, names)
+    _name(graph, names, output)
     return graph
 
 
@@ -191,30 +182,24 @@ def uses_behind(outputs: Iterable[torch.Tensor]) -> dict[Any, list[Any]]:
     return uses
 
 
-def _name(graph: Graph, output: torch.Tensor, names: Mapping[str, torch.Tensor]) -> None:
+def _name(graph: Graph, names: Mapping[str, torch.Tensor], output: torch.Tensor) -> None:
     """Write names, shapes and hooks on the boxes."""
-    named = [*names.items()]
     known = {id(tensor) for tensor in names.values()}
-    leaves = [box.node.variable for box in graph.boxes if box.leaf]
-    named += [("leaf", tensor) for tensor in leaves if id(tensor) not in known]
-    if id(output) not in known:
-        named.append(("output", output))
-    for name, tensor in named:
+    others = [("leaf", box.node.variable) for box in graph.boxes if box.leaf] + [("output", output)]
+    for name, tensor in [*names.items(), *((name, one) for name, one in others if id(one) not in known)]:
         box = graph.box_of(tensor)
         if box is not None:
             box.labels.append(f"{name} {tuple(tensor.shape)}")
             box.count_hooks(tensor)
 
 
-def _mean(box: GraphBox, others: list[GraphBox]) -> float:
-    """The middle of the others; where there are none, the box's own place."""
-    return fmean(other.x for other in others or [box])
-
-
-def _spread(row: list[GraphBox], wishes: list[float]) -> None:
-    """Put the boxes of a row near their wishes, in this order and without overlap."""
+def _settle(row: list[GraphBox], beside: Callable[[GraphBox], list[GraphBox]]) -> None:
+    """Put each box of a row near the middle of those ``beside`` it, if there are any, and none over another."""
+    for box in row:
+        box.x = fmean(other.x for other in beside(box) or [box])
+    row.sort(key=lambda box: box.x)
+    rightwards, leftwards = ([box.x for box in row] for _ in range(2))
     space = [(one.width + other.width) / 2 + _GAP for one, other in pairwise(row)]
-    rightwards, leftwards = list(wishes), list(wishes)
     for index, gap in enumerate(space):
         rightwards[index + 1] = max(rightwards[index + 1], rightwards[index] + gap)
     for index, gap in reversed(list(enumerate(space))):

@@ -9,8 +9,8 @@ from matplotlib import colormaps
 from matplotlib.lines import Line2D
 from torch.nn.functional import interpolate
 
-from course.pictures.canvas import INK, QUIET, Picture, in_own_style
-from course.pictures.words import number, span, told
+from course.pictures.canvas import Picture, in_own_style
+from course.pictures.words import ranged, span, told
 
 __all__ = ["draw_heat"]
 
@@ -31,42 +31,33 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the
     plain = _plain(heat, "a heat map of shape (h, w)", 2)
     high, wide = image.shape[:2]
     low, top = span(plain)
-    lost = int(plain.isfinite().logical_not().sum())
+    values = ranged(plain)
     plain = plain.nan_to_num(low, low, low)
     large = interpolate(plain[None, None], size=(high, wide), mode="bilinear", align_corners=False)[0, 0]
     row, column = divmod(int(large.argmax()), wide)
-    words = f"from {number(low)} to {number(top)}, largest at row {row}, column {column} of the picture"
-    if low == top:
-        words = f"{number(low)} everywhere"
-    words = f"heat map {plain.shape[0]} × {plain.shape[1]}: {words}" + (
-        f"; {lost} NaN or inf, drawn as least" if lost else ""
+    words = (
+        f"heat map {plain.shape[0]} × {plain.shape[1]}: {values}, largest at row {row}, column {column} of the picture"
     )
     shape = f"the picture, {high} × {wide}"
     w, h = (max(size * _SIDE / max(high, wide), 0.4) for size in (wide, high))
     pitch = max(w + 0.2, 2.0)
     alt = f"{title}. Three pictures side by side: {shape}; {words}; the heat map laid over the picture."
-    canvas = Picture(1.15 + 2 * pitch + w, h + 1.15, alt)
-    canvas.titled(title)
-    canvas.write(0.15, 0.2, words, fontsize=8.5, color=QUIET)
+    canvas = Picture(0.3 + 2 * pitch + w, h + 1.15, alt)
+    canvas.titled(title, words)
     strength = (large - low) / ((top - low) or 1.0)
     opaque = strength.mul(0.75).add(0.1)[..., None].numpy()
     over = image * (1 - opaque) + colormaps["inferno"](strength.numpy())[..., :3] * opaque
     boxes = [(0.15 + pitch * place, _FOOT, w, h) for place in range(3)]
-    for box, heading in zip(boxes, (shape, "heat map", "heat map over picture"), strict=True):
+    for box, heading in zip(boxes, (shape, "heat map: bright is much", "heat map over picture"), strict=True):
         canvas.write(box[0], _FOOT + h + 0.14, heading, fontsize=8.5)
     canvas.shade(image, boxes[0])
-    shown = canvas.shade(large.numpy(), boxes[1], limits=(low, top if top > low else low + 1), cmap="inferno")
+    canvas.shade(large.numpy(), boxes[1], limits=(low, top if top > low else low + 1), cmap="inferno")
     canvas.shade(over, boxes[2])
     for left, *_ in boxes[1:] if top > low else []:
         x, y = left + w * (column + 0.5) / wide, _FOOT + h * (1 - (row + 0.5) / high)
         for size, colour in ((4.5, "black"), (2.0, "white")):
             ring: dict[str, Any] = {"marker": "o", "markersize": 13, "fillstyle": "none", "markeredgewidth": size}
             canvas.put(Line2D([x], [y], color=colour, zorder=3, **ring))
-    bar = canvas.inches(boxes[2][0] + w + 0.15, _FOOT, 0.16, h)
-    canvas.colorbar(shown, cax=bar)
-    ticks = sorted({low, top})
-    bar.set_yticks(ticks, labels=list(map(number, ticks)))
-    bar.tick_params(labelsize=8, colors=INK, length=2)
     return canvas
 
 

@@ -29,12 +29,9 @@ def draw_legacy_comparison(model: nn.Module, **inputs: torch.Tensor) -> Beside:
 def _reported(model: nn.Module, inputs: dict[str, torch.Tensor], legacy: bool) -> list[torch.Tensor | None]:
     """What one of the two hooks gets as ``grad_input`` in a run of its own."""
     double, seen = double_of(model), list[torch.Tensor | None]()
-
-    def collect(module: nn.Module, grad_input: Any, grad_output: Any) -> None:
-        seen.extend(grad_input)
-
+    register: Any = double.register_backward_hook if legacy else double.register_full_backward_hook
     with warnings.catch_warnings(action="ignore"):
-        (double.register_backward_hook if legacy else double.register_full_backward_hook)(collect)
+        register(lambda module, grad_input, grad_output: seen.extend(grad_input))
         double(*inputs.values()).sum().backward()
     return seen
 
@@ -57,8 +54,7 @@ def _side(model: nn.Module, inputs: dict[str, torch.Tensor], legacy: bool) -> Pi
         # It hangs on the last operation, and reports one gradient for each of that operation's inputs.
         method, what = "register_backward_hook (deprecated)", f"last operation, {root.operation}"
         nodes = [node for node, _ in root.node.next_functions]
-        for route in graph.routes:
-            route.marked = route.boxes[0] is root
+        root.glows = True
     for number, (node, gradient) in enumerate(zip(nodes, reported, strict=False)):
         if node in graph.box_of_node:
             graph.box_of_node[node].gradient = f"[{number}]: {in_short(gradient)}"
@@ -72,5 +68,5 @@ def _side(model: nn.Module, inputs: dict[str, torch.Tensor], legacy: bool) -> Pi
     picture.write(0.15, high - 0.48, told, weight="bold", color=ORANGE)
     picture.write(0.15, high - 0.6, what, fontsize=8.5, color=QUIET, va="top")
     axes = picture.sheet(0, 0, wide, high - 0.82, (left + right - wide) / 2, -graph.height / 2 - 0.15)
-    paint_graph(axes, graph, [root] * legacy)
+    paint_graph(axes, graph)
     return picture

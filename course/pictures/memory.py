@@ -56,9 +56,9 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str = "Memory")
         paper = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
         axes.bar_label(drawn, words, label_type="center", fontsize=8, color=INK, bbox=paper)
         ends = [end + size for end, size in zip(ends, sizes, strict=True)]
-    for place, total in enumerate(totals):
-        at = {"xy": (total, place), "xytext": (6, 0), "textcoords": "offset points", "va": "center"}
-        axes.annotate(size_in_bytes(total), **at, fontsize=9.5, weight="bold", color=INK, annotation_clip=False)
+    whole = axes.barh(range(len(bars)), totals, fill=False, linewidth=0)
+    style = {"fontsize": 9.5, "weight": "bold", "color": INK, "annotation_clip": False}
+    axes.bar_label(whole, list(map(size_in_bytes, totals)), padding=6, **style)
     picture.key(columns)
     return picture
 

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from course.pictures.canvas import INK, MONO, PAPER, WIRE, Picture, in_own_style
-from course.pictures.words import cut, deepest, listed
+from course.pictures.words import cut, deepest, level_of, listed
 from nbproof.text import counted
 
 __all__ = ["draw_module_tree"]
@@ -76,8 +76,8 @@ def draw_module_tree(module: nn.Module, numbers: Mapping[str, int] | None = None
     """
     title, numbers = title or type(module).__name__, numbers or {}
     edge = _MARGIN + (0.12 if numbers else 0)
-    levels = [name.count(".") + bool(name) for name, _ in module.named_modules()]
-    boxes = list(_boxes(module, "", edge, max(1, deepest(levels, _MAX_BOXES)), {}))
+    levels = [level_of(name) for name, _ in module.named_modules()]
+    boxes = list(_boxes(module, "", edge, deepest(levels, _MAX_BOXES), {}))
     looks = {box.look for box in boxes} | {look for box in boxes for row in box.rows for _, look in row}
     handles = [Patch(**look, label=says) for says, look in _LOOKS.items() if says in looks]
     written = max(sum(0.5 + 0.075 * len(str(one.get_label())) for one in handles), len(title) * _CHAR * 1.25)
@@ -122,13 +122,11 @@ def _boxes(module: nn.Module, name: str, x: float, depth: int, seen: dict[int, s
         else:
             box.rows.append([(text, kind)])
     children = [(f"{name}.{key}".lstrip("."), child) for key, child in module.named_children()]
-    if children and depth == 0:
-        box.note = f"+ {counted(sum(1 for _ in module.modules()) - 1, 'module')} inside"
-        children = []
-    elif len(children) > _MAX_SIBLINGS:
-        box.note = f"+ {counted(len(children) - _MAX_SIBLINGS + 1, 'more module')}"
-        children = children[: _MAX_SIBLINGS - 1]
-    for place, child in children:
+    shown = children[:_MAX_SIBLINGS] if depth else []
+    if len(shown) < len(children):
+        hidden = sum(len([*child.modules()]) for _, child in children[len(shown) :])
+        box.note = f"+ {counted(hidden, 'more module')} inside"
+    for place, child in shown:
         yield from _boxes(child, place, x + _STEP, depth - 1, seen)
 
 

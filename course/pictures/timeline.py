@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_map_only
 
 from course.patient import tensors_in
 from course.pictures.canvas import BLUE, FAINT, INK, MONO, ORANGE, PAPER, QUIET, RED, Picture, in_own_style
-from course.pictures.words import cut, deepest, listed
+from course.pictures.words import cut, deepest, level_of, listed
 from nbproof.text import counted
 
 __all__ = ["KINDS", "Event", "double_of", "draw_hook_timeline", "record_hooks"]
@@ -40,14 +40,10 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Event:
-    """One hook call: on which module (dotted name, '' is the root), of which kind, within which call, how deep."""
+    """One hook call: on which module (dotted name, '' is the root), and of which kind, one of :data:`KINDS`."""
 
     name: str
     kind: str
-    """One of :data:`KINDS`."""
-    call: int
-    """The number of the module's call, counted over all modules from 0. A reused module has several; -1 for a weight's."""
-    depth: int
 
 
 def double_of(model: nn.Module) -> nn.Module:
@@ -73,7 +69,11 @@ def record_hooks(model: nn.Module, *inputs: Any, weights: bool = False, **keywor
     The hooks are the recording's own; those of the model's owner do not run. With ``weights`` a gradient that comes to a
     parameter is an event as well. Raises whatever the model raises: with in-place operations, what torch says of them.
     """
-    recorder = _Recorder()
+    events: list[Event] = []
+
+    def noting(name: str, kind: str) -> Callable[..., None]:
+        return lambda *_: events.append(Event(name, kind))
+
     with (
         warnings.catch_warnings(action="ignore"),
         torch.random.fork_rng(),
@@ -82,70 +82,23 @@ def record_hooks(model: nn.Module, *inputs: Any, weights: bool = False, **keywor
     ):
         double = double_of(model)
         for name, module in double.named_modules():
-            recorder.watch(name, module)
-        own_inputs, own_keywords = tree_map_only(torch.Tensor, _apart, (inputs, keywords))
-        output = double(*own_inputs, **own_keywords)
+            # First of all, before what makes a lazy module initialize itself: that runs a module as well.
+            module.register_forward_pre_hook(noting(name, "forward_pre"), prepend=True)
+            module.register_forward_hook(noting(name, "forward"))
+            module.register_full_backward_pre_hook(noting(name, "backward_pre"))
+            module.register_full_backward_hook(noting(name, "backward"))
+        # Tensors of its own, apart from the caller's.
+        args, kwargs = tree_map_only(
+            torch.Tensor, lambda one: one.detach().clone().requires_grad_(one.requires_grad), (inputs, keywords)
+        )
+        output = double(*args, **kwargs)
         for name, weight in double.named_parameters():  # now: a lazy one gets its shape in the run
             if weights and weight.requires_grad:
-                weight.register_hook(partial(recorder.note_weight, name))  # type: ignore[no-untyped-call]
+                weight.register_hook(noting(name.rpartition(".")[0], "weight"))  # type: ignore[no-untyped-call]
         sums = [one.sum() for one in tensors_in(output) if one.requires_grad]
         if sums:
             torch.stack(sums).sum().backward()  # type: ignore[no-untyped-call]
-    return recorder.events
-
-
-def _apart(given: torch.Tensor) -> torch.Tensor:
-    """A tensor of its own, apart from the caller's."""
-    return given.detach().clone().requires_grad_(given.requires_grad)
-
-
-class _Recorder:
-    """Hooks that write down when they are called."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.open: list[Event] = []
-        """The modules whose forward has begun and not ended, outer ones first."""
-        self.calls = 0
-
-    def watch(self, name: str, module: nn.Module) -> None:
-        """Hook one module."""
-        waiting: list[Event] = []
-        """The module's calls whose backward has not come yet."""
-        started: list[Event] = []
-
-        def before(module: nn.Module, args: Any) -> None:
-            self.open.append(Event(name, "forward_pre", self.calls, len(self.open)))
-            self.calls += 1
-            self.events.append(self.open[-1])
-
-        def after(module: nn.Module, args: Any, output: Any) -> None:
-            waiting.append(self.open.pop())
-            self.add("forward", waiting[-1])
-
-        def backward_before(module: nn.Module, grad_output: Any) -> None:
-            # Of a reused module the last call is the first that backward comes to.
-            if waiting:
-                started.append(waiting.pop())
-                self.add("backward_pre", started[-1])
-
-        def backward_after(module: nn.Module, grad_input: Any, grad_output: Any) -> None:
-            if started:
-                self.add("backward", started.pop(0))
-
-        # First of all, before what makes a lazy module initialize itself: that runs a module as well.
-        module.register_forward_pre_hook(before, prepend=True)
-        module.register_forward_hook(after)
-        module.register_full_backward_pre_hook(backward_before)
-        module.register_full_backward_hook(backward_after)
-
-    def note_weight(self, name: str, grad: torch.Tensor) -> None:
-        """The gradient of this parameter has come."""
-        self.events.append(Event(name.rpartition(".")[0], "weight", -1, 0))
-
-    def add(self, kind: str, event: Event) -> None:
-        """Another hook of the same call."""
-        self.events.append(Event(event.name, kind, event.call, event.depth))
+    return events
 
 
 @in_own_style
@@ -160,11 +113,10 @@ def draw_hook_timeline(
     """
     events = record_hooks(model, *inputs, weights=weights, **keywords)
     heading = title or f"Hooks of one forward and one backward of {type(model).__name__}"
-    kinds = {name: type(module).__name__ for name, module in dict(model.named_modules()).items()}
-    whose = {name: f"{name}: {kind}".removeprefix(": ") for name, kind in kinds.items()}
+    whose = {name: f"{name}: {type(one).__name__}".removeprefix(": ") for name, one in model.named_modules()}
     told = listed((f"{at} {KINDS[one.kind][0]} of {whose[one.name]}" for at, one in enumerate(events, 1)), 60)
-    depths = {event.name: event.depth for event in reversed(events) if event.kind != "weight"}
-    depth = max(1, deepest(depths.values(), MAX_LANES))
+    depths = {event.name: level_of(event.name) for event in events if event.kind != "weight"}
+    depth = deepest(depths.values(), MAX_LANES)
     shown = [event for event in events if depths.get(event.name, depth + 1) <= depth]
     hidden = sum(at > depth for at in depths.values())
     note = f"{counted(hidden, 'module')} below level {depth} not drawn" if hidden else ""
@@ -189,10 +141,10 @@ def _drawn(events: list[Event], labels: dict[str, str], heading: str, note: str,
     axes.set(xlim=(0, len(events) + 1), ylim=(len(lanes) - 0.5, -0.5), xticks=[], frame_on=False)
     axes.set_yticks(range(len(lanes)), names, fontsize=_SIZE, family=MONO, color=INK, ha="left")
     axes.tick_params(length=0, pad=72 * (left - 0.15))
-    for lane in range(0, len(lanes), 2):
-        band = {"color": FAINT, "linewidth": 0, "alpha": 0.6, "zorder": -1, "clip_on": False}
-        axes.axhspan(lane - 0.5, lane + 0.5, (0.1 - left) / room, **band)
-    _draw_events(axes, events, lanes, room / (len(events) + 1))
+    band = {"color": FAINT, "linewidth": 0, "alpha": 0.6, "zorder": -1, "clip_on": False}
+    step = room / (len(events) + 1)
+    axes.barh(range(0, len(lanes), 2), (left + room - 0.1) / step, 1.0, (0.1 - left) / step, **band)
+    _draw_events(axes, events, lanes, step)
     _draw_sides(axes, events)
     picture.key(3 if any(event.kind == "weight" for event in events) else 4)
     return picture
@@ -200,17 +152,18 @@ def _drawn(events: list[Event], labels: dict[str, str], heading: str, note: str,
 
 def _draw_events(axes: Any, events: list[Event], lanes: list[str], step: float) -> None:
     """A mark each, with its number where there is room, and a line from a call's first to its last."""
-    calls: dict[tuple[int, bool], list[int]] = {}
+    begun: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, event in enumerate(events, 1):
+        lane = lanes.index(event.name)
         if step >= 0.16:
             style = {"textcoords": "offset points", "ha": "center", "fontsize": 7, "color": INK}
-            axes.annotate(str(number), (number, lanes.index(event.name)), (0, 6), **style)
-        if event.kind != "weight":
-            backward = event.kind.startswith("backward") or (event.call, True) in calls
-            calls.setdefault((event.call, backward), []).append(number)
-    for (_, backward), numbers in calls.items():
-        lane = lanes.index(events[numbers[0] - 1].name)
-        axes.plot([numbers[0], numbers[-1]], [lane] * 2, color=ORANGE if backward else BLUE, linewidth=2.2, zorder=2)
+            axes.annotate(str(number), (number, lane), (0, 6), **style)
+        way = event.kind.removesuffix("_pre")
+        if way != event.kind:
+            begun[event.name, way].append(number)
+        elif begun[event.name, way]:
+            ends = [begun[event.name, way].pop(), number]
+            axes.plot(ends, [lane] * 2, color=KINDS[way][2], linewidth=2.2, zorder=2)
     size = min(46.0, max(9.0, 46 * step / 0.16))
     for kind, (label, marker, colour, face, grows) in KINDS.items():
         numbers = [number for number, event in enumerate(events, 1) if event.kind == kind]

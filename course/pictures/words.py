@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 
 import torch
 
-__all__ = ["cut", "deepest", "listed", "number", "real", "size_in_bytes", "span", "told"]
+__all__ = ["cut", "deepest", "level_of", "listed", "number", "ranged", "real", "size_in_bytes", "span", "told"]
 
 
-def number(value: float) -> str:
-    """Three digits, as short as they can be: ``0.0123``, ``4.5e-06``, ``NaN``, ``inf``."""
-    if math.isnan(value):
-        return "NaN"
-    text = f"{value:.3g}"
+def number(value: float, digits: int = 3) -> str:
+    """So many digits, as short as they can be: ``0.0123``, ``4.5e-6``, ``NaN``, ``inf``."""
+    text = f"{value:.{digits}g}".replace("nan", "NaN")
     return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 
 
@@ -29,11 +24,15 @@ def size_in_bytes(size: float) -> str:
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.3g} {unit}"
 
 
+def level_of(name: str) -> int:
+    """How deep a module lies, by its dotted name; the root, whose name is empty, at 0."""
+    return name.count(".") + bool(name)
+
+
 def deepest(levels: Iterable[int], most: int) -> int:
-    """The deepest of these levels, counted from 0, down to which there are no more than ``most`` things; at least 0."""
-    counts = Counter(levels)
-    totals = accumulate(counts[level] for level in range(max(counts, default=0) + 1))
-    return max(0, sum(total <= most for total in totals) - 1)
+    """The deepest of these levels down to which there are no more than ``most`` things, if that is below the first one."""
+    ordered = sorted(levels)
+    return max(1, [*ordered, ordered[-1] + 1][min(most, len(ordered))] - 1)
 
 
 def cut(text: str, most: int) -> str:
@@ -70,3 +69,9 @@ def span(values: torch.Tensor) -> tuple[float, float]:
     finite = plain[plain.isfinite()]
     low, high = finite.aminmax() if len(finite) else (0.0, 0.0)
     return float(low), float(high)
+
+
+def ranged(values: torch.Tensor) -> str:
+    """``from 0 to 2.5``, and whether some are no numbers."""
+    low, high = map(number, span(values))
+    return f"from {low} to {high}" + ", NaN or inf among them" * (not bool(values.isfinite().all()))

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.course_file import the_course
-from nbproof.display.outline import exercise_named, outline
+from nbproof.display.outline import exercise_named
 from nbproof.display.session import SESSION
 from nbproof.display.words import words
 from nbproof.errors import HintError
@@ -131,7 +131,7 @@ def show_next_step(exercise: str | None = None) -> None:
     if exercise is not None and exercise not in exercise_hints() and exercise_named(exercise) is None:
         return say(*words().pair("unknown", exercise=exercise))
     if exercise is None and last is None:
-        return say(*words().pair("no check", exercise=_an_exercise()))
+        return say(*words().pair("no check"))
     if last is not None and last.passed:
         return say(*_praise(SESSION.exercise))
     exercise = exercise or SESSION.exercise
@@ -143,11 +143,6 @@ def show_next_step(exercise: str | None = None) -> None:
     SESSION.steps[shown] = count = min(SESSION.steps.get(shown, 0) + 1, 3)
     title = f"{words().text('looks like')} {hint.name}." if known_hint(key) else words().text("a way in")
     return _show(exercise, title, steps(hint)[:count], count < 3)
-
-
-def _an_exercise() -> str:
-    """One that there is, for an example."""
-    return next((one.id for lesson in outline() for one in lesson.exercises), "exercise")
 
 
 def _praise(exercise: str) -> tuple[str, ...]:
@@ -170,11 +165,9 @@ def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bo
         f'{rows}<div style="opacity:.75">{after}</div>'
     )
     plain = [f"{exercise}: {title}", *(f"  {name}: {text}" for name, text in told), after]
-    if not show(page, "\n".join(plain)):
-        print("\n".join(plain))
+    show(page, "\n".join(plain))
 
 
 def say(fact: str, then: str) -> None:
     """Show a fact, and what to do about it."""
-    if not show(framed(f"<b>{prose(fact)}</b> {prose(then)}"), f"{fact} {then}"):
-        print(f"{fact} {then}")
+    show(framed(f"<b>{prose(fact)}</b> {prose(then)}"), f"{fact} {then}")

@@ -16,7 +16,7 @@ from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
 from nbproof.display.tables import tables_html
 from nbproof.display.words import words
-from nbproof.front_end import MONO, framed, prose, shell, show, show_markdown, sign
+from nbproof.front_end import MONO, framed, prose, shell, show, sign
 from nbproof.handed_out import read_named_cells
 from nbproof.values.compare import Difference
 from nbproof.values.results import Finding, first_wrong
@@ -85,29 +85,29 @@ def _facts(finding: Finding, picture: str) -> list[str]:
     """What is wrong, where in the learner's code, and the values that do not fit one line."""
     say = words()
     fact, difference = say.finding(finding), finding.difference
-    table = ""
     # A short sentence says it all; longer values are easier to compare below each other, or in a picture.
     if difference is not None and difference.got and len(fact) > _SHORT:
         if difference.wanted is not None:
             summary = say.summary(difference)
             fact = f"{say.place(difference)}: {summary}" if summary else ""
-        if not picture:
-            table = _table(difference)
-    facts = [_line(fact), _line(say.line(finding), "margin-left:1.3em;opacity:.85"), table]
-    return [*facts, f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>' if picture else ""]
+        picture = picture or _table(difference)
+    return [
+        _line(fact),
+        _line(say.line(finding), "margin-left:1.3em;opacity:.85"),
+        f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>' if picture else "",
+    ]
 
 
 def _table(difference: Difference) -> str:
-    say = words()
-    cells = [(say.text("where"), say.place(difference)), (say.text("got"), say.brought(difference))]
-    if difference.wanted:
-        cells.append((say.text("wanted"), difference.wanted))
+    say, wanted = words(), difference.wanted or ""
+    cells = [("where", say.place(difference)), ("got", say.brought(difference)), ("wanted", wanted)]
     rows = "".join(
-        f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{name}</td>'
+        f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{say.text(name)}</td>'
         f'<td style="text-align:left;padding:0;{MONO}">{escape(value)}</td></tr>'
         for name, value in cells
+        if value
     )
-    return f'<table style="margin:.2em 0 .2em 1.3em;border:0;font-size:1em">{rows}</table>'
+    return f'<table style="border:0;font-size:1em">{rows}</table>'
 
 
 def _step(hint: Hint | None, ask: bool) -> str:
@@ -135,7 +135,7 @@ def say_untouched(exercise: str) -> None:
 
 
 def show_findings(exercise: str, findings: Sequence[Finding], withheld: int = 0) -> None:
-    """Show the panel if a front end can draw it, else the same in words.
+    """Show the panel; where no front end can draw it, say what passed: what did not is in an error.
 
     ``withheld``: how many more checks run when it is graded.
     """
@@ -143,10 +143,8 @@ def show_findings(exercise: str, findings: Sequence[Finding], withheld: int = 0)
     plain = f"{exercise}: {' '.join(words().share(findings, withheld)).strip()}"
     if wrong is not None:
         plain += "\n" + text_of(wrong)
-    if shell() is not None:
+    if wrong is None or shell() is not None:
         show(html_of(exercise, findings, ask=True, picture=_picture(wrong), withheld=withheld), plain)
-    elif wrong is None:
-        print(plain)
 
 
 def _picture(wrong: Finding | None) -> str:
@@ -190,4 +188,4 @@ def show_solution(exercise: str) -> None:
     if not answers:
         return say(*words().pair("not handed out"))
     text = "\n\n".join(f"**{name}**\n\n```python\n{source}\n```" for name, source in answers)
-    show_markdown(text, text)
+    show(text, text, "text/markdown")

@@ -138,7 +138,17 @@ class Overview:
     states: Mapping[str, str]
     """Exercise id -> 'untried', 'tried' or 'solved'."""
     next: tuple[OutlinedLesson, OutlinedExercise] | None
-    trouble: str = ""
+    trouble: str
+    """Why nothing of it is kept; empty if it is."""
+
+    @property
+    def go_on(self) -> str:
+        """Where to go on, in one sentence; empty if everything is solved."""
+        if self.next is None:
+            return ""
+        lesson, one = self.next
+        where = words().text("lesson", number=_number(lesson))
+        return words().text("go on", title=one.title, lesson=where, minutes=one.minutes)
 
     @property
     def total(self) -> str:
@@ -158,7 +168,7 @@ def overview() -> Overview:
     try:
         known = entries()
     except DiaryError as error:
-        known, trouble = {}, str(error)
+        known, trouble = {}, words().text("not kept", error=error)
     lessons = outline()
     states = {
         one.id: "untried" if one.id not in known else "solved" if known[one.id].solved is not None else "tried"
@@ -173,8 +183,8 @@ def _next(
 ) -> tuple[OutlinedLesson, OutlinedExercise] | None:
     """The first exercise that is open, from the one that was worked on last onwards, then from the beginning."""
     order = [(lesson, one) for lesson in lessons for one in lesson.exercises]
-    last = max((entry for entry in known.values() if entry.exercise in states), key=lambda e: e.last, default=None)
-    start = next((i for i, (_, one) in enumerate(order) if last is not None and one.id == last.exercise), 0)
+    tried = {at: known[one.id].last for at, (_, one) in enumerate(order) if one.id in known}
+    start = max(tried, key=lambda at: tried[at], default=0)
     return next((pair for pair in order[start:] + order[:start] if states[pair[1].id] != "solved"), None)
 
 
@@ -187,14 +197,7 @@ def text_of(seen: Overview) -> str:
             state = seen.states[one.id]
             told = say.text("row", title=one.title, id=one.id, state=say.text(f"state {state}"), minutes=one.minutes)
             lines.append(f"  {_MARKS[state][0]} {told}")
-    lines.append(seen.total)
-    if seen.next is not None:
-        lesson, one = seen.next
-        number = say.text("lesson", number=_number(lesson))
-        lines.append(say.text("go on", title=one.title, lesson=number, minutes=one.minutes))
-    if seen.trouble:
-        lines.append(say.text("not kept", error=seen.trouble))
-    return "\n".join(lines)
+    return "\n".join([*lines, *filter(None, (seen.total, seen.go_on, seen.trouble))])
 
 
 def _number(lesson: OutlinedLesson) -> str:
@@ -209,17 +212,10 @@ def html_of(seen: Overview) -> str:
     )
     after = f"<div><b>{escape(seen.total)}.</b></div>"
     if seen.next is not None:
-        lesson, one = seen.next
-        link = f'<a style="color:inherit;text-decoration:underline" href="../{escape(lesson.slug)}/{escape(lesson.slug)}.ipynb">'
-        told = say.text(
-            "go on",
-            title=f"<b>{escape(one.title)}</b>",
-            lesson=f"{link}{say.text('lesson', number=_number(lesson))}</a>",
-            minutes=one.minutes,
-        )
-        after += f"<div>{told}</div>"
-    if seen.trouble:
-        after += f"<div>{escape(say.text('not kept', error=seen.trouble))}</div>"
+        slug = escape(seen.next[0].slug)
+        link = f'<a style="color:inherit;text-decoration:underline" href="../{slug}/{slug}.ipynb">'
+        after += f"<div>{link}{escape(seen.go_on)}</a></div>"
+    after += f"<div>{escape(seen.trouble)}</div>"
     title = say.text("your progress")
     heading = f'{title} <span style="font-weight:400">({say.text("on this computer")}) &nbsp; {legend}</span>'
     page = f'<div style="font-weight:600">{heading}</div>{rows}{after}'
@@ -247,7 +243,6 @@ def _chip(one: OutlinedExercise, seen: Overview) -> str:
 
 
 def show_progress() -> None:
-    """Show the overview if a front end can draw it, else print it."""
+    """Show the overview."""
     seen = overview()
-    if not show(html_of(seen), text_of(seen)):
-        print(text_of(seen))
+    show(html_of(seen), text_of(seen))

@@ -117,7 +117,7 @@ TEXTS: Mapping[str, Any] = {
     "no check": (
         "No check has run yet.",
         "Run the cell below an exercise to check it; after that `hint()` knows what went wrong. "
-        'To find a beginning, give the exercise\'s name: `hint("{exercise}")`.',
+        'To find a beginning, give the name that stands below an exercise\'s heading: `hint("its_name")`.',
     ),
     "no hints": ("`{exercise}` has no hints.", "Read what its check says, and the paragraph above the exercise."),
     "unknown": ("No exercise is called `{exercise}`.", "Its name stands in the panel that its check shows."),

@@ -255,6 +255,6 @@ def drawn(picture: dict[str, Any] | None) -> Drawn | None:
     made = the_course().pictures().draw_place(place)
     if made is None:
         return None
-    png = base64.b64encode(made.png(colours=32, scale=1.5)).decode("ascii")
+    png = base64.b64encode(made.pngs(colours=32)[0]).decode("ascii")  # pages of feedback are light
     width, height = (round(float(inches) * _PIXELS) for inches in made.get_size_inches())
     return Drawn(png, harmless(made.alt, 1_500), width, height)

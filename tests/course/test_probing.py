@@ -11,8 +11,8 @@ import torch
 from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from course.models import Add, Model
-from course.probing import hook_counts, other_forward, tensor_hook_count
+from course.models import Add
+from course.probing import hook_counts, other_forward
 from course.traces import Storages, gradients_left, parameters_of, what_runs
 from course.truths import ANYTHING, other_than, same_both_times, storages_left, such_that, undisclosed
 from nbproof.checks.case import Case
@@ -55,11 +55,6 @@ def test_hooks_are_counted_by_kind_over_the_whole_model() -> None:
     assert hook_counts(net) == {"forward_pre": 1, "forward": 1, "backward_pre": 1, "backward": 1, "tensor": 2}
     handle.remove()
     assert hook_counts(net)["forward"] == 0
-    output = Model()(ONE, TWO)
-    handle = output.register_hook(print)
-    assert tensor_hook_count(output) == 1
-    handle.remove()
-    assert tensor_hook_count(output) == 0
 
 
 @pytest.mark.parametrize(
@@ -69,7 +64,6 @@ def test_hooks_are_counted_by_kind_over_the_whole_model() -> None:
         (ONE, other_than(TWO), True),
         (ONE, other_than(ONE), False),
         (3, such_that(lambda got: got > 2), True),
-        (1, such_that(lambda got: got > 2), False),
         ("three", such_that(lambda got: got > 2), False),
     ],
 )
@@ -114,7 +108,6 @@ HANGS: dict[str, Callable[[Any], Any]] = {
     "forward": lambda net: net[1].register_forward_hook(lambda module, args, output: None),
     "forward on another": lambda net: net[0].register_forward_hook(lambda module, args, output: None),
     "forward with keywords": lambda net: net[1].register_forward_hook(lambda m, a, k, o: None, with_kwargs=True),
-    "forward, first": lambda net: net[1][0].register_forward_hook(lambda *args: None, prepend=True),
     "pre": lambda net: net.register_forward_pre_hook(lambda module, args: None),
     "pre with keywords": lambda net: net[0].register_forward_pre_hook(lambda m, a, k: None, with_kwargs=True),
     "backward": lambda net: net[1][1].register_full_backward_hook(lambda module, before, after: None),
@@ -183,7 +176,6 @@ def test_what_the_hooks_do_and_the_model_stay_as_they_were() -> None:
 
 LIES: dict[str, tuple[object, object]] = {
     "len": (builtins, lambda *a: 0),
-    "id": (builtins, lambda *a: 0),
     "getattr": (builtins, lambda *a: None),
     "named_modules": (nn.Module, lambda self, *a, **k: iter(())),
     "_backward_hooks": (torch.Tensor, None),

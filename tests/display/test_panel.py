@@ -95,19 +95,25 @@ def test_a_hint_that_does_not_exist_costs_the_learner_nothing() -> None:
     assert "it is wrong" in html_of("forward", [finding])
 
 
-def shell(has_kernel: bool) -> types.SimpleNamespace:
-    return types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(has_trait=lambda name: has_kernel))
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """What a notebook displays."""
+    difference_html([1.0, 2.0], [1.0, 3.0])  # matplotlib, imported while IPython is what it is
+    found: list[dict[str, str]] = []
+    shell = types.SimpleNamespace(has_trait=lambda name: True)
+    fake = {
+        "IPython": {"get_ipython": lambda: shell},
+        "IPython.display": {"display": lambda one, raw: found.append(one)},
+    }
+    for name, holds in fake.items():
+        monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**holds))  # type: ignore[arg-type]
+    return found
 
 
-def test_a_front_end_gets_html_and_text(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    shown: list[Any] = []
-    display = types.SimpleNamespace(display=lambda bundle, raw: shown.append(bundle))
-    monkeypatch.setitem(sys.modules, "IPython", shell(has_kernel=True))  # type: ignore[arg-type]
-    monkeypatch.setitem(sys.modules, "IPython.display", display)  # type: ignore[arg-type]
+def test_a_front_end_gets_html_and_text(shown: list[dict[str, str]], capsys: pytest.CaptureFixture[str]) -> None:
     show_findings("forward", [GOOD, BAD])
-    (bundle,) = shown
-    assert bundle["text/html"] == html_of("forward", [GOOD, BAD], ask=True)
-    assert bundle["text/plain"] == "forward: not yet (1 of 2 checks)\n" + text_of(BAD)
+    plain = "forward: not yet (1 of 2 checks)\n" + text_of(BAD)
+    assert shown == [{"text/html": html_of("forward", [GOOD, BAD], ask=True), "text/plain": plain}]
     assert capsys.readouterr().out == ""
 
 
@@ -115,15 +121,10 @@ def test_a_front_end_gets_html_and_text(monkeypatch: pytest.MonkeyPatch, capsys:
     ("secret", "running", "seen"), [(False, "", True), (True, "", False), (False, "validate", False)]
 )
 def test_somebody_who_looks_sees_yours_beside_wanted(
-    secret: bool, running: str, seen: bool, monkeypatch: pytest.MonkeyPatch
+    secret: bool, running: str, seen: bool, shown: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    difference_html([1.0, 2.0], [1.0, 3.0])  # matplotlib, imported while IPython is what it is
-    shown: list[Any] = []
-    display = types.SimpleNamespace(display=lambda bundle, raw: shown.append(bundle["text/html"]))
-    monkeypatch.setitem(sys.modules, "IPython", shell(has_kernel=True))  # type: ignore[arg-type]
-    monkeypatch.setitem(sys.modules, "IPython.display", display)  # type: ignore[arg-type]
     if running:
         monkeypatch.setenv("NBGRADER_EXECUTION", running)
     compared = None if secret else (snapshot([torch.tensor([1.0, 2.0])]), [torch.tensor([1.0, 3.0])])
     show_findings("forward", [failed(compared=compared)])
-    assert ("<img" in shown[0]) == seen
+    assert ("<img" in shown[0]["text/html"]) == seen

@@ -69,14 +69,6 @@ PANELS = {
         f"(1 von 2 Elementen sind anders, zuerst an der Stelle 1: 1 statt 2)\n{ASKED}",
     ),
     "another shape": (lambda x: twice(x)[None], f"answer hat die Form (1, 2), gesucht war (2,)\n{ASKED}"),
-    "another type": (
-        lambda x: [twice(x)],
-        f"answer ist eine Liste mit 1 Eintrag, gesucht war ein Tensor der Form (2,)\n{ASKED}",
-    ),
-    "a function": (
-        lambda x: twice,
-        f"answer ist eine Funktion (twice), gesucht war ein Tensor der Form (2,)\n{ASKED}",
-    ),
     "an object": (lambda x: {x}, f"answer ist ein set, gesucht war ein Tensor der Form (2,)\n{ASKED}"),
     "an error": (lambda x: x.oops, f"AttributeError: 'Tensor' object has no attribute 'oops'\n{ASKED}"),
     "not a function": (3, f"`double` ist ein int, gesucht war eine Funktion.\n{ASKED}"),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from nbproof.checks.visible import whole
 from nbproof.cli.main import main
 from nbproof.course_file import CourseFile
 from nbproof.display import lab
@@ -45,7 +43,7 @@ def test_copies_that_cannot_be_written_are_told(course: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "lesson", "others"),
-    [("", None, ""), ("02_b --no-browser", "02_b", "--no-browser"), ("--port 8931", None, "--port 8931")],
+    [("02_b --no-browser", "02_b", "--no-browser"), ("--port 8931", None, "--port 8931")],
 )
 def test_the_lesson_comes_first_and_the_rest_is_jupyterlabs(
     course: Path, monkeypatch: pytest.MonkeyPatch, words: str, lesson: str | None, others: str
@@ -89,10 +87,6 @@ def test_a_folder_that_was_moved_since_it_was_installed_is_found(course: Path, s
 ROOT = Path(__file__).parent.parent.parent
 
 
-def released() -> list[str]:
-    return sorted(path.stem for path in (ROOT / "release").glob("*/*.ipynb"))
-
-
 @pytest.mark.parametrize("lesson", outline(), ids=lambda lesson: lesson.slug)
 def test_it_says_what_the_released_notebook_holds(lesson: OutlinedLesson) -> None:
     notebook = nbformat.read(ROOT / "release" / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
@@ -101,19 +95,11 @@ def test_it_says_what_the_released_notebook_holds(lesson: OutlinedLesson) -> Non
         for cell in notebook.cells
         if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution")
     }
-    tests = "\n".join(whole(cell.source) for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade"))
     assert [one.id for one in lesson.exercises] == list(todo)
     assert notebook.cells[0].source.startswith(f"# {lesson.title}\n")
     for one in lesson.exercises:
         assert one.stub == fingerprint(todo[one.id]), one.id
-        assert one.minutes > 0
-        assert one.points > 0
-        assert one.title
-        for cell in one.cells:
-            assert cell, f"{one.id}: a test cell without a visible check"
-            assert f'check("{one.id}",{",".join(cell)})' in re.sub(r",?\s+\)", ")", tests).replace(
-                "\n    ", ""
-            ).replace(", ", ",")
+        assert one.title and one.minutes > 0 and one.points > 0 and all(one.cells), one.id
 
 
 def test_without_the_file_there_is_no_outline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ from course.pictures.legacy import draw_legacy_comparison
 from course.pictures.memory import draw_memory
 from course.pictures.module_tree import draw_module_tree
 from course.pictures.timeline import draw_hook_timeline
-from course.tree import Model as Tree
 
 
 class Block(nn.Module):
@@ -42,6 +41,14 @@ def order(model: nn.Module) -> dict[str, int]:
     return {name: number for number, (name, _) in enumerate(model.named_modules(), 1)}
 
 
+def small() -> nn.Module:
+    """What can stand in a box: buffers, a frozen parameter, one that is not known yet."""
+    model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.LazyLinear(3))
+    model[0].bias.requires_grad_(False)
+    model.register_buffer("steps", torch.zeros(()), persistent=False)
+    return model
+
+
 def fifty() -> nn.Module:
     """Fifty modules, four levels deep."""
     groups = [nn.Sequential(Block(), Block(), Block(), Block()) for _ in range(3)]
@@ -54,12 +61,6 @@ def shared() -> nn.Module:
     model = nn.ModuleDict({"a": one, "b": nn.Sequential(one, nn.ReLU()), "c": nn.Sequential(one), "d": nn.Linear(3, 3)})
     model["d"].weight = one.weight
     return model
-
-
-def resnet() -> nn.Module:
-    from torchvision.models import resnet18
-
-    return resnet18(weights=None)  # type: ignore[no-any-return]
 
 
 def after_backward() -> nn.Module:
@@ -88,11 +89,6 @@ def graph(gradients: bool = False) -> Picture:
     output.backward(torch.ones(2))
     changed = [h] if gradients else []
     return draw_autograd_graph(output, {"x": x, "h": h}, gradients={} if gradients else None, changed=changed)
-
-
-def lstm_graph() -> Picture:
-    lstm = nn.LSTM(3, 4)
-    return draw_autograd_graph(lstm(torch.randn(2, 1, 3))[0], dict(lstm.named_parameters()), gradients={})
 
 
 def legacy() -> Beside:
@@ -155,11 +151,11 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "digits": digits,
     "feature maps": lambda: draw_feature_maps(maps(), title="Features"),
     "gradient flow": lambda: draw_gradient_flow(after_backward()),
-    "gradient flow, many": lambda: draw_gradient_flow(resnet()),
+    "gradient flow, many": lambda: draw_gradient_flow(nn.Sequential(*(nn.Linear(2, 2) for _ in range(40)))),
     "graph": graph,
     "graph with gradients": lambda: graph(gradients=True),
-    "graph, LSTM": lstm_graph,
     "heat": heat,
+    "heat, broken": lambda: draw_heat(torch.rand(1, 3, 4, 4), torch.tensor([[1.0, torch.nan], [2.0, 3.0]])),
     "legacy": lambda: legacy().pictures[0],
     "full": lambda: legacy().pictures[1],
     "memory": lambda: draw_memory(MEMORY),
@@ -168,10 +164,10 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     ),
     "timeline, attention": lambda: draw_hook_timeline(nn.MultiheadAttention(4, 2), *[torch.ones(2, 1, 4)] * 3),
     "timeline, fifty": lambda: draw_hook_timeline(fifty(), torch.ones(2, 3)),
-    "timeline, one": lambda: draw_hook_timeline(nn.ReLU(), torch.ones(2, 3)),
-    "tree": lambda: draw_module_tree(Tree(), order(Tree()), title="The order of named_modules()"),
+    "timeline, no backward": lambda: draw_hook_timeline(nn.ReLU(), torch.ones(3)),
+    "tree": lambda: draw_module_tree(small(), order(small()), title="A small net"),
     "tree, LSTM": lambda: draw_module_tree(nn.LSTM(3, 4, 2)),
-    "tree, resnet18": lambda: draw_module_tree(resnet(), order(resnet()), title="ResNet-18"),
+    "tree, fifty": lambda: draw_module_tree(fifty(), order(fifty())),
     "tree, shared": lambda: draw_module_tree(shared(), order(shared())),
 }
 

