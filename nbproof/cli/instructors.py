@@ -164,9 +164,6 @@ _REPORT = Options(
             metavar="LESSON=NAME",
             help="which column of the export is a lesson's, where its name does not tell; may be repeated",
         ),
-        option(
-            "--anonymous", action="store_true", help="codes instead of names, to show to others (report-anonymous/)"
-        ),
         option("--excel", action="store_true", help="CSV files with the mark that Excel needs to read UTF-8"),
         option("--json", action="store_true", help="print report.json instead of the table"),
     ),

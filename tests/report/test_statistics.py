@@ -14,9 +14,8 @@ from bs4 import BeautifulSoup
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
 from nbproof.report.findings import safe_cell, tables, write_files
-from nbproof.report.needs_help import needs_help
 from nbproof.report.report import html_of
-from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows
+from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
 from nbproof_lms.grade_files import Grade, grade_file
 from nbproof_lms.system import systems
 from tests.report.made import LESSON, outcome, records, refused, work
