@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,7 +85,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     else:
         say(console, f"{len(learners)} learners: --all prints the scores of all, the report sums them up")
     print_problems(console, told)
-    for line in (*_totals(told), *_to_look_at_again(told)):
+    for line in _totals(told):
         say(console, line)
     say(console, summary_line(told))
     say(console, f"gradebook: {told.graded.gradebook}")
@@ -93,27 +93,24 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
 
 
 def _totals(told: Told) -> Iterator[str]:
-    marks = told.graded.marks.values()
-    statuses = Counter[str](one.status for mark in marks for one in mark.verdict.exercises)
-    if statuses:
-        yield "exercises: " + ", ".join(f"{statuses[one]} {one}" for one in STATUSES if statuses[one])
-    recovered = sum(mark.is_mended for mark in marks)
-    if recovered:
-        yield f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how"
-    for line in late_lines(by_assignment(told.graded.marks).values()):
+    marks, place = told.graded.marks, formgrader_place(told.root)
+    totals = _json_totals(marks.values())
+    ended = [f"{count} {status}" for status, count in totals["exercises"].items() if count]
+    if ended:
+        yield "exercises: " + ", ".join(ended)
+    if totals["recovered"]:
+        recovered = counted(totals["recovered"], "submission")
+        yield f"(r) damaged, and recovered: {recovered}; feedback and --json say how"
+    for line in late_lines(by_assignment(marks).values()):
         yield f"(l) {line}"
-    waiting = sum(mark.waiting for mark in marks)
-    if waiting:
-        yield f"waiting for your marks: {counted(waiting, 'written answer')}: {formgrader_place(told.root)}"
-
-
-def _to_look_at_again(told: Told) -> Iterator[str]:
-    """Whose marks a person gave to something that is another now."""
-    marks = told.graded.marks.values()
-    again = [mark for mark in marks if any(one.listed and one.given is not None for one in mark.cells.values())]
+    if totals["waiting_for_marks"]:
+        yield f"waiting for your marks: {counted(totals['waiting_for_marks'], 'written answer')}: {place}"
+    again = [
+        mark for mark in marks.values() if any(one.listed and one.given is not None for one in mark.cells.values())
+    ]
     if again:
-        named = some_of([f"{mark.learner}/{mark.lesson}" for mark in again], 8)
-        yield f"you marked what is another now; your marks stand, look again: {named}: {formgrader_place(told.root)}"
+        named = some_of([mark.key.name for mark in again], 8)
+        yield f"you marked what is another now; your marks stand, look again: {named}: {place}"
 
 
 def print_problems(console: Console, told: Told) -> None:
@@ -201,7 +198,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "feedback": str(told.feedback.resolve()) if told.feedback else None,
         "regraded_because": list(graded.reasons),
         "plain_tests": graded.plain_tests,
-        "totals": _json_totals(list(graded.marks.values())),
+        "totals": _json_totals(graded.marks.values()),
         "submissions": _submissions(graded.marks.values()),
         "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items()},
         "nothing_gradable": [asdict(one) for one in told.attendance.useless],
@@ -231,7 +228,7 @@ def _head(exit_code: int, seconds: float) -> dict[str, Any]:
     }
 
 
-def _json_totals(marks: list[Mark]) -> dict[str, Any]:
+def _json_totals(marks: Collection[Mark]) -> dict[str, Any]:
     how = Counter(mark.how for mark in marks)
     statuses = Counter(one.status for mark in marks for one in mark.verdict.exercises)
     return {

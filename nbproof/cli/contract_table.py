@@ -20,16 +20,15 @@ __all__ = ["Found", "print_contract"]
 class Found:
     """Tells what was found on an exercise as soon as it was looked at: whoever stops a run keeps what it has found."""
 
-    def __init__(self) -> None:
-        self._done = 0
+    done = 0
 
     def tell(self, record: Record, of: int) -> None:
         """A line for one exercise, and every violation with place and next command."""
-        self._done += 1
+        self.done += 1
         console = console_for_output()
         mutants = f"{record.killed} of {counted(len(record.exercise.mutants), 'mutant')} killed"
         broken = counted(len(record.violations), "violation") if record.violations else "holds"
-        say(console, f"[{self._done}/{of}] {record.exercise.id}: {mutants}, {record.seconds:.1f} s: {broken}")
+        say(console, f"[{self.done}/{of}] {record.exercise.id}: {mutants}, {record.seconds:.1f} s: {broken}")
         _print(console, record.violations)
         sys.stdout.flush()
 

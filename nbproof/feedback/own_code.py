@@ -140,7 +140,6 @@ def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
 _MOST_PICTURES = 4
 _LARGEST = 400_000
 """Characters of a picture in base64: a page goes by mail, and holds many."""
-_KINDS = ("image/png", "image/jpeg")
 _PACKED = re.compile(r"[A-Za-z0-9+/]+=*")
 
 
@@ -158,24 +157,18 @@ def made_in(outputs: Sequence[Mapping[str, Any]], clean: Callable[[str], str]) -
 
     A worker's outputs were made harmless when they came (nbproof/sandbox/outputs.py): a picture is a plain PNG.
     """
-    parts, pictures = [Made()], 0
+    parts, room = [Made()], _MOST_PICTURES
     for output in outputs:
         data = output.get("data")
         data = data if isinstance(data, Mapping) else {}
-        address = _address(data)
-        if address and pictures < _MOST_PICTURES:
-            pictures += 1
-            parts += [Made(picture=address), Made()]
+        packed = "".join(str(data.get("image/png", "")).split())
+        if room and len(packed) <= _LARGEST and _PACKED.fullmatch(packed):
+            room -= 1
+            parts += [Made(picture=f"data:image/png;base64,{packed}"), Made()]
         elif output.get("output_type") == "stream":
             parts[-1] = Made(f"{parts[-1].text}{output.get('text', '')}")
         elif data:
-            told = "[a picture]" if any(kind in data for kind in _KINDS) else data.get("text/plain", "")
+            told = "[a picture]" if packed else data.get("text/plain", "")
             parts[-1] = Made(f"{parts[-1].text}{told}\n")
     shown = [one if one.picture else Made(clean(one.text).strip("\n")) for one in parts]
     return tuple(one for one in shown if one.picture or one.text)
-
-
-def _address(data: Mapping[str, Any]) -> str:
-    kind = next((kind for kind in _KINDS if kind in data), "")
-    packed = "".join(str(data[kind]).split()) if kind else ""
-    return f"data:{kind};base64,{packed}" if len(packed) <= _LARGEST and _PACKED.fullmatch(packed) else ""

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from nbproof.authoring.secret_lines import Secrets, read_secrets
+from nbproof.cells import ITS_TESTS
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.outline import exercise_named, outline, title_of
@@ -57,7 +58,7 @@ def _templates() -> Environment:
         "typed": partial(harmless, most=12_000),
     }
     found.globals["css"] = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 ours
-    found.globals["drawn"] = drawn
+    found.globals |= {"drawn": drawn, "unsaid": ITS_TESTS}
     return found
 
 

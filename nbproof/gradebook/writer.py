@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import nbformat
 from alembic.runtime.migration import MigrationContext
@@ -85,8 +85,6 @@ class Writer:
         """``late``: (learner, lesson) of what an LMS calls late without saying when it was handed in."""
         self.db_url = db_url
         self.late = frozenset(late)
-        self._cells: dict[str, dict[str, str]] = {}
-        self._dues: dict[str, datetime | None] = {}
         _create_whole(db_url, course_id)
         self._gradebook = Gradebook(db_url, course_id)
 
@@ -117,9 +115,7 @@ class Writer:
         told = time_in(_stamp(learner, lesson, submitted))
         if told is not None:
             return cast(datetime, parse_utc(told))
-        if lesson not in self._dues:
-            self._dues[lesson] = self._gradebook.find_assignment(assignment_of(lesson)).duedate
-        due = self._dues[lesson]
+        due = self._gradebook.find_assignment(assignment_of(lesson)).duedate
         at_least = due + timedelta(seconds=1) if due is not None else None
         if (learner, lesson) in self.late:
             return at_least
@@ -133,7 +129,6 @@ class Writer:
         """Set or take away the class's due date. Whoever has a later one of their own keeps it; other extensions end."""
         extensions = self.due_dates().extensions
         self._gradebook.update_or_create_assignment(lesson, duedate=when)
-        self._dues.pop(lesson, None)
         for (learner, name), until in extensions.items():
             if name == lesson:
                 self.extend(lesson, learner, until if when is not None and until > when else None)
@@ -183,26 +178,19 @@ class Writer:
             raise
 
     def _write(self, verdict: Verdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]) -> None:
-        # First: asking makes the session forget what it was told and has not written.
-        names = self._names(verdict.lesson)
         self._gradebook.update_or_create_student(verdict.learner)
-        of = notebook_of(verdict.lesson)
-        for notebook in (one for one in self._submission(verdict, submitted).notebooks if one.name == of):
-            for grade in notebook.grades:
-                _set_grade(grade, names[grade.cell_id], verdict, blueprint, earlier)
-            for comment in notebook.comments:
-                _set_comment(comment, names[comment.cell_id], verdict, blueprint)
+        notebooks = self._submission(verdict, submitted).notebooks
+        mine = [one.id for one in notebooks if one.name == notebook_of(verdict.lesson)]
+        for grade, name in self._named(Grade, mine):
+            _set_grade(grade, name, verdict, blueprint, earlier)
+        for comment, name in self._named(Comment, mine):
+            _set_comment(comment, name, verdict, blueprint)
         self._gradebook.db.commit()
 
-    def _names(self, lesson: str) -> dict[str, str]:
-        """Cell's id in the database -> grade_id. Asked once: each commit makes the session forget what it has loaded."""
-        if lesson not in self._cells:
-            # Registering, which may have gone on meanwhile, has a session of its own.
-            self._gradebook.db.expire_all()
-            notebooks = [one.id for one in self._gradebook.find_assignment(assignment_of(lesson)).notebooks]
-            cells = self._gradebook.db.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id.in_(notebooks))
-            self._cells[lesson] = {row.id: row.name for row in cells}
-        return self._cells[lesson]
+    def _named(self, kind: type[Grade | Comment], notebooks: Sequence[str]) -> list[Any]:
+        """Those of these notebooks, each with its cell's grade_id: one query, where nbgrader's objects would ask once a cell."""
+        query = self._gradebook.db.query(kind, BaseCell.name).join(BaseCell, BaseCell.id == kind.cell_id)
+        return list(query.filter(kind.notebook_id.in_(notebooks)))
 
     def _submission(self, verdict: Verdict, submitted: Path) -> SubmittedAssignment:
         book = self._gradebook
