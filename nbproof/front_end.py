@@ -60,23 +60,20 @@ def shell() -> Any:
     return found if found is not None and found.has_trait("kernel") else None
 
 
-def show(page: str, plain: str) -> bool:
+def show(page: str, plain: str, kind: str = "text/html") -> bool:
     """Display a piece of HTML, with the same in words; False if no front end is there to draw it."""
     if shell() is None:
         return False
     from IPython.display import display
 
-    display({"text/html": page, "text/plain": plain}, raw=True)
+    display({kind: page, "text/plain": plain}, raw=True)
     return True
 
 
 def show_markdown(text: str, plain: str) -> None:
     """Display markdown, which a front end draws in its own way; ``plain`` is printed where there is none."""
-    if shell() is None:
-        return print(plain)
-    from IPython.display import display
-
-    display({"text/markdown": text, "text/plain": plain}, raw=True)
+    if not show(text, plain, "text/markdown"):
+        print(plain)
 
 
 def person_at_work() -> bool:
@@ -117,9 +114,6 @@ def graded_later(what: str = "", exercise: str = "") -> bool:
 
 def ran_before(first_line: str) -> str:
     """The text of the cell that ran last before this one, cells that begin with ``first_line`` aside; '' if that is unknown."""
-    found = shell()
-    texts = list((getattr(found, "user_ns", None) or {}).get("In") or []) if found is not None else []
-    for text in reversed(texts[:-1]):
-        if isinstance(text, str) and text.strip() and not text.startswith(first_line):
-            return text
-    return ""
+    texts = list((getattr(shell(), "user_ns", None) or {}).get("In") or [])
+    told = (text for text in reversed(texts[:-1]) if isinstance(text, str) and text.strip())
+    return next((text for text in told if not text.startswith(first_line)), "")

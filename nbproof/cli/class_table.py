@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -28,10 +28,8 @@ from nbproof.marking.results import STATUSES, UNCERTAIN
 from nbproof.report.statistics import late_lines
 from nbproof.terminal import say
 from nbproof.text import counted, duration, some_of
+from nbproof_lms import Collected
 from nbproof_lms.attendance import Attendance, lines_of
-
-if TYPE_CHECKING:
-    from nbproof_lms import Collected
 
 __all__ = [
     "GO_ON",

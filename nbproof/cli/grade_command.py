@@ -10,7 +10,6 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -39,15 +38,14 @@ from nbproof.places import places
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.journal import Watch, only_run
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
+from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted
+from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import Attendance, attend, late_by_word, people_of
+from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
-
-if TYPE_CHECKING:
-    from nbproof.sandbox.launch import Launched
-    from nbproof_lms import Collected
 
 __all__ = ["grade", "watching"]
 
@@ -188,9 +186,6 @@ class _Desk:
         request = self.request
         if not request.uploads:
             return None
-        from nbproof_lms import collect
-        from nbproof_lms.collected_table import print_collected
-
         with progress("collecting") as step:
             collected = collect(self.root, request.uploads, **reading_of(request), step=step)
         if collected.needs_person or not request.quiet:

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from nbproof.command import course_command
-from nbproof.errors import CourseError
-from nbproof.files import replace_file
 from nbproof.text import counted, printable
 
 if TYPE_CHECKING:
@@ -42,7 +40,8 @@ def report(request: Namespace) -> int:
     made, refused = grade_files(request.course, exports, results, chosen, request.names)
     folder = request.out or request.course / "report"
     with progress("report"):
-        told = make_report(request.course, results, folder, request.excel)
+        files = {f"{name}.csv": file.data for name, file in made.items()}
+        told = make_report(request.course, results, folder, files, request.excel)
     if request.json:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
@@ -50,20 +49,11 @@ def report(request: Namespace) -> int:
     complete = not (refused or results.unreadable)
     for name, file in made.items():
         path = folder / f"{name}.csv"
-        _save(path, file.data)
         out = sys.stderr if request.json else sys.stdout
         complete &= _tell_file(name, file, path, known_elsewhere(name, made), out)
     for error in (*results.unreadable, *refused):
         print("\n".join(error.lines()), file=sys.stderr)
     return 0 if complete else 1
-
-
-def _save(path: Path, data: bytes) -> None:
-    try:
-        replace_file(path, data)
-    except OSError as error:
-        fact = f"the grade file cannot be written: {error.strerror}"
-        raise CourseError(fact, str(path), "choose a place: --out DIR") from None
 
 
 def _print_report(results: ClassResults, tables: Mapping[str, Sequence[Mapping[str, Any]]], page: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from nbproof.display.help import all_hints
+from nbproof.display.panel import text_of
 from nbproof.display.words import words
 from nbproof.errors import UsageError
 from nbproof.key import Key
@@ -99,10 +99,8 @@ def _lines_of(one: Outcome) -> Iterator[str]:
     yield f"{mark} {one.id}  {one.score:g} of {one.max_score:g}"
     if whole:
         return
-    for line in words().outcome(one).splitlines():
+    told = words().outcome(one)
+    if one.costly:
+        told = text_of(one.costly[0], told)
+    for line in told.splitlines():
         yield f"    {line}"
-    for wrong in one.costly[:1]:
-        yield f"    asked: {wrong.asked}"
-        hint = all_hints().get(wrong.hint or "")
-        if hint is not None:
-            yield f"    looks like {hint.name}. {hint.question}"

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from nbproof.authoring.secret_lines import Secrets
 from nbproof.cells import is_made_up
 from nbproof.course_file import the_course
@@ -197,18 +199,8 @@ def _checks(outcome: Outcome) -> tuple[tuple[bool, str], ...]:
     return tuple((right, asked) for asked, right in told.items())
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A PNG in base64, what it shows in words, and how wide and high it is to be shown, in CSS pixels."""
-
-    png: str
-    alt: str
-    width: int
-    height: int
-
-
-def drawn(picture: dict[str, Any] | None) -> Drawn | None:
-    """Yours beside wanted; None if it carries nothing, or nothing that can be drawn."""
+def drawn(picture: dict[str, Any] | None) -> Markup | None:
+    """Yours beside wanted, as a PNG that says in words what it shows; None if it carries nothing that can be drawn."""
     place = unpack(picture)
     if place is None or not the_course().picture:
         return None
@@ -217,4 +209,5 @@ def drawn(picture: dict[str, Any] | None) -> Drawn | None:
         return None
     png = base64.b64encode(made.png(colours=32, scale=1.5)).decode("ascii")
     width, height = (round(float(inches) * _PIXELS) for inches in made.get_size_inches())
-    return Drawn(png, harmless(made.alt, 1_500), width, height)
+    image = Markup('<img src="data:image/png;base64,{}" alt="{}" width="{}" height="{}">')
+    return image.format(png, harmless(made.alt, 1_500), width, height)

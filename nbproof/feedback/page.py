@@ -6,7 +6,7 @@ import hashlib
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -20,14 +20,12 @@ from nbproof.display.words import words
 from nbproof.errors import UsageError
 from nbproof.feedback.exercise_feedback import Addressee, ExerciseCard, cards_of, drawn
 from nbproof.feedback.own_code import coloured, harmless
+from nbproof.feedback.page_writer import Task
 from nbproof.front_end import prose
 from nbproof.gradebook.marks import Mark
 from nbproof.handed_out import hint_files
 from nbproof.run.journal import journal_of, journalled_verdict
 from nbproof.text import duration, in_utc
-
-if TYPE_CHECKING:
-    from nbproof.feedback.page_writer import Task
 
 __all__ = [
     "digest_in",

@@ -51,11 +51,6 @@ class CellMark:
         base = self.auto if self.given is None else self.given
         return 0.0 if base is None else base + self.extra
 
-    @property
-    def waits(self) -> bool:
-        """Whether a person is to mark it, and has not."""
-        return self.listed and self.given is None
-
 
 @dataclass(frozen=True)
 class Lateness:

@@ -40,11 +40,6 @@ class DueDates:
     extensions: Mapping[Key, datetime] = field(default_factory=dict)
     """(learner, lesson) -> when it is due for those who have an extension."""
 
-    def of(self, learner: str, lesson: str) -> datetime | None:
-        """When a lesson is due for a learner; None if it never is."""
-        assignment = assignment_of(lesson)
-        return self.extensions.get(Key(learner, assignment), self.lessons.get(assignment))
-
 
 def due_dates_in(book: Any) -> DueDates:
     """Every due date and extension of a gradebook."""
@@ -113,9 +108,9 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
     submissions = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id == assignment.id)
     found = {}
     for one in submissions.options(undefer(SubmittedAssignment.late_submission_penalty)):
+        extended = one.extension is not None
         late = Lateness(handed_in=one.timestamp)
         if dated:
-            extended = one.extension is not None
             late = Lateness(float(one.total_seconds_late), False, one.timestamp, one.duedate, extended)
         found[one.student_id] = Mark(
             nothing_of(one.student_id, lesson),
@@ -126,7 +121,7 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
             float(one.late_submission_penalty or 0.0) * first,
             late,
         )
-        if one.extension is not None and one.timestamp is None and not _is_marked(found[one.student_id]):
+        if extended and one.timestamp is None and not _is_marked(found[one.student_id]):
             del found[one.student_id]
     return found
 

@@ -20,7 +20,6 @@ from nbgrader.api import (
     Gradebook,
     InvalidEntry,
     MissingEntry,
-    SubmittedAssignment,
 )
 from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import Autograde
@@ -179,8 +178,10 @@ class Writer:
 
     def _write(self, verdict: Verdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]) -> None:
         self._gradebook.update_or_create_student(verdict.learner)
-        notebooks = self._submission(verdict, submitted).notebooks
-        mine = [one.id for one in notebooks if one.name == notebook_of(verdict.lesson)]
+        submission = self._gradebook.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
+        handed_in = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
+        submission.timestamp = handed_in or submission.timestamp
+        mine = [one.id for one in submission.notebooks if one.name == notebook_of(verdict.lesson)]
         for grade, name in self._named(Grade, mine):
             _set_grade(grade, name, verdict, blueprint, earlier)
         for comment, name in self._named(Comment, mine):
@@ -191,14 +192,6 @@ class Writer:
         """Those of these notebooks, each with its cell's grade_id: one query, where nbgrader's objects would ask once a cell."""
         query = self._gradebook.db.query(kind, BaseCell.name).join(BaseCell, BaseCell.id == kind.cell_id)
         return list(query.filter(kind.notebook_id.in_(notebooks)))
-
-    def _submission(self, verdict: Verdict, submitted: Path) -> SubmittedAssignment:
-        book = self._gradebook
-        submission = book.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
-        timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
-        if timestamp is not None:
-            submission.timestamp = timestamp
-        return submission
 
 
 def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, earlier: Mapping[str, str]) -> None:

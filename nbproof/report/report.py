@@ -35,9 +35,10 @@ def make_report(
     root: Path,
     results: ClassResults,
     folder: Path,
+    files: Mapping[str, bytes],
     excel: bool = False,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Write ``index.html``, CSV files and ``report.json`` into a folder. Raises CourseError."""
+    """Write ``index.html``, CSV files, ``report.json``, and these ``files`` into a folder. Raises CourseError."""
     made = tables(results)
     course = _called(root)
     now = datetime.datetime.now(datetime.UTC).astimezone()
@@ -46,6 +47,8 @@ def make_report(
         replace_file(folder / "index.html", html_of(results, made, course, f"{now:%d %B %Y, %H:%M}"))
         head = {"course": course, "generated": now.isoformat(timespec="seconds"), "anonymous": False}
         write_files(folder, head, made, excel)
+        for name, data in files.items():
+            replace_file(folder / name, data)
     except OSError as error:
         raise CourseError(
             f"the report cannot be written: {error.strerror}",

@@ -128,11 +128,10 @@ def _misconception_row(results: ClassResults, hint: Hint, cases: list[tuple[Mark
 
 def fault_rows(results: ClassResults) -> list[Row]:
     """Time-outs, memory, killed workers; recovered answers; what was not graded; what is out of date."""
-    found = []
+    found: list[Row] = []
     for mark in results.marks.values():
-        for exercise, kind, sentence in _faults_of(mark):
-            key = {"learner": mark.learner, "lesson": mark.lesson}
-            found.append({**key, "exercise": exercise, "kind": kind, "sentence": sentence})
+        key = {"learner": mark.learner, "lesson": mark.lesson}
+        found += [{**key, "exercise": name, "kind": kind, "sentence": told} for name, kind, told in _faults_of(mark)]
     return found
 
 
