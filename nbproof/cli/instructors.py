@@ -110,24 +110,23 @@ _FEEDBACK = Options(
 def _feedback(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
-    given = arguments
     with progress("feedback"):
         from nbproof.run.batch import follow_marks
         from nbproof_lms.handback_command import hand_back_pages
 
-        follow_marks(given.course)
-    if given.target:
-        return hand_back_pages(given)
+        follow_marks(arguments.course)
+    if arguments.target:
+        return hand_back_pages(arguments)
     start = time.perf_counter()
     with progress("feedback") as step:
         from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
         from nbproof.run.journal import problems_of
 
-        pairs = chosen_submissions(given.course, given.names, given.lesson)
+        pairs = chosen_submissions(arguments.course, arguments.names, arguments.lesson)
         # What was handed in last may be what could not be graded, over a verdict on what came before.
-        problems = {key: one.problem for key, one in problems_of(given.course).items() if key in set(pairs)}
-        feedback = write_feedback(given.course, pairs, step, problems=problems, force=given.force)
-    print_feedback(feedback, places(given.course).base("feedback"), time.perf_counter() - start)
+        problems = {key: one.problem for key, one in problems_of(arguments.course).items() if key in set(pairs)}
+        feedback = write_feedback(arguments.course, pairs, step, problems=problems, force=arguments.force)
+    print_feedback(feedback, places(arguments.course).base("feedback"), time.perf_counter() - start)
     return 1 if feedback.failed else 0
 
 
@@ -173,8 +172,10 @@ _REPORT = Options(
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.report_command import report
+    from nbproof.terminal import progress
 
+    with progress("reading"):
+        from nbproof.cli.report_command import report
     return report(arguments)
 
 

@@ -6,14 +6,18 @@ import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from nbproof.command import course_command
+from nbproof.gradebook.marks import ClassResults, by_assignment
+from nbproof.report.records import read_class
+from nbproof.report.report import make_report
+from nbproof.report.statistics import late_lines, some
+from nbproof.run.batch import follow_marks
+from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-
-if TYPE_CHECKING:
-    from nbproof.gradebook.marks import ClassResults
-    from nbproof_lms.grade_files import GradeFile
+from nbproof_lms.attendance import known_of
+from nbproof_lms.grade_files import GradeFile, columns_of, exports_of, grade_files, known_elsewhere
 
 __all__ = ["report"]
 
@@ -23,15 +27,6 @@ def report(request: Namespace) -> int:
 
     ``request``: a call of the command.
     """
-    from nbproof.terminal import progress
-
-    with progress("reading"):
-        from nbproof.report.records import read_class
-        from nbproof.report.report import make_report
-        from nbproof.run.batch import follow_marks
-        from nbproof_lms.attendance import known_of
-        from nbproof_lms.grade_files import columns_of, exports_of, grade_files, known_elsewhere
-
     exports = exports_of(request)
     chosen = columns_of(request.column)
     with progress("reading") as step:
@@ -58,10 +53,6 @@ def report(request: Namespace) -> int:
 
 def _print_report(results: ClassResults, tables: Mapping[str, Sequence[Mapping[str, Any]]], page: Path) -> None:
     """A plain summary on standard output. ``tables``: what stands on the page."""
-    from nbproof.gradebook.marks import by_assignment
-    from nbproof.report.statistics import late_lines, some
-    from nbproof.terminal import console_for_output, say
-
     console = console_for_output()
     called = {person.id: person.called for person in results.people}
     needy = [row for row in tables["needs_help"] if row["first"]]

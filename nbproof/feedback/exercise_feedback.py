@@ -193,10 +193,8 @@ def _different(faults: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def _checks(outcome: Outcome) -> tuple[tuple[bool, str], ...]:
     """What was asked and whether it was right, in the order of the test cells."""
-    told: dict[str, bool] = {}
-    for one in outcome.findings:
-        told[one.asked] = told.get(one.asked, True) and one.passed
-    return tuple((right, asked) for asked, right in told.items())
+    wrong = {one.asked for one in outcome.findings if not one.passed}
+    return tuple((asked not in wrong, asked) for asked in dict.fromkeys(one.asked for one in outcome.findings))
 
 
 def drawn(picture: dict[str, Any] | None) -> Markup | None:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from nbproof.course_file import the_course
 
@@ -87,30 +87,16 @@ def _in_your_cell(found: re.Match[str]) -> str:
 LONGEST = 12_000
 """Characters of an answer that a page shows."""
 
-_CLASSES = {
-    "Token.Comment": "c",
-    "Token.Literal.String": "s",
-    "Token.Literal.Number": "n",
-    "Token.Keyword": "k",
-    "Token.Operator.Word": "k",
-    "Token.Name.Builtin": "b",
-    "Token.Name.Function": "d",
-    "Token.Name.Class": "d",
-    "Token.Name.Decorator": "m",
-}
-
 
 def coloured(source: str) -> Markup:
-    """The source as HTML: a span with a class of one letter for what has a colour, everything escaped."""
-    from pygments import lex  # type: ignore[import-untyped]
+    """The source as HTML, everything escaped: in spans with the classes that Pygments has for what a word is."""
+    from pygments import highlight  # type: ignore[import-untyped]
+    from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-    parts: list[Markup] = []
-    for kind, word in lex(harmless(source.strip("\n"), LONGEST), PythonLexer(stripnl=False, ensurenl=False)):
-        name = str(kind)
-        css = next((css for start, css in _CLASSES.items() if name.startswith(start)), "")
-        parts.append(Markup('<span class="{}">{}</span>').format(css, word) if css else escape(word))
-    return Markup("").join(parts)
+    shown = harmless(source.strip("\n"), LONGEST)
+    page = highlight(shown, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
+    return Markup(page.rstrip("\n"))  # noqa: S704 escaped by Pygments
 
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -57,37 +55,24 @@ def server() -> Iterator[Server | str]:
             os.chown(path, _NOBODY, _NOBODY)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    data = str(folder / "data")
+    data, log = str(folder / "data"), folder / "log"
+    initdb = ["initdb", "-D", data, "-U", "teacher", "--pwfile", str(secret), "-A", "scram-sha-256", "-E", "UTF8"]
+    start = ["pg_ctl", "-D", data, "-l", str(log), "-w", "-o", f"-p {port} -k {folder} -h 127.0.0.1 -F", "start"]
     try:
-        made = subprocess.run(
-            [programs / "initdb", "-D", data, "-U", "teacher", "--pwfile", secret, "-A", "scram-sha-256", "-E", "UTF8",
-             "--locale=C", "--no-sync"],
-            capture_output=True, text=True, cwd=folder, **other,
-        )  # fmt: skip
-        if made.returncode:
-            yield f"initdb fails: {made.stderr.strip().splitlines()[-1]}"
-            return
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(
-                [programs / "postgres", "-D", data, "-p", str(port), "-k", str(folder), "-h", "127.0.0.1", "-F"],
-                stdout=subprocess.DEVNULL, stderr=log, cwd=folder, **other,
-            )  # fmt: skip
-        try:
-            yield Server(port) if _answers(port) else f"postgres does not start: {(folder / 'log').read_text()[-300:]}"
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(20)
+        for name, *options in ([*initdb, "--locale=C", "--no-sync"], start):
+            made = subprocess.run(
+                [programs / name, *options],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd=folder,
+                **other,
+            )
+            if made.returncode:
+                yield f"{name} fails: {made.stderr.strip()[-300:]}"
+                return
+        yield Server(port)
     finally:
+        stop = [programs / "pg_ctl", "-D", data, "-m", "immediate", "stop"]
+        subprocess.run(stop, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **other)
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _answers(port: int, seconds: float = 60) -> bool:
-    import psycopg
-
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        with contextlib.suppress(psycopg.OperationalError):
-            psycopg.connect(Server(port).url("postgres"), connect_timeout=2).close()
-            return True
-        time.sleep(0.1)
-    return False
