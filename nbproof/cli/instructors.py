@@ -11,6 +11,7 @@ from pathlib import Path
 from nbproof.command import Command, Options, course_command, option
 from nbproof.errors import UsageError
 from nbproof.places import places
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered, why_not_isolated
 from nbproof_lms.commands import reading_arguments, reading_of
 from nbproof_lms.system import systems
 
@@ -183,8 +184,6 @@ _ISOLATION = Options(epilog="Exit code 0: full isolation; 1: reduced, or none.")
 
 
 def _isolation(arguments: argparse.Namespace) -> int:
-    from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
-
     reasons = dict(offered())
     for level, reason in reasons.items():
         print(f"{level.value} isolation:".ljust(19) + (f"no: {reason}" if reason else "yes"))
@@ -209,7 +208,6 @@ _ALONE = Options(
 def _alone(arguments: argparse.Namespace) -> int:
     from nbproof.cli.self_study import check_notebook, print_notebook
     from nbproof.run.intake import lessons_with_source
-    from nbproof.sandbox.isolation import Isolation, why_not_isolated
 
     start = time.perf_counter()
     root, file = arguments.course, Path(arguments.notebook)

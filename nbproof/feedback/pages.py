@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -21,7 +22,7 @@ from nbproof.feedback.page_writer import Task, page_path, written
 from nbproof.gradebook.graded_notebook import hand_on
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
-from nbproof.key import Key, assignment_of, notebook_of
+from nbproof.key import Key, assignment_of
 from nbproof.places import places
 from nbproof.run.journal import journal_of
 from nbproof.terminal import console_for_output, say
@@ -74,11 +75,9 @@ def _made(root: Path, step: str, ending: str) -> set[Key]:
     here = places(root)
     known = set(here.lessons())
     several = {assignment_of(one) for one in known if "/" in one}
-    found: set[Key] = set()
-    for folder in here.handed_in(step):
-        for key in here.lessons_in(folder, known | {folder.name} - several):
-            found |= {key} if (folder / f"{notebook_of(key.lesson)}{ending}").exists() else set()
-    return found
+    each = (here.lessons_in(folder, known | {folder.name} - several) for folder in here.handed_in(step))
+    keys = itertools.chain.from_iterable(each)
+    return {key for key in keys if here.notebook(step, *key).with_suffix(ending).exists()}
 
 
 def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]) -> None:

@@ -90,14 +90,12 @@ def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
 
 def misconception_rows(results: ClassResults) -> list[Row]:
     """All that somebody fell for, most learners first; wrong answers that no check recognises by what is said of them."""
-    fell: dict[str, list[tuple[Mark, str]]] = defaultdict(list)
-    hints: dict[str, Hint] = {}
+    fell: dict[Hint, list[tuple[Mark, str]]] = defaultdict(list)
     for mark in results.marks.values():
         for outcome in mark.verdict.exercises:
             for hint in _hints_of(outcome):
-                hints.setdefault(hint.id, hint)
-                fell[hint.id].append((mark, outcome.id))
-    found = [_misconception_row(results, hints[key], cases) for key, cases in fell.items()]
+                fell[hint].append((mark, outcome.id))
+    found = [_misconception_row(results, hint, cases) for hint, cases in fell.items()]
     return sorted(found, key=lambda one: (-len(one["learners"]), one["id"]))
 
 
