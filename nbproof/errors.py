@@ -28,12 +28,8 @@ class CourseError(Exception):
 
     def lines(self) -> list[str]:
         """The message, a line each for fact, place and next command."""
-        lines = [f"error: {self.fact}"]
-        if self.place:
-            lines.append(f"  at:   {self.place}")
-        if self.next_command:
-            lines.append(f"  next: {self.next_command}")
-        return lines
+        told = (("error: ", self.fact), ("  at:   ", self.place), ("  next: ", self.next_command))
+        return [label + text for label, text in told if text]
 
 
 class LessonError(CourseError):

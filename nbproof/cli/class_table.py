@@ -5,7 +5,6 @@ totals, where everything lies.
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nbproof.command import course_command, formgrader_place
+from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.errors import CourseError
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignment, exercise_row, submission_row
@@ -91,7 +90,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
 
 
 def _totals(told: Told) -> Iterator[str]:
-    marks, place = told.graded.marks, formgrader_place(told.root)
+    marks, place = told.graded.marks, formgrader_on_a_hub() or course_command("formgrader", told.root)
     totals = _json_totals(marks.values())
     ended = [f"{count} {status}" for status, count in totals["exercises"].items() if count]
     if ended:
@@ -154,9 +153,8 @@ def summary_line(told: Told) -> str:
 
 def _table_of(results: ClassResults, learners: Sequence[str]) -> Table:
     marks = by_assignment(results.marks)
-    most: dict[str, float] = {}
-    for one in marks.values():
-        most[one.lesson] = max(one.max_score, most.get(one.lesson, 0.0))
+    # Of a lesson's marks the last one in this order counts, which has the most points.
+    most = {mark.lesson: mark.max_score for mark in sorted(marks.values(), key=lambda one: one.max_score)}
     table = Table(title="scores")
     table.add_column("learner", overflow="fold", max_width=30)
     for lesson in sorted(most):
@@ -251,9 +249,8 @@ def _submissions(marks: Iterable[Mark]) -> list[dict[str, Any]]:
 def write_json(target: str, told: dict[str, Any]) -> None:
     """Write it to a file, whole or not at all, or to standard output if ``target`` is ``-``. Raises OSError."""
     # Names may hold halves of surrogate pairs, which no file does: they are escaped.
-    text = json.dumps(told, indent=1) + "\n"
+    text = json.dumps(told, indent=1)
     if target == "-":
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        print(text, flush=True)
     else:
-        replace_file(Path(target), text.encode())
+        replace_file(Path(target), text + "\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from nbproof.errors import UsageError
 from nbproof.feedback.exercise_feedback import Addressee, ExerciseCard, cards_of, drawn
 from nbproof.feedback.own_code import coloured, harmless
 from nbproof.feedback.page_writer import Task
+from nbproof.files import digest_of
 from nbproof.front_end import prose
 from nbproof.gradebook.marks import Mark
 from nbproof.handed_out import hint_files
@@ -71,14 +71,10 @@ def _share(score: float, most: float) -> str:
 @cache
 def made_of() -> str:
     """Changes whenever anything does that ends up in a page."""
-    seen = hashlib.sha256()
     here = Path(__file__).parent
     sentences = here.parent / "display" / "words.py"
-    seen.update(repr((outline(), words().texts)).encode())
-    for path in sorted([*here.glob("*.py"), *_FOLDER.glob("*"), *hint_files(the_course().texts), sentences]):
-        if path.is_file():
-            seen.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return seen.hexdigest()
+    files = sorted([*here.glob("*.py"), *_FOLDER.glob("*.*"), *hint_files(the_course().texts), sentences])
+    return digest_of(repr((outline(), words().texts)).encode(), *(path.read_bytes() for path in files))
 
 
 def digest_in(path: Path) -> str:

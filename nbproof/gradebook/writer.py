@@ -62,9 +62,8 @@ def register(config: Config, assignment: str) -> None:
                 f"{nbgrader_command(f'db assignment remove {assignment} --force')}; then grade again "
                 "(marks given by hand for it are lost with it: note them first)",
             )
-        log = text.splitlines()
         raise CourseError(
-            f"nbgrader cannot register {assignment}: {_reason_in(log)}",
+            f"nbgrader cannot register {assignment}: {_reason_in(text.splitlines())}",
             f"source/{assignment}",
             nbgrader_command(f"generate_assignment {shlex.quote(assignment)}"),
         )
@@ -262,8 +261,8 @@ class Penalties:
         self._db_url = db_url
         self._place = str(root / "nbgrader_config.py")
         try:
-            listed = [one for one in Autograde(config=config).autograde_preprocessors if isinstance(one, type)]
-            used = [one for one in listed if issubclass(one, AssignLatePenalties)]
+            listed = Autograde(config=config).autograde_preprocessors
+            used = [one for one in listed if isinstance(one, type) and issubclass(one, AssignLatePenalties)]
             self._preprocessor = used[0](config=config) if used else None
         except Exception as error:  # traitlets raise what an import raises
             raise self._broken(error) from None
