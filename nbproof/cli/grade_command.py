@@ -103,12 +103,11 @@ class _Desk:
 
     def settle(self) -> None:
         """Where nobody has handed in anything, and no class is known: grade the simulated class, in a folder of its own."""
-        root = self.root
         if not graded_is_the_demo(self.request):
             return
         from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
 
-        demo = root / DEMO
+        demo = self.root / DEMO
         if demo.is_symlink() or (demo.exists() and not demo.is_dir()):
             raise UsageError(
                 "the simulated class has no place: this is not a folder",
@@ -118,9 +117,9 @@ class _Desk:
         try:
             demo.mkdir(exist_ok=True)
             with only_run(demo):
-                self.root = prepare_demo(root)
+                self.root = prepare_demo(self.root)
         except OSError as error:
-            raise trouble_with_disk(error, root) or error from None
+            raise trouble_with_disk(error, self.root) or error from None
         self.say(
             f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners in a folder of its own, {DEMO}/"
         )
@@ -183,13 +182,12 @@ class _Desk:
         return told
 
     def _collect(self) -> Collected | None:
-        request = self.request
-        if not request.uploads:
+        if not self.request.uploads:
             return None
         with progress("collecting") as step:
-            collected = collect(self.root, request.uploads, **reading_of(request), step=step)
-        if collected.needs_person or not request.quiet:
-            console = Console(stderr=True, soft_wrap=True) if request.quiet else self.console
+            collected = collect(self.root, self.request.uploads, **reading_of(self.request), step=step)
+        if collected.needs_person or not self.request.quiet:
+            console = Console(stderr=True, soft_wrap=True) if self.request.quiet else self.console
             print_collected(collected, self.root, console)
         return collected
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from nbproof.command import Command, Options, course_command, option
 from nbproof.errors import UsageError
 from nbproof.places import places
-from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered, why_not_isolated
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
 from nbproof_lms.commands import reading_arguments, reading_of
 from nbproof_lms.system import systems
 
@@ -217,10 +217,8 @@ def _alone(arguments: argparse.Namespace) -> int:
     if not file.is_file():
         choose = f"{course_command('lab LESSON')} makes one; lessons: {', '.join(lessons)}"
         raise UsageError("there is no such notebook", str(file.absolute()), choose)
-    # It is the learner's own code, on the learner's own machine: isolation is welcome, and not needed.
-    isolation = Isolation.NONE if why_not_isolated() else None
     print("checking", file=sys.stderr, flush=True)
-    verdict = check_notebook(root, file, lessons, seed=arguments.seed, isolation=isolation)
+    verdict = check_notebook(root, file, lessons, seed=arguments.seed)
     print_notebook(verdict, time.perf_counter() - start)
     return 0 if all(exercise.status == "passed" for exercise in verdict.exercises) else 1
 

@@ -107,8 +107,6 @@ def write_feedback(
     """
     problems = problems or {}
     keys = sorted({*graded, *problems}, key=lambda key: (key[1], key[0]))
-    if not keys:
-        return Feedback((), 0, ())
     root = root.resolve()
     marks = read_marks(root, {lesson for _, lesson in keys}, {learner for learner, _ in keys})
     tasks = [task_of(root, key, marks.get(key), problems.get(key, "")) for key in keys]
