@@ -90,13 +90,12 @@ def kind_of(cell: Mapping[str, Any]) -> CellKind:
     """What a cell of a notebook in nbgrader's format is. nbgrader refuses text that is graded and no solution, or the reverse."""
     grading, code = grading_of(cell), cell.get("cell_type") == "code"
     graded = bool(grading.get("grade"))
-    kind = CellKind.SHOW if code else CellKind.PROSE
+    kind = (CellKind.PROSE, CellKind.SHOW)[code]
     if not name_of(cell):
         return kind
-    if grading.get("solution") and code:
-        return CellKind.MANUAL if graded else CellKind.ANSWER
     if grading.get("solution"):
-        return CellKind.WRITTEN
+        of_code = CellKind.MANUAL if graded else CellKind.ANSWER
+        return of_code if code else CellKind.WRITTEN
     if grading.get("task") or (graded and not code):
         return CellKind.TASK
     if graded:

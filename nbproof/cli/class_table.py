@@ -102,12 +102,14 @@ def _totals(told: Told) -> Iterator[str]:
         yield f"(l) {line}"
     if totals["waiting_for_marks"]:
         yield f"waiting for your marks: {counted(totals['waiting_for_marks'], 'written answer')}: {place}"
-    again = [
-        mark for mark in marks.values() if any(one.listed and one.given is not None for one in mark.cells.values())
-    ]
+    again = [mark.key.name for mark in marks.values() if _is_another_now(mark)]
     if again:
-        named = some_of([mark.key.name for mark in again], 8)
-        yield f"you marked what is another now; your marks stand, look again: {named}: {place}"
+        yield f"you marked what is another now; your marks stand, look again: {some_of(again, 8)}: {place}"
+
+
+def _is_another_now(mark: Mark) -> bool:
+    """Whether a person gave marks to something that has changed since."""
+    return any(one.listed and one.given is not None for one in mark.cells.values())
 
 
 def print_problems(console: Console, told: Told) -> None:

@@ -56,18 +56,18 @@ def _print_report(results: ClassResults, tables: Mapping[str, Sequence[Mapping[s
     console = console_for_output()
     called = {person.id: person.called for person in results.people}
     needy = [row for row in tables["needs_help"] if row["first"]]
-    first = [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
-    silent = {row["lesson"]: [called[one] for one in row["missing"]] for row in tables["lessons"] if row["missing"]}
+    first = ["talk first to"] * bool(needy)
+    first += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
+    silent = [row for row in tables["lessons"] if row["missing"]]
     lines = (
-        *(f"nothing handed in: {lesson}: {some(who)}" for lesson, who in silent.items()),
+        *(f"nothing handed in: {row['lesson']}: {some([called[one] for one in row['missing']])}" for row in silent),
         *late_lines(by_assignment(results.marks).values()),
         *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in results.ungraded()),
-        *(["talk first to", *first] if first else []),
+        *first,
         *(f"note: {note}" for note in results.notes),
         f"report:    {page.resolve()}",
     )
-    for line in lines:
-        say(console, line)
+    say(console, "\n".join(lines))
 
 
 def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], out: IO[str]) -> bool:

@@ -21,7 +21,7 @@ from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.feedback.own_code import Made, harmless, made_in, own_line, shortened, visible
-from nbproof.gradebook.marks import Mark
+from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
 from nbproof.values.results import Cause, Finding, Outcome, Status
 
@@ -84,15 +84,16 @@ class Card:
         outlined = exercise_named(name)
         self.learner, self.id, self.max_score, self.status = learner, "" if is_made_up(name) else name, most, status
         self.title = verdict.titles.get(name) or (outlined.title if outlined else name.replace("_", " "))
-        written = dict.fromkeys(comments[one] for one in (name, *points) if one in comments)
+        written = dict.fromkeys(filter(None, map(comments.get, (name, *points))))
         self.comment = harmless("\n\n".join(written), 10_000)
         # How an answer was found that was not in its place, or why there is none.
         self.note = harmless(verdict.lost.get(name) or verdict.recovered.get(name, ""))
-        self.answer = verdict.answers.get(name, "") if status is not Status.NOT_ANSWERED else ""
+        self.answer = verdict.answers.get(name, "")
         self.run = verdict.runs.get(name, CellRun())
-        marks = {cell: learner.marks.cells.get(cell) for cell in points}
-        self.score = sum(points[cell] if mark is None else mark.score for cell, mark in marks.items())
-        self.by_hand = any(mark is not None and mark.given is not None for mark in marks.values())
+        held = learner.marks.cells
+        marks = [held.get(cell) or CellMark(cell, most, of_tests) for cell, of_tests in points.items()]
+        self.score = sum(mark.score for mark in marks)
+        self.by_hand = any(mark.given is not None for mark in marks)
         # Whoever gave points has looked: nothing waits any more.
         self.waits = status is Status.UNCERTAIN and not self.by_hand
 
@@ -133,7 +134,7 @@ class ExerciseCard(Card):
         if status is not Status.PASSED:
             self.made = learner.made(self.run)
         if status is Status.NOT_ANSWERED:
-            self.sentence = "Nothing was written into this cell."
+            self.sentence, self.answer = "Nothing was written into this cell.", ""
             self.way_in = exercise_hints().get(outcome.id)
         elif self.waits or status in FAULTS or self.is_broken:
             self.tell(words().outcome(outcome))
@@ -174,7 +175,7 @@ class WrittenCard(Card):
         super().__init__(learner, one.id, {one.id: 0.0}, one.max_score, status)
         self.code = one.code
         if not one.answered:
-            self.sentence = "Nothing was written here."
+            self.sentence, self.answer = "Nothing was written here.", ""
             return
         self.made = learner.made(self.run)
         read = "A person reads this answer. Its points come with their marks." if self.waits else ""
