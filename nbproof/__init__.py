@@ -19,17 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["AnyOf", "Check", "Close", "Matches", "check", "hint", "progress", "solution"]
 
-_ROOMS = {"nbproof.checks.check": ("Check",), "nbproof.values.compare": ("AnyOf", "Close", "Matches")}
+_ROOMS = {"Check": "nbproof.checks.check"} | dict.fromkeys(("AnyOf", "Close", "Matches"), "nbproof.values.compare")
 
 # Before any test cell runs; see nbproof/checks/check_cells.py.
 watch_test_cells()
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _ROOMS.items():
-        if name in names:
-            return getattr(importlib.import_module(module), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_ROOMS[name]), name)
 
 
 def check(exercise: str, *tasks: type[Check], part: str = "") -> None:

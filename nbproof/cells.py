@@ -41,7 +41,6 @@ __all__ = [
     "text_of",
     "titles_in",
     "visible_and_hidden",
-    "visible_of",
 ]
 
 
@@ -87,25 +86,21 @@ def text_of(cell: Mapping[str, Any]) -> str:
     return source if isinstance(source, str) else ""
 
 
-def _kind_of_answer(code: bool, by_a_person: bool) -> CellKind:
-    if not code:
-        return CellKind.WRITTEN
-    return CellKind.MANUAL if by_a_person else CellKind.ANSWER
-
-
 def kind_of(cell: Mapping[str, Any]) -> CellKind:
     """What a cell of a notebook in nbgrader's format is. nbgrader refuses text that is graded and no solution, or the reverse."""
     grading, code = grading_of(cell), cell.get("cell_type") == "code"
-    if name_of(cell):
-        if grading.get("solution"):
-            return _kind_of_answer(code, bool(grading.get("grade")))
-        if grading.get("task") or (grading.get("grade") and not code):
-            return CellKind.TASK
-        if grading.get("grade"):
-            return CellKind.TEST
-        if grading.get("locked") and code:
-            return CellKind.SETUP
-    return CellKind.SHOW if code else CellKind.PROSE
+    graded = bool(grading.get("grade"))
+    kind = (CellKind.PROSE, CellKind.SHOW)[code]
+    if not name_of(cell):
+        return kind
+    if grading.get("solution"):
+        of_code = CellKind.MANUAL if graded else CellKind.ANSWER
+        return of_code if code else CellKind.WRITTEN
+    if grading.get("task") or (graded and not code):
+        return CellKind.TASK
+    if graded:
+        return CellKind.TEST
+    return CellKind.SETUP if grading.get("locked") and code else kind
 
 
 def exercise_of(test: str, exercises: Iterable[str]) -> str:
@@ -128,18 +123,23 @@ _PAIRS = (
 _MARKER = re.compile(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)")
 
 
+def _cut(source: str, begin: str, end: str, instead: str = "") -> tuple[str, str]:
+    """A cell's text without its regions, and what stands in them. ``instead`` takes a region's place, as far in as it is."""
+    outside, inside, within = list[str](), list[str](), False
+    for line in source.splitlines():
+        if begin in line:
+            within = True
+            outside += [line[: len(line) - len(line.lstrip())] + instead] * bool(instead)
+        elif end in line:
+            within = False
+        else:
+            (inside if within else outside).append(line)
+    return "\n".join(outside), "\n".join(inside)
+
+
 def stub_of(source: str) -> str:
     """The TODO cell as released: each solution region replaced by the stub (nbgrader does the same)."""
-    lines, inside = [], False
-    for line in source.splitlines():
-        if BEGIN_SOLUTION in line:
-            inside = True
-            lines.append(line[: len(line) - len(line.lstrip())] + "pass  # TODO: your code")
-        elif END_SOLUTION in line:
-            inside = False
-        elif not inside:
-            lines.append(line)
-    return "\n".join(lines)
+    return _cut(source, BEGIN_SOLUTION, END_SOLUTION, "pass  # TODO: your code")[0]
 
 
 def solution_of(source: str) -> str:
@@ -149,21 +149,7 @@ def solution_of(source: str) -> str:
 
 def visible_and_hidden(source: str) -> tuple[str, str]:
     """A test cell as released, and its hidden tests, which nbgrader takes out for that; both without the markers."""
-    visible, hidden, inside = list[str](), list[str](), False
-    for line in source.splitlines():
-        mark = line.strip()
-        if mark == BEGIN_HIDDEN:
-            inside = True
-        elif inside and mark == END_HIDDEN:
-            inside = False
-        else:
-            (hidden if inside else visible).append(line)
-    return "\n".join(visible), "\n".join(hidden)
-
-
-def visible_of(source: str) -> str:
-    """A test cell as released: without its hidden tests."""
-    return visible_and_hidden(source)[0]
+    return _cut(source, BEGIN_HIDDEN, END_HIDDEN)
 
 
 def private_lines(source: str) -> tuple[set[str], set[str]]:

@@ -23,7 +23,6 @@ __all__ = [
     "course_command",
     "course_in",
     "formgrader_on_a_hub",
-    "formgrader_place",
     "module_name",
     "nbgrader_command",
     "option",
@@ -112,13 +111,8 @@ def course_command(words: str = "", course: Path | None = None) -> str:
     return " ".join(part for part in (this_python(), f"-m {module_name()}", words, elsewhere) if part)
 
 
-def formgrader_place(course: Path | None = None) -> str:
-    """How to get to formgrader: the command that opens it, or on a JupyterHub, where nobody reaches that, its address."""
-    return formgrader_on_a_hub() or course_command("formgrader", course)
-
-
 def formgrader_on_a_hub() -> str:
-    """The bookmark that docs/jupyterhub.md tells of; empty where no hub has started this."""
+    """The bookmark that docs/jupyterhub.md tells of: nobody reaches what the command opens there. Empty without a hub."""
     if not os.environ.get("JUPYTERHUB_SERVICE_PREFIX"):
         return ""
     # JupyterHub 5 may know how it is called from outside; nobody else does.

@@ -92,10 +92,6 @@ class CourseFile:
         """Where checks and hints are read: what was handed out, or, in a clone, ``lessons/`` itself."""
         return self.handed_out if self.handed_out.is_dir() else self.beside("lessons")
 
-    def texts_in(self, root: Path) -> Path:
-        """The same for a course's folder that has lessons of its own."""
-        return root / "lessons" if (root / "lessons").is_dir() else self.texts
-
     def budget_of(self, lesson: str) -> dict[str, Any]:
         """How much an exercise of this lesson may be."""
         return {**self.budget, **self.budget.get(lesson, {})}

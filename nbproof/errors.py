@@ -3,8 +3,7 @@
 ::
 
     CourseError
-    ├── HintError       a file of hints is incomplete, or names a hint twice
-    ├── LessonError     a lesson file breaks the author contract's form
+    ├── LessonError     a lesson file, or one of hints, breaks the author contract's form
     └── UsageError      a command was asked for something that is not there
 
 A :class:`Violation` says the same of a broken clause of the author contract: there may be many, so none is raised.
@@ -14,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CourseError", "HintError", "LessonError", "UsageError", "Violation"]
+__all__ = ["CourseError", "LessonError", "UsageError", "Violation"]
 
 
 class CourseError(Exception):
@@ -29,20 +28,12 @@ class CourseError(Exception):
 
     def lines(self) -> list[str]:
         """The message, a line each for fact, place and next command."""
-        lines = [f"error: {self.fact}"]
-        if self.place:
-            lines.append(f"  at:   {self.place}")
-        if self.next_command:
-            lines.append(f"  next: {self.next_command}")
-        return lines
-
-
-class HintError(CourseError):
-    """A hint that cannot be shown."""
+        told = (("error: ", self.fact), ("  at:   ", self.place), ("  next: ", self.next_command))
+        return [label + text for label, text in told if text]
 
 
 class LessonError(CourseError):
-    """A lesson folder that cannot be built."""
+    """A lesson folder that cannot be built, or a hint that cannot be shown."""
 
 
 class UsageError(CourseError):

@@ -62,7 +62,8 @@ def shell() -> Any:
 def show(page: str, plain: str, kind: str = "text/html") -> None:
     """Display a piece of HTML, or of markdown, with the same in words; these are printed where no front end draws it."""
     if shell() is None:
-        return print(plain)
+        print(plain)
+        return
     from IPython.display import display
 
     display({kind: page, "text/plain": plain}, raw=True)
@@ -106,9 +107,6 @@ def graded_later(what: str = "", exercise: str = "") -> bool:
 
 def ran_before(first_line: str) -> str:
     """The text of the cell that ran last before this one, cells that begin with ``first_line`` aside; '' if that is unknown."""
-    found = shell()
-    texts = list((getattr(found, "user_ns", None) or {}).get("In") or []) if found is not None else []
-    for text in reversed(texts[:-1]):
-        if isinstance(text, str) and text.strip() and not text.startswith(first_line):
-            return text
-    return ""
+    texts = list((getattr(shell(), "user_ns", None) or {}).get("In") or [])
+    told = (text for text in reversed(texts[:-1]) if isinstance(text, str) and text.strip())
+    return next((text for text in told if not text.startswith(first_line)), "")

@@ -78,10 +78,6 @@ class Places:
         names = [f"{assignment}/{notebook}" for notebook in notebooks]
         return [name for name in names if (path := self.source(name)).is_file() and b'"grade_id"' in path.read_bytes()]
 
-    def named(self, folder: Path) -> tuple[str, str]:
-        """Whose, and of which assignment, a folder at a step is."""
-        return folder.parent.name, folder.name
-
     def handed_in(self, step: str = "submitted") -> Iterator[Path]:
         """The folders of assignments at a step, in order, as far as they can be read."""
         for outer in self.outer(step):
@@ -98,12 +94,7 @@ class Places:
 
     def lessons_in(self, folder: Path, known: Iterable[str]) -> list[Key]:
         """What may lie in the folder of an assignment at a step, of these lessons."""
-        learner, assignment = self.named(folder)
-        return [Key(learner, lesson) for lesson in known if assignment_of(lesson) == assignment]
-
-    def of(self, step: str, learner: str) -> Path:
-        """A learner's folder at a step, where it is or would be."""
-        return self.base(step) / learner
+        return [Key(folder.parent.name, lesson) for lesson in known if assignment_of(lesson) == folder.name]
 
     def learners(self) -> list[str]:
         """Everybody who has a folder in submitted/."""

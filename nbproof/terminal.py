@@ -24,8 +24,8 @@ def say(console: Console, text: str) -> None:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A progress bar with an estimate; yields step(done, of, name). Prints nothing if stderr is not a terminal."""
+def progress(what: str, quiet: bool = False) -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar with an estimate; yields step(done, of, name). In a terminal only, and not if ``quiet``."""
     console = Console(stderr=True)
     columns = (
         TextColumn(what),
@@ -38,7 +38,7 @@ def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
     )
     # What is printed meanwhile stands above the bar, but in a file where standard output is one.
     above = sys.stdout.isatty()
-    off = not console.is_terminal
+    off = quiet or not console.is_terminal
     with Progress(*columns, console=console, disable=off, transient=True, redirect_stdout=above) as bar:
         task = bar.add_task(what, total=None, name="")
 

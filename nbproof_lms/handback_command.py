@@ -81,7 +81,7 @@ def _lost(done: HandedBack) -> Iterator[str]:
 def _notes(done: HandedBack, results: ClassResults) -> Iterator[str]:
     """What a person should know."""
     keys = [key for parcel in done.parcels for key in parcel.keys]
-    works = [mark for key in keys if (mark := results.mark_of(*key)) is not None]
+    works = [mark for key in keys if (mark := results.marks.get(key)) is not None]
     if pending := sum(work.pending for work in works):
         waits = "with a written answer that waits for your mark; marked pages are handed back again"
         yield f"note: {counted(pending, 'page')} {waits}"

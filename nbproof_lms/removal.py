@@ -29,7 +29,7 @@ def _folders(root: Path, learner: str) -> list[Path]:
     """A learner's own folders, or links in their place; none if the name leads somewhere else."""
     if learner in {"", ".", ".."} or Path(learner).name != learner or "\0" in learner:
         return []
-    found = (places(root).of(step, learner) for step in ("submitted", "autograded", "feedback"))
+    found = (places(root).base(step) / learner for step in ("submitted", "autograded", "feedback"))
     return [path for path in found if os.path.lexists(path)]
 
 

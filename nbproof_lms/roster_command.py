@@ -117,7 +117,7 @@ def _remove(root: Path, learners: Sequence[str], yes: bool) -> int:
             return 1
         remove(root, learners)
     print(f"removed: {told}")
-    print(f"next: {course_command('report', root)} writes report/ without them; so does --anonymous")
+    print(f"next: {course_command('report', root)} writes report/ without them")
     return 0
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from nbproof.cells import visible_of
+from nbproof.cells import visible_and_hidden
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, listing, seeds_of
 from nbproof.checks.check_cells import probe_part
@@ -65,7 +65,7 @@ class _Cell:
 
     @classmethod
     def read(cls, grade_id: str, source: str) -> _Cell:
-        shown = _checks_of(visible_of(source), grade_id)
+        shown = _checks_of(visible_and_hidden(source)[0], grade_id)
         names = {task.__name__ for task in shown}
         hidden = tuple(task for task in _checks_of(source, grade_id) if task.__name__ not in names)
         space: dict[str, object] = {"__name__": grade_id}

@@ -9,7 +9,7 @@ from pathlib import Path
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.cells import CellKind, private_lines
 from nbproof.display.help import WAY_IN, Hint, all_hints, exercise_hints, read_hints
-from nbproof.errors import HintError, Violation
+from nbproof.errors import LessonError, Violation
 from nbproof.handed_out import HINTS, hint_files
 
 __all__ = ["check_hints", "given_away", "place_of", "refuse_bad_hints"]
@@ -78,10 +78,10 @@ def place_of(texts: Path, key: str) -> str:
 
 
 def refuse_bad_hints(texts: Path) -> None:
-    """Raise HintError if hints in ``lessons/`` cannot be read, or a way in leads into no exercise."""
+    """Raise LessonError if hints in ``lessons/`` cannot be read, or a way in leads into no exercise."""
     for exercise in read_hints(texts)[1]:
         if not any(texts.glob(f"*/{exercise}")):
-            raise HintError(
+            raise LessonError(
                 "a way in, and no exercise that it leads into",
                 place_of(texts, exercise),
                 f"write [{WAY_IN}.<exercise>] in the {HINTS} of its lesson",

@@ -125,7 +125,8 @@ def public_text(root: Path) -> str:
 
 def _visible(root: Path) -> Iterator[str]:
     """The lines of the checks that learners have."""
-    for path in checks_files(the_course().texts_in(root)).values():
+    texts = root / "lessons" if (root / "lessons").is_dir() else the_course().texts
+    for path in checks_files(texts).values():
         for cell in read_named_cells(path):
             yield from cell.visible.splitlines()
 

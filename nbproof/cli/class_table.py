@@ -5,19 +5,18 @@ totals, where everything lies.
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nbproof.command import course_command, formgrader_place
+from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.errors import CourseError
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignment, exercise_row, submission_row
@@ -28,10 +27,8 @@ from nbproof.marking.results import STATUSES, UNCERTAIN
 from nbproof.report.statistics import late_lines
 from nbproof.terminal import say
 from nbproof.text import counted, duration, some_of
+from nbproof_lms import Collected
 from nbproof_lms.attendance import Attendance, lines_of
-
-if TYPE_CHECKING:
-    from nbproof_lms import Collected
 
 __all__ = [
     "GO_ON",
@@ -85,7 +82,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     else:
         say(console, f"{len(learners)} learners: --all prints the scores of all, the report sums them up")
     print_problems(console, told)
-    for line in (*_totals(told), *_to_look_at_again(told)):
+    for line in _totals(told):
         say(console, line)
     say(console, summary_line(told))
     say(console, f"gradebook: {told.graded.gradebook}")
@@ -93,27 +90,26 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
 
 
 def _totals(told: Told) -> Iterator[str]:
-    marks = told.graded.marks.values()
-    statuses = Counter[str](one.status for mark in marks for one in mark.verdict.exercises)
-    if statuses:
-        yield "exercises: " + ", ".join(f"{statuses[one]} {one}" for one in STATUSES if statuses[one])
-    recovered = sum(mark.is_mended for mark in marks)
-    if recovered:
-        yield f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how"
-    for line in late_lines(by_assignment(told.graded.marks).values()):
+    marks, place = told.graded.marks, formgrader_on_a_hub() or course_command("formgrader", told.root)
+    totals = _json_totals(marks.values())
+    ended = [f"{count} {status}" for status, count in totals["exercises"].items() if count]
+    if ended:
+        yield "exercises: " + ", ".join(ended)
+    if totals["recovered"]:
+        recovered = counted(totals["recovered"], "submission")
+        yield f"(r) damaged, and recovered: {recovered}; feedback and --json say how"
+    for line in late_lines(by_assignment(marks).values()):
         yield f"(l) {line}"
-    waiting = sum(mark.waiting for mark in marks)
-    if waiting:
-        yield f"waiting for your marks: {counted(waiting, 'written answer')}: {formgrader_place(told.root)}"
-
-
-def _to_look_at_again(told: Told) -> Iterator[str]:
-    """Whose marks a person gave to something that is another now."""
-    marks = told.graded.marks.values()
-    again = [mark for mark in marks if any(one.listed and one.given is not None for one in mark.cells.values())]
+    if totals["waiting_for_marks"]:
+        yield f"waiting for your marks: {counted(totals['waiting_for_marks'], 'written answer')}: {place}"
+    again = [mark.key.name for mark in marks.values() if _is_another_now(mark)]
     if again:
-        named = some_of([f"{mark.learner}/{mark.lesson}" for mark in again], 8)
-        yield f"you marked what is another now; your marks stand, look again: {named}: {formgrader_place(told.root)}"
+        yield f"you marked what is another now; your marks stand, look again: {some_of(again, 8)}: {place}"
+
+
+def _is_another_now(mark: Mark) -> bool:
+    """Whether a person gave marks to something that has changed since."""
+    return any(one.listed and one.given is not None for one in mark.cells.values())
 
 
 def print_problems(console: Console, told: Told) -> None:
@@ -159,9 +155,8 @@ def summary_line(told: Told) -> str:
 
 def _table_of(results: ClassResults, learners: Sequence[str]) -> Table:
     marks = by_assignment(results.marks)
-    most: dict[str, float] = {}
-    for one in marks.values():
-        most[one.lesson] = max(one.max_score, most.get(one.lesson, 0.0))
+    # Of a lesson's marks the last one in this order counts, which has the most points.
+    most = {mark.lesson: mark.max_score for mark in sorted(marks.values(), key=lambda one: one.max_score)}
     table = Table(title="scores")
     table.add_column("learner", overflow="fold", max_width=30)
     for lesson in sorted(most):
@@ -201,7 +196,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "feedback": str(told.feedback.resolve()) if told.feedback else None,
         "regraded_because": list(graded.reasons),
         "plain_tests": graded.plain_tests,
-        "totals": _json_totals(list(graded.marks.values())),
+        "totals": _json_totals(graded.marks.values()),
         "submissions": _submissions(graded.marks.values()),
         "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items()},
         "nothing_gradable": [asdict(one) for one in told.attendance.useless],
@@ -231,7 +226,7 @@ def _head(exit_code: int, seconds: float) -> dict[str, Any]:
     }
 
 
-def _json_totals(marks: list[Mark]) -> dict[str, Any]:
+def _json_totals(marks: Collection[Mark]) -> dict[str, Any]:
     how = Counter(mark.how for mark in marks)
     statuses = Counter(one.status for mark in marks for one in mark.verdict.exercises)
     return {
@@ -256,9 +251,8 @@ def _submissions(marks: Iterable[Mark]) -> list[dict[str, Any]]:
 def write_json(target: str, told: dict[str, Any]) -> None:
     """Write it to a file, whole or not at all, or to standard output if ``target`` is ``-``. Raises OSError."""
     # Names may hold halves of surrogate pairs, which no file does: they are escaped.
-    text = json.dumps(told, indent=1) + "\n"
+    text = json.dumps(told, indent=1)
     if target == "-":
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        print(text, flush=True)
     else:
-        replace_file(Path(target), text.encode())
+        replace_file(Path(target), text + "\n")

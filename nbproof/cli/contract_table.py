@@ -20,16 +20,15 @@ __all__ = ["Found", "print_contract"]
 class Found:
     """Tells what was found on an exercise as soon as it was looked at: whoever stops a run keeps what it has found."""
 
-    def __init__(self) -> None:
-        self._done = 0
+    done = 0
 
     def tell(self, record: Record, of: int) -> None:
         """A line for one exercise, and every violation with place and next command."""
-        self._done += 1
+        self.done += 1
         console = console_for_output()
         mutants = f"{record.killed} of {counted(len(record.exercise.mutants), 'mutant')} killed"
         broken = counted(len(record.violations), "violation") if record.violations else "holds"
-        say(console, f"[{self._done}/{of}] {record.exercise.id}: {mutants}, {record.seconds:.1f} s: {broken}")
+        say(console, f"[{self.done}/{of}] {record.exercise.id}: {mutants}, {record.seconds:.1f} s: {broken}")
         _print(console, record.violations)
         sys.stdout.flush()
 
@@ -50,22 +49,20 @@ def print_contract(checkup: Checkup) -> None:
 
 
 def _totals(checkup: Checkup) -> str:
-    def total(name: str) -> float:
-        counts: list[float] = [getattr(record, name) for record in checkup.records]
-        return sum(counts)
-
+    names = ("accepted", "killed", "seen", "named", "guarded", "exempt")
+    totals = {name: sum(getattr(record, name) for record in checkup.records) for name in names}
     exercises = [record.exercise for record in checkup.records]
     mutants = sum(len(one.mutants) for one in exercises)
     parts = (
         counted(len(exercises), "exercise"),
-        f"{total('accepted')} accepted answers",
-        f"{total('killed')} of {mutants} mutants killed",
-        f"{total('seen') / max(mutants, 1):.1%} by visible checks",
-        f"{total('named') / max(mutants, 1):.1%} of mutants with a hint of their own",
+        f"{totals['accepted']} accepted answers",
+        f"{totals['killed']} of {mutants} mutants killed",
+        f"{totals['seen'] / max(mutants, 1):.1%} by visible checks",
+        f"{totals['named'] / max(mutants, 1):.1%} of mutants with a hint of their own",
         f"{sum(len(record.demands.broken) for record in checkup.records)} of "
         f"{sum(record.demands.count for record in checkup.records)} demands have a mutant",
-        f"{total('guarded')} of {counted(sum(len(one.tests) for one in exercises), 'test cell')} with a hidden check that "
-        f"nothing learners have answers ({total('exempt'):g} of {sum(one.points for one in exercises):g} points exempt)",
+        f"{totals['guarded']} of {counted(sum(len(one.tests) for one in exercises), 'test cell')} with a hidden check that "
+        f"nothing learners have answers ({totals['exempt']:g} of {sum(one.points for one in exercises):g} points exempt)",
         counted(len(checkup.violations), "violation"),
         f"{checkup.seconds:.1f} s",
     )

@@ -10,7 +10,6 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -39,15 +38,14 @@ from nbproof.places import places
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.journal import Watch, only_run
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
+from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted
+from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import Attendance, attend, late_by_word, people_of
+from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
-
-if TYPE_CHECKING:
-    from nbproof.sandbox.launch import Launched
-    from nbproof_lms import Collected
 
 __all__ = ["grade", "watching"]
 
@@ -105,12 +103,11 @@ class _Desk:
 
     def settle(self) -> None:
         """Where nobody has handed in anything, and no class is known: grade the simulated class, in a folder of its own."""
-        root = self.root
         if not graded_is_the_demo(self.request):
             return
         from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
 
-        demo = root / DEMO
+        demo = self.root / DEMO
         if demo.is_symlink() or (demo.exists() and not demo.is_dir()):
             raise UsageError(
                 "the simulated class has no place: this is not a folder",
@@ -120,9 +117,9 @@ class _Desk:
         try:
             demo.mkdir(exist_ok=True)
             with only_run(demo):
-                self.root = prepare_demo(root)
+                self.root = prepare_demo(self.root)
         except OSError as error:
-            raise trouble_with_disk(error, root) or error from None
+            raise trouble_with_disk(error, self.root) or error from None
         self.say(
             f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners in a folder of its own, {DEMO}/"
         )
@@ -166,23 +163,31 @@ class _Desk:
 
     def _with_pages(self, told: Told) -> Told:
         """Write the pages that are missing or behind, and say where they lie."""
-        told = replace(told, failed_pages=self._write_feedback(told.graded))
-        for line in failed_page_lines(told):
+        from nbproof.feedback.pages import write_feedback
+
+        folder = places(self.root).base("feedback")
+        problems = {one.key: one.problem for one in told.graded.ungraded()}
+        writers = self.launched.writers if self.launched is not None else ()
+        if not self.request.quiet:
+            # A terminal shows a bar besides, once there is a page to count.
+            print("writing feedback pages", file=sys.stderr, flush=True)
+        try:
+            with progress("feedback") as step:
+                pages = write_feedback(self.root, told.graded.marks, step, problems=problems, writers=writers)
+        except OSError as error:
+            raise trouble_with_disk(error, folder) or error from None
+        told = replace(told, failed_pages=pages.failed)
+        for line in (*failed_page_lines(told), f"feedback:  {folder.resolve()}"):
             self.say(line)
-        self.say(f"feedback:  {places(self.root).base('feedback').resolve()}")
         return told
 
     def _collect(self) -> Collected | None:
-        request = self.request
-        if not request.uploads:
+        if not self.request.uploads:
             return None
-        from nbproof_lms import collect
-        from nbproof_lms.collected_table import print_collected
-
         with progress("collecting") as step:
-            collected = collect(self.root, request.uploads, **reading_of(request), step=step)
-        if collected.needs_person or not request.quiet:
-            console = Console(stderr=True, soft_wrap=True) if request.quiet else self.console
+            collected = collect(self.root, self.request.uploads, **reading_of(self.request), step=step)
+        if collected.needs_person or not self.request.quiet:
+            console = Console(stderr=True, soft_wrap=True) if self.request.quiet else self.console
             print_collected(collected, self.root, console)
         return collected
 
@@ -223,21 +228,6 @@ class _Desk:
                 anyway=request.anyway,
                 late=late_by_word(self.root),
             )
-
-    def _write_feedback(self, graded: GradedClass) -> tuple[tuple[str, str, str], ...]:
-        from nbproof.feedback.pages import write_feedback
-
-        problems = {one.key: one.problem for one in graded.ungraded()}
-        if not self.request.quiet:
-            # A terminal shows a bar besides, once there is a page to count.
-            print("writing feedback pages", file=sys.stderr, flush=True)
-        with progress("feedback") as step:
-            writers = self.launched.writers if self.launched is not None else ()
-            known = [key for key in graded.marks if key not in problems]
-            try:
-                return write_feedback(self.root, known, step, problems=problems, writers=writers).failed
-            except OSError as error:
-                raise trouble_with_disk(error, places(self.root).base("feedback")) or error from None
 
 
 def _first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
@@ -281,26 +271,25 @@ EVERY = 10.0
 
 
 class _Telling(Watch):
-    """In a terminal by a bar, whose ``step`` it takes; in a pipe or a log by a line now and then."""
+    """By a bar, whose ``step`` it takes; in a pipe or a log, where no bar is drawn, by a line now and then."""
 
-    def __init__(self, step: Callable[[int, int, str], None] | None = None) -> None:
+    def __init__(self, step: Callable[[int, int, str], None]) -> None:
         self._step, self._said = step, time.monotonic()
+        self._in_lines = not Console(stderr=True).is_terminal
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         super().planned(total, kept, reasons)
         _tell(*reasons)
-        if total and self._step is None:
+        if total and self._in_lines:
             _tell(f"grading {counted(total, 'submission')}; {kept} need no grading")
 
     def started(self, name: str) -> None:
-        if self._step is not None:
-            self._step(self.done, self.total, name)
+        self._step(self.done, self.total, name)
 
     def marked(self, name: str, verdict: Verdict) -> None:
         super().marked(name, verdict)
-        if self._step is not None:
-            self._step(self.done, self.total, name)
-        elif time.monotonic() - self._said >= EVERY:
+        self._step(self.done, self.total, name)
+        if self._in_lines and time.monotonic() - self._said >= EVERY:
             self._said = time.monotonic()
             _tell(f"graded {self.done} of {self.total}")
 
@@ -315,10 +304,5 @@ def _tell(*lines: str) -> None:
 @contextlib.contextmanager
 def watching(quiet: bool = False) -> Iterator[Watch]:
     """What tells how far a run is, as long as this block lasts."""
-    if quiet:
-        yield Watch()
-    elif not Console(stderr=True).is_terminal:
-        yield _Telling()
-    else:
-        with progress("grading") as step:
-            yield _Telling(step)
+    with progress("grading", quiet) as step:
+        yield Watch() if quiet else _Telling(step)

@@ -45,9 +45,7 @@ def head_start(request: Namespace) -> Iterator[Launched | None]:
 def graded_is_the_demo(request: Namespace) -> bool:
     """Whether nobody has handed in anything, and no class is known: then the simulated class is graded."""
     root: Path = request.course
-    if request.only or request.uploads or places(root).learners():
-        return False
-    if not any(root.glob("lessons/*/lesson.py")):
+    if request.only or request.uploads or places(root).learners() or not any(root.glob("lessons/*/lesson.py")):
         return False
     from nbproof_lms.roster import is_class_known
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from nbproof.command import Command, Options, course_command, option
 from nbproof.errors import UsageError
 from nbproof.places import places
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
 from nbproof_lms.commands import reading_arguments, reading_of
 from nbproof_lms.system import systems
 
@@ -110,24 +111,23 @@ _FEEDBACK = Options(
 def _feedback(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
-    given = arguments
     with progress("feedback"):
         from nbproof.run.batch import follow_marks
         from nbproof_lms.handback_command import hand_back_pages
 
-        follow_marks(given.course)
-    if given.target:
-        return hand_back_pages(given)
+        follow_marks(arguments.course)
+    if arguments.target:
+        return hand_back_pages(arguments)
     start = time.perf_counter()
     with progress("feedback") as step:
         from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
         from nbproof.run.journal import problems_of
 
-        pairs = chosen_submissions(given.course, given.names, given.lesson)
+        pairs = chosen_submissions(arguments.course, arguments.names, arguments.lesson)
         # What was handed in last may be what could not be graded, over a verdict on what came before.
-        problems = {key: one.problem for key, one in problems_of(given.course).items() if key in set(pairs)}
-        feedback = write_feedback(given.course, pairs, step, problems=problems, force=given.force)
-    print_feedback(feedback, places(given.course).base("feedback"), time.perf_counter() - start)
+        problems = {key: one.problem for key, one in problems_of(arguments.course).items() if key in set(pairs)}
+        feedback = write_feedback(arguments.course, pairs, step, problems=problems, force=arguments.force)
+    print_feedback(feedback, places(arguments.course).base("feedback"), time.perf_counter() - start)
     return 1 if feedback.failed else 0
 
 
@@ -164,9 +164,6 @@ _REPORT = Options(
             metavar="LESSON=NAME",
             help="which column of the export is a lesson's, where its name does not tell; may be repeated",
         ),
-        option(
-            "--anonymous", action="store_true", help="codes instead of names, to show to others (report-anonymous/)"
-        ),
         option("--excel", action="store_true", help="CSV files with the mark that Excel needs to read UTF-8"),
         option("--json", action="store_true", help="print report.json instead of the table"),
     ),
@@ -176,8 +173,10 @@ _REPORT = Options(
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.report_command import report
+    from nbproof.terminal import progress
 
+    with progress("reading"):
+        from nbproof.cli.report_command import report
     return report(arguments)
 
 
@@ -185,8 +184,6 @@ _ISOLATION = Options(epilog="Exit code 0: full isolation; 1: reduced, or none.")
 
 
 def _isolation(arguments: argparse.Namespace) -> int:
-    from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
-
     reasons = dict(offered())
     for level, reason in reasons.items():
         print(f"{level.value} isolation:".ljust(19) + (f"no: {reason}" if reason else "yes"))
@@ -211,7 +208,6 @@ _ALONE = Options(
 def _alone(arguments: argparse.Namespace) -> int:
     from nbproof.cli.self_study import check_notebook, print_notebook
     from nbproof.run.intake import lessons_with_source
-    from nbproof.sandbox.isolation import Isolation, why_not_isolated
 
     start = time.perf_counter()
     root, file = arguments.course, Path(arguments.notebook)
@@ -221,10 +217,8 @@ def _alone(arguments: argparse.Namespace) -> int:
     if not file.is_file():
         choose = f"{course_command('lab LESSON')} makes one; lessons: {', '.join(lessons)}"
         raise UsageError("there is no such notebook", str(file.absolute()), choose)
-    # It is the learner's own code, on the learner's own machine: isolation is welcome, and not needed.
-    isolation = Isolation.NONE if why_not_isolated() else None
     print("checking", file=sys.stderr, flush=True)
-    verdict = check_notebook(root, file, lessons, seed=arguments.seed, isolation=isolation)
+    verdict = check_notebook(root, file, lessons, seed=arguments.seed)
     print_notebook(verdict, time.perf_counter() - start)
     return 0 if all(exercise.status == "passed" for exercise in verdict.exercises) else 1
 

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from nbproof.command import Command, course_in, module_name, this_python, with_extra
+from nbproof.command import Command, Options, course_in, module_name, option, this_python, with_extra
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError
 from nbproof.interrupt import EXIT_CODE, told_to_stop
@@ -128,8 +128,9 @@ def _lab(arguments: argparse.Namespace) -> int:
     return open_lab(arguments.course, arguments.rest[0] if named else None, arguments.rest[named:])
 
 
-def _progress_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--forget", action="store_true", help="delete the progress that is kept, and start afresh")
+_PROGRESS = Options(
+    (option("--forget", action="store_true", help="delete the progress that is kept, and start afresh"),)
+)
 
 
 def _progress(arguments: argparse.Namespace) -> int:
@@ -148,5 +149,5 @@ def _progress(arguments: argparse.Namespace) -> int:
 
 COMMANDS = (
     Command("lab", _lab, "open a lesson in JupyterLab", _lab_arguments, passes_on=True),
-    Command("progress", _progress, "show what you have solved and tried, and where to go on", _progress_arguments),
+    Command("progress", _progress, "show what you have solved and tried, and where to go on", _PROGRESS),
 )

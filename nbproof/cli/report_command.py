@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from nbproof.command import course_command
-from nbproof.errors import CourseError, UsageError
-from nbproof.files import replace_file
+from nbproof.gradebook.marks import ClassResults, by_assignment
+from nbproof.report.records import read_class
+from nbproof.report.report import make_report
+from nbproof.report.statistics import late_lines, some
+from nbproof.run.batch import follow_marks
+from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-
-if TYPE_CHECKING:
-    from nbproof.gradebook.marks import ClassResults
-    from nbproof_lms.grade_files import GradeFile
+from nbproof_lms.attendance import known_of
+from nbproof_lms.grade_files import GradeFile, columns_of, exports_of, grade_files, known_elsewhere
 
 __all__ = ["report"]
 
@@ -25,38 +27,23 @@ def report(request: Namespace) -> int:
 
     ``request``: a call of the command.
     """
-    from nbproof.terminal import progress
-
-    with progress("reading"):
-        from nbproof.report.records import read_class
-        from nbproof.report.report import folder_of, make_report
-        from nbproof.run.batch import follow_marks
-        from nbproof_lms.attendance import known_of
-        from nbproof_lms.grade_files import columns_of, exports_of, grade_files, known_elsewhere
-
     exports = exports_of(request)
-    if request.anonymous and exports:
-        raise UsageError(
-            "grade files name learners, and --anonymous hides them",
-            str(min(exports.values())),
-            "run it twice: once with --anonymous, once with the grade file",
-        )
     chosen = columns_of(request.column)
     with progress("reading") as step:
         follow_marks(request.course)
         results = read_class(request.course, request.names, step, known_of(request.course))
     made, refused = grade_files(request.course, exports, results, chosen, request.names)
-    folder = folder_of(request.course, request.out, request.anonymous)
+    folder = request.out or request.course / "report"
     with progress("report"):
-        told = make_report(request.course, results, folder, anonymous=request.anonymous, excel=request.excel)
+        files = {f"{name}.csv": file.data for name, file in made.items()}
+        told = make_report(request.course, results, folder, files, request.excel)
     if request.json:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
-        _print_report(results, told.get("needs_help", ()), folder / "index.html")
+        _print_report(results, told, folder / "index.html")
     complete = not (refused or results.unreadable)
     for name, file in made.items():
         path = folder / f"{name}.csv"
-        _save(path, file.data)
         out = sys.stderr if request.json else sys.stdout
         complete &= _tell_file(name, file, path, known_elsewhere(name, made), out)
     for error in (*results.unreadable, *refused):
@@ -64,43 +51,23 @@ def report(request: Namespace) -> int:
     return 0 if complete else 1
 
 
-def _save(path: Path, data: bytes) -> None:
-    try:
-        replace_file(path, data)
-    except OSError as error:
-        fact = f"the grade file cannot be written: {error.strerror}"
-        raise CourseError(fact, str(path), "choose a place: --out DIR") from None
-
-
-def _print_report(results: ClassResults, needy: Sequence[Mapping[str, Any]], page: Path) -> None:
-    """A plain summary on standard output."""
-    from nbproof.gradebook.marks import by_assignment
-    from nbproof.report.statistics import late_lines
-    from nbproof.terminal import console_for_output, say
-
+def _print_report(results: ClassResults, tables: Mapping[str, Sequence[Mapping[str, Any]]], page: Path) -> None:
+    """A plain summary on standard output. ``tables``: what stands on the page."""
     console = console_for_output()
     called = {person.id: person.called for person in results.people}
-    first = [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy if row["first"]]
+    needy = [row for row in tables["needs_help"] if row["first"]]
+    first = ["talk first to"] * bool(needy)
+    first += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
+    silent = [row for row in tables["lessons"] if row["missing"]]
     lines = (
-        *_silent(results),
+        *(f"nothing handed in: {row['lesson']}: {some([called[one] for one in row['missing']])}" for row in silent),
         *late_lines(by_assignment(results.marks).values()),
         *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in results.ungraded()),
-        *(["talk first to", *first] if first else []),
+        *first,
         *(f"note: {note}" for note in results.notes),
         f"report:    {page.resolve()}",
     )
-    for line in lines:
-        say(console, line)
-
-
-def _silent(results: ClassResults) -> Iterator[str]:
-    """Of each lesson who handed in nothing."""
-    from nbproof.report.statistics import some
-
-    for lesson in results.lessons:
-        silent = [person.called for person in results.people if (person.id, lesson.slug) not in results.marks]
-        if silent:
-            yield f"nothing handed in: {lesson.slug}: {some(silent)}"
+    say(console, "\n".join(lines))
 
 
 def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], out: IO[str]) -> bool:

@@ -7,12 +7,11 @@ which know the hidden ones as well where these are at hand, say the same words.
 from __future__ import annotations
 
 import secrets
-import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from nbproof.display.help import all_hints
+from nbproof.display.panel import text_of
 from nbproof.display.words import words
 from nbproof.errors import UsageError
 from nbproof.key import Key
@@ -22,7 +21,7 @@ from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import cells_in, read_hand_in
-from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.terminal import console_for_output, say
 from nbproof.values.results import Outcome
@@ -30,13 +29,10 @@ from nbproof.values.results import Outcome
 __all__ = ["check_notebook", "print_notebook"]
 
 
-def check_notebook(
-    root: Path, file: Path, lessons: list[str], *, seed: int | None = None, isolation: Isolation | None = None
-) -> Verdict:
-    """The verdict on ``file``. Raises UsageError if it is no notebook of this course, NoIsolation as grading a class does."""
-    if sys.platform != "linux":
-        isolation_or_refuse()
-    isolation = isolation or isolation_or_refuse().level
+def check_notebook(root: Path, file: Path, lessons: list[str], *, seed: int | None = None) -> Verdict:
+    """The verdict on ``file``. Raises UsageError if it is no notebook of this course, NoIsolation where there is no Linux."""
+    # It is the learner's own code, on the learner's own machine: isolation is welcome, and not needed.
+    isolation = isolation_or_refuse(unsafe=bool(why_not_isolated())).level
     if isolation is not Isolation.NONE:
         refuse_if_exposed(root)
     config = course_config(root)
@@ -99,10 +95,8 @@ def _lines_of(one: Outcome) -> Iterator[str]:
     yield f"{mark} {one.id}  {one.score:g} of {one.max_score:g}"
     if whole:
         return
-    for line in words().outcome(one).splitlines():
+    told = words().outcome(one)
+    if one.costly:
+        told = text_of(one.costly[0], told)
+    for line in told.splitlines():
         yield f"    {line}"
-    for wrong in one.costly[:1]:
-        yield f"    asked: {wrong.asked}"
-        hint = all_hints().get(wrong.hint or "")
-        if hint is not None:
-            yield f"    looks like {hint.name}. {hint.question}"

@@ -28,7 +28,7 @@ from nbproof.course_file import the_course
 from nbproof.display.outline import exercise_named
 from nbproof.display.session import SESSION
 from nbproof.display.words import words
-from nbproof.errors import HintError
+from nbproof.errors import LessonError
 from nbproof.front_end import MONO, framed, prose, show
 from nbproof.handed_out import hint_files
 
@@ -60,7 +60,7 @@ class Hint:
 
 
 def read_hints(texts: Path) -> tuple[dict[str, Hint], dict[str, Hint]]:
-    """Misconceptions, and ways into exercises, by their ids. Raises HintError if an id stands twice, or a step is missing."""
+    """Misconceptions, and ways into exercises, by their ids. Raises LessonError if an id stands twice, or a step is missing."""
     misconceptions: dict[str, Hint] = {}
     ways_in: dict[str, Hint] = {}
     places: dict[str, Path] = {}
@@ -70,7 +70,7 @@ def read_hints(texts: Path) -> tuple[dict[str, Hint], dict[str, Hint]]:
             ways_in[exercise] = Hint(exercise, exercise, *_texts(path, f"{WAY_IN}.{exercise}", table, _STEPS))
         for key, table in tables.items():
             if key in misconceptions:
-                raise HintError(
+                raise LessonError(
                     f"the hint {key!r} is defined twice",
                     f"{path} and {places[key]}",
                     "rename one of the two, ids are unique; or, if they mean the same, move one up to where both see it",
@@ -86,14 +86,16 @@ def _tables(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:  # no TOML, or no UTF-8
-        raise HintError(f"the file is no TOML: {error}", str(path), "mend it: texts stand in quotation marks") from None
+        raise LessonError(
+            f"the file is no TOML: {error}", str(path), "mend it: texts stand in quotation marks"
+        ) from None
 
 
 def _texts(path: Path, key: str, table: object, steps: tuple[str, ...]) -> list[str]:
     given = table if isinstance(table, dict) else {}
     for step in steps:
         if not isinstance(given.get(step), str):
-            raise HintError(f"the hint {key!r} has no {step!r}", str(path), f'add {step} = "..."')
+            raise LessonError(f"the hint {key!r} has no {step!r}", str(path), f'add {step} = "..."')
     return [given[step] for step in steps]
 
 
@@ -101,7 +103,7 @@ _read = cache(read_hints)
 
 
 def all_hints() -> dict[str, Hint]:
-    """Every misconception of the course by its id. Raises HintError."""
+    """Every misconception of the course by its id. Raises LessonError."""
     return _read(the_course().texts)[0]
 
 

@@ -8,24 +8,25 @@ of hidden tests and solutions that are not in their own answer are taken out, wh
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from nbproof.authoring.secret_lines import Secrets
-from nbproof.cells import ITS_TESTS, is_made_up
+from nbproof.cells import is_made_up
 from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.feedback.own_code import Made, harmless, made_in, own_line, shortened, visible
-from nbproof.gradebook.marks import Mark
+from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
 from nbproof.values.results import Cause, Finding, Outcome, Status
 
 __all__ = ["Addressee", "Card", "ExerciseCard", "cards_of", "drawn"]
 
-_WAITS, _BY_HAND = "Waits for your instructor", "Marked by your instructor"
 _ADVICE = {
     Status.TIMEOUT: "The usual reason is a loop that never ends: while such a cell runs, `[*]` stands beside it. Your other "
     "exercises were graded without it.",
@@ -77,92 +78,74 @@ class Card:
     faults: tuple[Finding, ...] = ()
     made: tuple[Made, ...] = ()
 
-    def __init__(self, learner: Addressee, name: str, title: str, cells: Sequence[str], max_score: float) -> None:
-        self.learner, self.id, self.max_score = learner, "" if is_made_up(name) else name, max_score
+    def __init__(self, learner: Addressee, name: str, points: Mapping[str, float], most: float, status: Status) -> None:
+        """``points``: what tests gave to each cell. ``status``: *uncertain* of whatever only a person can mark."""
         verdict, comments = learner.verdict, learner.marks.comments
-        self.title = verdict.titles.get(name) or title or name.replace("_", " ")
-        written = dict.fromkeys(comments[one] for one in (name, *cells) if one in comments)
+        outlined = exercise_named(name)
+        self.learner, self.id, self.max_score, self.status = learner, "" if is_made_up(name) else name, most, status
+        self.title = verdict.titles.get(name) or (outlined.title if outlined else name.replace("_", " "))
+        written = dict.fromkeys(filter(None, map(comments.get, (name, *points))))
         self.comment = harmless("\n\n".join(written), 10_000)
         # How an answer was found that was not in its place, or why there is none.
         self.note = harmless(verdict.lost.get(name) or verdict.recovered.get(name, ""))
         self.answer = verdict.answers.get(name, "")
-        self.marks = [learner.marks.cells.get(cell) for cell in cells]
-        self.by_hand = any(mark is not None and mark.given is not None for mark in self.marks)
-        self.score = 0.0
-        self.waits = False
+        self.run = verdict.runs.get(name, CellRun())
+        held = learner.marks.cells
+        marks = [held.get(cell) or CellMark(cell, most, of_tests) for cell, of_tests in points.items()]
+        self.score = sum(mark.score for mark in marks)
+        self.by_hand = any(mark.given is not None for mark in marks)
+        # Whoever gave points has looked: nothing waits any more.
+        self.waits = status is Status.UNCERTAIN and not self.by_hand
 
     @property
     def kind(self) -> str:
-        """passed, partly or wrong: what colour it has."""
+        """What colour it has: open if not answered, person if it waits for one, else passed, partly or wrong."""
+        if self.status is Status.NOT_ANSWERED and not self.score:
+            return "open"
+        if self.waits:
+            return "person"
         if self.score >= self.max_score:
             return "passed"
         return "partly" if self.score > 0 else "wrong"
 
     @property
-    def shows(self) -> bool:
-        """Whether its cell made something to be looked at."""
-        return any(one.picture for one in self.made)
+    def words(self) -> str:
+        """How it ended. Beside a person's points the engine's word would be another opinion."""
+        if self.by_hand:
+            return "Marked by your instructor"
+        partly = self.score and self.status is not Status.PASSED
+        return "Partly right" if partly else words().text(f"status {self.status}")
 
-    @property
-    def lines(self) -> int:
-        """Lines of the answer."""
-        return self.answer.strip("\n").count("\n") + 1
+    def tell(self, sentence: str) -> None:
+        """Say what ended it, and where in the learner's cell."""
+        self.sentence = self.learner.clean(sentence)
+        self.line = self.learner.clean(own_line(self.run.outputs), 300)
 
 
 class ExerciseCard(Card):
     """One exercise, with what its checks found."""
 
     def __init__(self, learner: Addressee, outcome: Outcome) -> None:
-        outlined = exercise_named(outcome.id)
-        super().__init__(learner, outcome.id, outlined.title if outlined else "", [*outcome.most], outcome.max_score)
-        self.outcome, status = outcome, outcome.status
-        pairs = zip(outcome.points.values(), self.marks, strict=True)
-        self.score = sum(points if mark is None else mark.score for points, mark in pairs)
-        run = learner.verdict.runs.get(outcome.id, CellRun())
+        super().__init__(learner, outcome.id, outcome.points, outcome.max_score, outcome.status)
+        self.outcome, status, reason = outcome, outcome.status, outcome.reason
+        # The cell's own error has said it all.
+        self.is_broken = reason is not None and reason.cause is Cause.ERROR and not self.score
+        self.advice = _ADVICE.get(status, "")
         if status is not Status.PASSED:
-            self.made = learner.made(run)
-            self.advice = _ADVICE.get(status, "")
+            self.made = learner.made(self.run)
         if status is Status.NOT_ANSWERED:
             self.sentence, self.answer = "Nothing was written into this cell.", ""
             self.way_in = exercise_hints().get(outcome.id)
-        elif status is Status.UNCERTAIN:
-            self.note = ""  # its own sentence says why
-            # Whoever gave points has looked: nothing waits any more.
-            self.waits = not self.by_hand
-            if self.waits:
-                self._tell(run)
-        elif status in FAULTS or self.is_broken:
-            self._tell(run)
-        else:
+        elif self.waits or status in FAULTS or self.is_broken:
+            self.tell(words().outcome(outcome))
+        elif status is not Status.UNCERTAIN:
             self.checks = _checks(outcome)
+        if status is Status.UNCERTAIN:
+            self.note = ""  # its own sentence says why
         if status in (Status.FAILED, Status.ERROR):
             self.faults = _different(outcome.costly)
         if {asked for _, asked in self.checks} <= {fault.asked for fault in self.faults}:
             self.checks = ()  # each was told above, and none of them is right
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether the cell's own error has said it all."""
-        reason = self.outcome.reason
-        return reason is not None and reason.cause is Cause.ERROR and not self.score
-
-    @property
-    def kind(self) -> str:
-        """open: not answered; person: waits for one; else as any other."""
-        waiting = {Status.NOT_ANSWERED: "open", Status.UNCERTAIN: "person"}
-        return super().kind if self.score else waiting.get(self.outcome.status, super().kind)
-
-    @property
-    def words(self) -> str:
-        """How it ended. Beside a person's points the engine's word would be another opinion."""
-        if self.by_hand:
-            return _BY_HAND
-        partly = self.score and self.outcome.status is not Status.PASSED
-        return "Partly right" if partly else words().text(f"status {self.outcome.status}")
-
-    def _tell(self, run: CellRun) -> None:
-        self.sentence = self.learner.clean(words().outcome(self.outcome))
-        self.line = self.learner.clean(own_line(run.outputs), 300)
 
     def fact(self, fault: Finding) -> str:
         """What is wrong, in a sentence; nothing if the cell's own error was told."""
@@ -174,10 +157,6 @@ class ExerciseCard(Card):
         more = words().summary(difference)
         said = f"`{words().place(difference)}` is not what was asked for{': ' if more else ''}{more}."
         return self.learner.clean(said, 600)
-
-    def asked(self, fault: Finding) -> str:
-        """What was asked; nothing if the test cell does not say it."""
-        return "" if fault.asked == ITS_TESTS else fault.asked
 
     def is_long(self, fault: Finding) -> bool:
         """Whether its values are easier to compare below each other, or in a picture."""
@@ -192,35 +171,19 @@ class WrittenCard(Card):
     """One answer that a person marks."""
 
     def __init__(self, learner: Addressee, one: WrittenAnswer) -> None:
-        super().__init__(learner, one.id, "", [one.id], one.max_score)
-        (mark,) = self.marks
-        self.answered, self.score = one.answered, mark.score if mark else 0.0
+        status = Status.UNCERTAIN if one.answered else Status.NOT_ANSWERED
+        super().__init__(learner, one.id, {one.id: 0.0}, one.max_score, status)
         self.code = one.code
-        self.waits = one.answered and not self.by_hand
-        read = "A person reads this answer. Its points come with their marks." if self.waits else ""
-        run = learner.verdict.runs.get(one.id, CellRun())
         if not one.answered:
             self.sentence, self.answer = "Nothing was written here.", ""
-        elif run.error:
-            self.sentence, self.advice = learner.clean(words().text("because of error", detail=run.error)), read
-            self.line = learner.clean(own_line(run.outputs), 300)
+            return
+        self.made = learner.made(self.run)
+        read = "A person reads this answer. Its points come with their marks." if self.waits else ""
+        if self.run.error:
+            self.tell(words().text("because of error", detail=self.run.error))
+            self.advice = read
         else:
             self.sentence = read
-        self.made = learner.made(run) if one.answered else ()
-
-    @property
-    def kind(self) -> str:
-        """open: not answered; person: waits for one; else as any other."""
-        if not self.answered and not self.score:
-            return "open"
-        return "person" if self.waits else super().kind
-
-    @property
-    def words(self) -> str:
-        """How far it is."""
-        if self.waits:
-            return _WAITS
-        return _BY_HAND if self.answered else words().text(f"status {Status.NOT_ANSWERED}")
 
 
 def _different(faults: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -231,24 +194,12 @@ def _different(faults: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def _checks(outcome: Outcome) -> tuple[tuple[bool, str], ...]:
     """What was asked and whether it was right, in the order of the test cells."""
-    told: dict[str, bool] = {}
-    for one in outcome.findings:
-        told[one.asked] = told.get(one.asked, True) and one.passed
-    return tuple((right, asked) for asked, right in told.items())
+    wrong = {one.asked for one in outcome.findings if not one.passed}
+    return tuple((asked not in wrong, asked) for asked in dict.fromkeys(one.asked for one in outcome.findings))
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A PNG in base64, what it shows in words, and how wide and high it is to be shown, in CSS pixels."""
-
-    png: str
-    alt: str
-    width: int
-    height: int
-
-
-def drawn(picture: dict[str, Any] | None) -> Drawn | None:
-    """Yours beside wanted; None if it carries nothing, or nothing that can be drawn."""
+def drawn(picture: dict[str, Any] | None) -> Markup | None:
+    """Yours beside wanted, as a PNG that says in words what it shows; None if it carries nothing that can be drawn."""
     place = unpack(picture)
     if place is None or not the_course().picture:
         return None
@@ -257,4 +208,5 @@ def drawn(picture: dict[str, Any] | None) -> Drawn | None:
         return None
     png = base64.b64encode(made.pngs(colours=32)[0]).decode("ascii")  # pages of feedback are light
     width, height = (round(float(inches) * _PIXELS) for inches in made.get_size_inches())
-    return Drawn(png, harmless(made.alt, 1_500), width, height)
+    image = Markup('<img src="data:image/png;base64,{}" alt="{}" width="{}" height="{}">')
+    return image.format(png, harmless(made.alt, 1_500), width, height)

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from nbproof.course_file import the_course
 
@@ -87,30 +87,16 @@ def _in_your_cell(found: re.Match[str]) -> str:
 LONGEST = 12_000
 """Characters of an answer that a page shows."""
 
-_CLASSES = {
-    "Token.Comment": "c",
-    "Token.Literal.String": "s",
-    "Token.Literal.Number": "n",
-    "Token.Keyword": "k",
-    "Token.Operator.Word": "k",
-    "Token.Name.Builtin": "b",
-    "Token.Name.Function": "d",
-    "Token.Name.Class": "d",
-    "Token.Name.Decorator": "m",
-}
-
 
 def coloured(source: str) -> Markup:
-    """The source as HTML: a span with a class of one letter for what has a colour, everything escaped."""
-    from pygments import lex  # type: ignore[import-untyped]
+    """The source as HTML, everything escaped: in spans with the classes that Pygments has for what a word is."""
+    from pygments import highlight  # type: ignore[import-untyped]
+    from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-    parts: list[Markup] = []
-    for kind, word in lex(harmless(source.strip("\n"), LONGEST), PythonLexer(stripnl=False, ensurenl=False)):
-        name = str(kind)
-        css = next((css for start, css in _CLASSES.items() if name.startswith(start)), "")
-        parts.append(Markup('<span class="{}">{}</span>').format(css, word) if css else escape(word))
-    return Markup("").join(parts)
+    shown = harmless(source.strip("\n"), LONGEST)
+    page = highlight(shown, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
+    return Markup(page.rstrip("\n"))  # noqa: S704 escaped by Pygments
 
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -140,7 +126,6 @@ def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
 _MOST_PICTURES = 4
 _LARGEST = 400_000
 """Characters of a picture in base64: a page goes by mail, and holds many."""
-_KINDS = ("image/png", "image/jpeg")
 _PACKED = re.compile(r"[A-Za-z0-9+/]+=*")
 
 
@@ -158,24 +143,18 @@ def made_in(outputs: Sequence[Mapping[str, Any]], clean: Callable[[str], str]) -
 
     A worker's outputs were made harmless when they came (nbproof/sandbox/outputs.py): a picture is a plain PNG.
     """
-    parts, pictures = [Made()], 0
+    parts, room = [Made()], _MOST_PICTURES
     for output in outputs:
         data = output.get("data")
         data = data if isinstance(data, Mapping) else {}
-        address = _address(data)
-        if address and pictures < _MOST_PICTURES:
-            pictures += 1
-            parts += [Made(picture=address), Made()]
+        packed = "".join(str(data.get("image/png", "")).split())
+        if room and len(packed) <= _LARGEST and _PACKED.fullmatch(packed):
+            room -= 1
+            parts += [Made(picture=f"data:image/png;base64,{packed}"), Made()]
         elif output.get("output_type") == "stream":
             parts[-1] = Made(f"{parts[-1].text}{output.get('text', '')}")
         elif data:
-            told = "[a picture]" if any(kind in data for kind in _KINDS) else data.get("text/plain", "")
+            told = "[a picture]" if packed else data.get("text/plain", "")
             parts[-1] = Made(f"{parts[-1].text}{told}\n")
     shown = [one if one.picture else Made(clean(one.text).strip("\n")) for one in parts]
     return tuple(one for one in shown if one.picture or one.text)
-
-
-def _address(data: Mapping[str, Any]) -> str:
-    kind = next((kind for kind in _KINDS if kind in data), "")
-    packed = "".join(str(data[kind]).split()) if kind else ""
-    return f"data:{kind};base64,{packed}" if len(packed) <= _LARGEST and _PACKED.fullmatch(packed) else ""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from nbproof.authoring.secret_lines import Secrets, read_secrets
+from nbproof.cells import ITS_TESTS
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.outline import exercise_named, outline, title_of
@@ -19,14 +19,13 @@ from nbproof.display.words import words
 from nbproof.errors import UsageError
 from nbproof.feedback.exercise_feedback import Addressee, ExerciseCard, cards_of, drawn
 from nbproof.feedback.own_code import coloured, harmless
+from nbproof.feedback.page_writer import Task
+from nbproof.files import digest_of
 from nbproof.front_end import prose
 from nbproof.gradebook.marks import Mark
 from nbproof.handed_out import hint_files
 from nbproof.run.journal import journal_of, journalled_verdict
 from nbproof.text import duration, in_utc
-
-if TYPE_CHECKING:
-    from nbproof.feedback.page_writer import Task
 
 __all__ = [
     "digest_in",
@@ -57,7 +56,7 @@ def _templates() -> Environment:
         "typed": partial(harmless, most=12_000),
     }
     found.globals["css"] = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 ours
-    found.globals["drawn"] = drawn
+    found.globals |= {"drawn": drawn, "unsaid": ITS_TESTS}
     return found
 
 
@@ -72,14 +71,10 @@ def _share(score: float, most: float) -> str:
 @cache
 def made_of() -> str:
     """Changes whenever anything does that ends up in a page."""
-    seen = hashlib.sha256()
     here = Path(__file__).parent
     sentences = here.parent / "display" / "words.py"
-    seen.update(repr((outline(), words().texts)).encode())
-    for path in sorted([*here.glob("*.py"), *_FOLDER.glob("*"), *hint_files(the_course().texts), sentences]):
-        if path.is_file():
-            seen.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return seen.hexdigest()
+    files = sorted([*here.glob("*.py"), *_FOLDER.glob("*.*"), *hint_files(the_course().texts), sentences])
+    return digest_of(repr((outline(), words().texts)).encode(), *(path.read_bytes() for path in files))
 
 
 def digest_in(path: Path) -> str:

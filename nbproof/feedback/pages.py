@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -16,12 +17,15 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.feedback.page import digest_in, made_of
 from nbproof.feedback.page_writer import Task, page_path, written
+from nbproof.gradebook.graded_notebook import hand_on
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
-from nbproof.key import Key, assignment_of, notebook_of
+from nbproof.key import Key, assignment_of
 from nbproof.places import places
 from nbproof.run.journal import journal_of
+from nbproof.terminal import console_for_output, say
 from nbproof.text import counted
 
 __all__ = [
@@ -71,12 +75,9 @@ def _made(root: Path, step: str, ending: str) -> set[Key]:
     here = places(root)
     known = set(here.lessons())
     several = {assignment_of(one) for one in known if "/" in one}
-    found: set[Key] = set()
-    for folder in here.handed_in(step):
-        assignment = here.named(folder)[1]
-        for key in here.lessons_in(folder, known | {assignment} - several):
-            found |= {key} if (folder / f"{notebook_of(key.lesson)}{ending}").exists() else set()
-    return found
+    each = (here.lessons_in(folder, known | {folder.name} - several) for folder in here.handed_in(step))
+    keys = itertools.chain.from_iterable(each)
+    return {key for key in keys if here.notebook(step, *key).with_suffix(ending).exists()}
 
 
 def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]) -> None:
@@ -106,11 +107,7 @@ def write_feedback(
     """
     problems = problems or {}
     keys = sorted({*graded, *problems}, key=lambda key: (key[1], key[0]))
-    if not keys:
-        return Feedback((), 0, ())
     root = root.resolve()
-    from nbproof.feedback.page import digest_in
-
     marks = read_marks(root, {lesson for _, lesson in keys}, {learner for learner, _ in keys})
     tasks = [task_of(root, key, marks.get(key), problems.get(key, "")) for key in keys]
     if not force:
@@ -120,7 +117,12 @@ def write_feedback(
         for task, reason in pages:
             reasons[task.key] = reason
             step(len(reasons), len(tasks), "/".join(task.key))
-    reasons |= _hand_on_receipts(root, [key for key in keys if not reasons.get(key)])
+    for key in keys:
+        try:
+            # What `nbgrader release_feedback` wants beside each page.
+            hand_on(root, *key)
+        except OSError as error:
+            reasons[key] = reasons.get(key) or str(error.strerror)
     done = sorted(reasons.items())
     return Feedback(
         tuple(key for key, reason in done if not reason),
@@ -131,8 +133,6 @@ def write_feedback(
 
 def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task:
     """What is to be written for a submission, with the digest of all that it is made from."""
-    from nbproof.feedback.page import made_of
-
     if marks is not None and not (places(root).folder("submitted", *key) / "timestamp.txt").is_file():
         # An LMS may call it late and not say when, and the gradebook needs a time.
         marks = replace(marks, late=replace(marks.late, handed_in=None))
@@ -143,23 +143,8 @@ def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task
     return Task(key, seen.hexdigest(), marks, problem)
 
 
-def _hand_on_receipts(root: Path, keys: Iterable[Key]) -> dict[Key, str]:
-    """What `nbgrader release_feedback` wants beside each page; why it could not be written, where it could not."""
-    from nbproof.gradebook.graded_notebook import hand_on
-
-    failed = {}
-    for key in keys:
-        try:
-            hand_on(root, *key)
-        except OSError as error:
-            failed[key] = str(error.strerror)
-    return failed
-
-
 def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
     """What became of the pages, those that could not be written first."""
-    from nbproof.terminal import console_for_output, say
-
     console = console_for_output()
     for learner, lesson, reason in feedback.failed:
         say(console, f"! not written: feedback/{learner}/{lesson}: {reason}")

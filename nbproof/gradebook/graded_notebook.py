@@ -16,9 +16,10 @@ import contextlib
 import re
 import secrets
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbgrader.utils import parse_utc
@@ -29,7 +30,7 @@ from nbproof.display.words import words
 from nbproof.files import replace_file
 from nbproof.marking.blueprint import Blueprint, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
-from nbproof.marking.results import Verdict
+from nbproof.marking.results import CellRun, Verdict
 from nbproof.places import places
 from nbproof.recover.answers import Answers, to_be_shown
 from nbproof.recover.notebook_bytes import Damaged, read_file
@@ -53,29 +54,22 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
         name = name_of(cell)
         if name in blueprint.texts and name not in blank:
             cell["source"] = shown_as_text(cell["source"])
-        elif name in blueprint.stubs:
-            run = verdict.runs.get(name)
-            cell["outputs"] = [nbformat.from_dict(output) for output in run.outputs] if run else []
-            cell["execution_count"] = number
-        elif name in tests:
-            exercise = tests[name]
-            outputs = _outputs(exercise, name)
-            if name in blueprint.plain:
-                points = exercise.points[name]
-                ran = verdict.runs[name].outputs if name in verdict.runs else ()
-                # An error of ours, if there is one, stands last: it is what tells why.
-                outputs[1:1] = plain_outputs(points, exercise.most[name], ran)
-                outputs = outputs if points == 0 or exercise.is_whole_in(name) else outputs[:-1]
+        elif name in blueprint.stubs or name in tests:
+            outputs: Sequence[dict[str, Any]] = verdict.runs.get(name, CellRun()).outputs
+            if name in tests:
+                outputs = _outputs(tests[name], name, outputs if name in blueprint.plain else None)
             cell["outputs"] = [nbformat.from_dict(output) for output in outputs]
             cell["execution_count"] = number
     return notebook
 
 
-def _outputs(exercise: Outcome, part: str) -> list[dict[str, object]]:
-    """The panel of one test cell, and the error that ends it if it is not whole."""
+def _outputs(exercise: Outcome, part: str, plain: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    """The panel of one test cell, and the error that ends it if it is not whole. ``plain``: what tests of its own have shown."""
+    whole, points = exercise.is_whole_in(part), exercise.points[part]
+    shown = plain_outputs(points, exercise.most[part], plain) if plain is not None else []
     findings = list(exercise.findings_of(part)) or [Finding("", "", True, part=part)]
-    if exercise.is_whole_in(part):
-        return [_shown(html_of(exercise.id, findings), f"{exercise.id}: passed")]
+    if whole:
+        return [_shown(html_of(exercise.id, findings), f"{exercise.id}: passed"), *shown]
     wrong, instead = first_wrong(findings), words().outcome(exercise)
     # Where the worker was lost, or nothing was marked, the status has to say it.
     lost = exercise.status in (*FAULTS, Status.NOT_ANSWERED, Status.UNCERTAIN)
@@ -88,10 +82,13 @@ def _outputs(exercise: Outcome, part: str) -> list[dict[str, object]]:
     panel = _shown(html_of(exercise.id, findings, instead=instead), f"{exercise.id}: {exercise.status}")
     lines = text_of(wrong, instead=instead).splitlines()
     traceback = ["CheckFailed: " + "\n".join(lines)]
-    return [panel, {"output_type": "error", "ename": "CheckFailed", "evalue": lines[0], "traceback": traceback}]
+    error = {"output_type": "error", "ename": "CheckFailed", "evalue": lines[0], "traceback": traceback}
+    # An error of ours, if there is one, stands last: it is what tells why.
+    told = [error] if plain is None or points == 0 else []
+    return [panel, *shown, *told]
 
 
-def _shown(panel: str, plain: str) -> dict[str, object]:
+def _shown(panel: str, plain: str) -> dict[str, Any]:
     return {"output_type": "display_data", "data": {"text/html": panel, "text/plain": plain}, "metadata": {}}
 
 

@@ -51,11 +51,6 @@ class CellMark:
         base = self.auto if self.given is None else self.given
         return 0.0 if base is None else base + self.extra
 
-    @property
-    def waits(self) -> bool:
-        """Whether a person is to mark it, and has not."""
-        return self.listed and self.given is None
-
 
 @dataclass(frozen=True)
 class Lateness:
@@ -118,14 +113,9 @@ class Mark:
         return "graded" if self.fresh else "unchanged"
 
     @property
-    def total(self) -> float:
-        """Marks given by hand included, the penalty not taken off."""
-        return sum(cell.score for cell in self.cells.values())
-
-    @property
     def score(self) -> float:
-        """Its marks, less the late penalty: as nbgrader exports it."""
-        return max(0.0, self.total - self.penalty)
+        """Its marks, those given by hand included, less the late penalty: as nbgrader exports it."""
+        return max(0.0, sum(cell.score for cell in self.cells.values()) - self.penalty)
 
     @property
     def share(self) -> float:
@@ -323,10 +313,6 @@ class ClassResults:
     def graded(self) -> tuple[Key, ...]:
         """What this run graded."""
         return tuple(key for key, one in self.marks.items() if one.how == "graded")
-
-    def mark_of(self, learner: str, lesson: str) -> Mark | None:
-        """None if nothing was handed in."""
-        return self.marks.get(Key(learner, lesson))
 
     def of_lesson(self, slug: str) -> list[Mark]:
         """What was handed in for a lesson and graded, ordered by learner."""

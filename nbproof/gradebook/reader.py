@@ -10,8 +10,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from nbgrader.api import (
+    BaseCell,
+    Comment,
+    Grade,
+    Gradebook,
+    GradeCell,
+    SubmittedAssignment,
+    SubmittedNotebook,
+    TaskCell,
+)
+from nbgrader.apps import NbGraderAPI
+from sqlalchemy.orm import undefer
+
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person, nothing_of
+from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.key import Key, assignment_of, notebook_of
+from nbproof.nbgrader_setup import course_config
 
 __all__ = ["DueDates", "due_dates_in", "lessons_in", "marks_in", "opened_gradebook", "people_in", "read_marks"]
 
@@ -25,16 +40,9 @@ class DueDates:
     extensions: Mapping[Key, datetime] = field(default_factory=dict)
     """(learner, lesson) -> when it is due for those who have an extension."""
 
-    def of(self, learner: str, lesson: str) -> datetime | None:
-        """When a lesson is due for a learner; None if it never is."""
-        assignment = assignment_of(lesson)
-        return self.extensions.get(Key(learner, assignment), self.lessons.get(assignment))
-
 
 def due_dates_in(book: Any) -> DueDates:
     """Every due date and extension of a gradebook."""
-    from nbgrader.api import SubmittedAssignment
-
     lessons = {one.name: one.duedate.replace(tzinfo=UTC) for one in book.assignments if one.duedate is not None}
     extended = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.extension.isnot(None))
     extensions = {
@@ -46,12 +54,6 @@ def due_dates_in(book: Any) -> DueDates:
 @contextlib.contextmanager
 def opened_gradebook(root: Path) -> Iterator[Any | None]:
     """The course's gradebook; None if there is none yet, for opening it would make one. Raises GradingError if it fails."""
-    from nbgrader.api import Gradebook
-    from nbgrader.apps import NbGraderAPI
-
-    from nbproof.gradebook.storage_errors import trouble_with_gradebook
-    from nbproof.nbgrader_setup import course_config
-
     coursedir = NbGraderAPI(config=course_config(root)).coursedir
     if coursedir.db_url.startswith("sqlite:///") and not Path(coursedir.db_url.removeprefix("sqlite:///")).is_file():
         yield None
@@ -94,9 +96,6 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
 
     An extension makes a submission before anything was handed in: as long as nothing else is known of it, it is left out.
     """
-    from nbgrader.api import SubmittedAssignment
-    from sqlalchemy.orm import undefer
-
     book.db.expire_all()
     assignment = book.find_assignment(assignment_of(lesson))
     names = {one.id: one.name for one in assignment.notebooks}
@@ -109,9 +108,9 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
     submissions = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id == assignment.id)
     found = {}
     for one in submissions.options(undefer(SubmittedAssignment.late_submission_penalty)):
+        extended = one.extension is not None
         late = Lateness(handed_in=one.timestamp)
         if dated:
-            extended = one.extension is not None
             late = Lateness(float(one.total_seconds_late), False, one.timestamp, one.duedate, extended)
         found[one.student_id] = Mark(
             nothing_of(one.student_id, lesson),
@@ -122,15 +121,13 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
             float(one.late_submission_penalty or 0.0) * first,
             late,
         )
-        if one.extension is not None and one.timestamp is None and not _is_marked(found[one.student_id]):
+        if extended and one.timestamp is None and not _is_marked(found[one.student_id]):
             del found[one.student_id]
     return found
 
 
 def _cells_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str, CellMark]]:
     """Submission's id in the database -> grade_id -> mark. ``notebooks``: id -> what is put before a grade_id."""
-    from nbgrader.api import Grade, GradeCell, SubmittedNotebook, TaskCell
-
     query = book.db.query
     known = {}
     for kind in (GradeCell, TaskCell):
@@ -162,8 +159,6 @@ def _cells_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str, Ce
 
 def _comments_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Submission's id in the database -> grade_id -> what a person wrote."""
-    from nbgrader.api import BaseCell, Comment, SubmittedNotebook
-
     written = (
         book.db.query(
             SubmittedNotebook.assignment_id, SubmittedNotebook.notebook_id, BaseCell.name, Comment.manual_comment

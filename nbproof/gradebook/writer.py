@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import nbformat
 from alembic.runtime.migration import MigrationContext
@@ -20,7 +20,6 @@ from nbgrader.api import (
     Gradebook,
     InvalidEntry,
     MissingEntry,
-    SubmittedAssignment,
 )
 from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import Autograde
@@ -63,9 +62,8 @@ def register(config: Config, assignment: str) -> None:
                 f"{nbgrader_command(f'db assignment remove {assignment} --force')}; then grade again "
                 "(marks given by hand for it are lost with it: note them first)",
             )
-        log = text.splitlines()
         raise CourseError(
-            f"nbgrader cannot register {assignment}: {_reason_in(log)}",
+            f"nbgrader cannot register {assignment}: {_reason_in(text.splitlines())}",
             f"source/{assignment}",
             nbgrader_command(f"generate_assignment {shlex.quote(assignment)}"),
         )
@@ -85,8 +83,6 @@ class Writer:
         """``late``: (learner, lesson) of what an LMS calls late without saying when it was handed in."""
         self.db_url = db_url
         self.late = frozenset(late)
-        self._cells: dict[str, dict[str, str]] = {}
-        self._dues: dict[str, datetime | None] = {}
         _create_whole(db_url, course_id)
         self._gradebook = Gradebook(db_url, course_id)
 
@@ -117,9 +113,7 @@ class Writer:
         told = time_in(_stamp(learner, lesson, submitted))
         if told is not None:
             return cast(datetime, parse_utc(told))
-        if lesson not in self._dues:
-            self._dues[lesson] = self._gradebook.find_assignment(assignment_of(lesson)).duedate
-        due = self._dues[lesson]
+        due = self._gradebook.find_assignment(assignment_of(lesson)).duedate
         at_least = due + timedelta(seconds=1) if due is not None else None
         if (learner, lesson) in self.late:
             return at_least
@@ -133,7 +127,6 @@ class Writer:
         """Set or take away the class's due date. Whoever has a later one of their own keeps it; other extensions end."""
         extensions = self.due_dates().extensions
         self._gradebook.update_or_create_assignment(lesson, duedate=when)
-        self._dues.pop(lesson, None)
         for (learner, name), until in extensions.items():
             if name == lesson:
                 self.extend(lesson, learner, until if when is not None and until > when else None)
@@ -183,34 +176,21 @@ class Writer:
             raise
 
     def _write(self, verdict: Verdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]) -> None:
-        # First: asking makes the session forget what it was told and has not written.
-        names = self._names(verdict.lesson)
         self._gradebook.update_or_create_student(verdict.learner)
-        of = notebook_of(verdict.lesson)
-        for notebook in (one for one in self._submission(verdict, submitted).notebooks if one.name == of):
-            for grade in notebook.grades:
-                _set_grade(grade, names[grade.cell_id], verdict, blueprint, earlier)
-            for comment in notebook.comments:
-                _set_comment(comment, names[comment.cell_id], verdict, blueprint)
+        submission = self._gradebook.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
+        handed_in = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
+        submission.timestamp = handed_in or submission.timestamp
+        mine = [one.id for one in submission.notebooks if one.name == notebook_of(verdict.lesson)]
+        for grade, name in self._named(Grade, mine):
+            _set_grade(grade, name, verdict, blueprint, earlier)
+        for comment, name in self._named(Comment, mine):
+            _set_comment(comment, name, verdict, blueprint)
         self._gradebook.db.commit()
 
-    def _names(self, lesson: str) -> dict[str, str]:
-        """Cell's id in the database -> grade_id. Asked once: each commit makes the session forget what it has loaded."""
-        if lesson not in self._cells:
-            # Registering, which may have gone on meanwhile, has a session of its own.
-            self._gradebook.db.expire_all()
-            notebooks = [one.id for one in self._gradebook.find_assignment(assignment_of(lesson)).notebooks]
-            cells = self._gradebook.db.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id.in_(notebooks))
-            self._cells[lesson] = {row.id: row.name for row in cells}
-        return self._cells[lesson]
-
-    def _submission(self, verdict: Verdict, submitted: Path) -> SubmittedAssignment:
-        book = self._gradebook
-        submission = book.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
-        timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
-        if timestamp is not None:
-            submission.timestamp = timestamp
-        return submission
+    def _named(self, kind: type[Grade | Comment], notebooks: Sequence[str]) -> list[Any]:
+        """Those of these notebooks, each with its cell's grade_id: one query, where nbgrader's objects would ask once a cell."""
+        query = self._gradebook.db.query(kind, BaseCell.name).join(BaseCell, BaseCell.id == kind.cell_id)
+        return list(query.filter(kind.notebook_id.in_(notebooks)))
 
 
 def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, earlier: Mapping[str, str]) -> None:
@@ -281,8 +261,8 @@ class Penalties:
         self._db_url = db_url
         self._place = str(root / "nbgrader_config.py")
         try:
-            listed = [one for one in Autograde(config=config).autograde_preprocessors if isinstance(one, type)]
-            used = [one for one in listed if issubclass(one, AssignLatePenalties)]
+            listed = Autograde(config=config).autograde_preprocessors
+            used = [one for one in listed if isinstance(one, type) and issubclass(one, AssignLatePenalties)]
             self._preprocessor = used[0](config=config) if used else None
         except Exception as error:  # traitlets raise what an import raises
             raise self._broken(error) from None

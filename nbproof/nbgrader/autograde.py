@@ -91,7 +91,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         course = converter.coursedir
         asked = set(glob.glob(course.format_path(course.submitted_directory, course.student_id, course.assignment_id)))
         course_places = places(root)
-        lessons = lessons_with_source(root, sorted({course_places.named(Path(place))[1] for place in asked}))
+        lessons = lessons_with_source(root, sorted({Path(place).name for place in asked}))
         intake = take_in(root, lessons, lessons_with_source(root, []))
         for note in intake.notes if course.student_id == "*" else ():
             self.log.warning("%s", note)

@@ -1,7 +1,7 @@
 """Everything that a report says about a class, as tables: for the page, CSV for spreadsheets, JSON for programs.
 
-``report.json``, schema version 4, holds ``schema``, ``course``, ``generated`` (ISO time), ``anonymous``, and each of these
-tables as a list of rows; the same rows stand in a CSV file each:
+``report.json``, schema version 4, holds ``schema``, ``course``, ``generated`` (ISO time), ``anonymous`` (false: learners have
+their names), and each of these tables as a list of rows; the same rows stand in a CSV file each:
 
 - ``learners``: learner, score of each lesson ("not graded", or nothing), total, late_penalties, to_mark
 - ``hand_ins``: of every learner and lesson what came, as ``docs/grade_json.md`` tells submissions; how: also "nothing"
@@ -11,64 +11,27 @@ tables as a list of rows; the same rows stand in a CSV file each:
 - ``faults``: learner, lesson, exercise, kind, sentence
 - ``needs_help``: learner, share, reasons, talk_about, first; fewest points first
 
-The last two are not told of an anonymous class. Scores are with manual marks and less the late penalty. A key may be added
-without a new version.
+Scores are with manual marks and less the late penalty. A key may be added without a new version.
 """
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import ClassResults, Mark, Person, exercise_row, nothing_of, submission_row
 from nbproof.key import Key
-from nbproof.report.needs_help import needs_help
-from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows
-from nbproof.values.results import Outcome
+from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
 
-__all__ = ["SCHEMA", "csv_of", "safe_cell", "tables", "under_codes", "write_files"]
+__all__ = ["SCHEMA", "csv_of", "safe_cell", "tables", "write_files"]
 
 SCHEMA = 4
-
-
-def under_codes(results: ClassResults, root: Path) -> ClassResults:
-    """The same class with a code for each learner: the same one in each report of this course, in no order that tells.
-
-    Whatever a learner's file or code has brought about in words is left out: it may name them.
-    """
-    key = _key(root)
-    order = sorted(results.people, key=lambda one: hashlib.sha256((key + one.id).encode("utf-8", "replace")).digest())
-    width = max(2, len(str(len(order))))
-    codes = {person.id: f"L{number:0{width}}" for number, person in enumerate(order, 1)}
-    marks = {}
-    for (learner, lesson), mark in results.marks.items():
-        verdict = replace(mark.verdict, learner=codes[learner], recovered={}, lost={}, damage="")
-        verdict = replace(verdict, problem="it could not be graded" if mark.problem else "")
-        verdict = replace(verdict, exercises=tuple(map(_without_words, verdict.exercises)))
-        marks[Key(codes[learner], lesson)] = replace(mark, verdict=verdict)
-    people = tuple(Person(code) for code in sorted(codes.values()))
-    return ClassResults(dict(sorted(marks.items())), people, results.lessons, unreadable=results.unreadable)
-
-
-def _without_words(outcome: Outcome) -> Outcome:
-    bare = (replace(one, difference=None, trouble=None, unjudged=None, printed="") for one in outcome.findings)
-    return replace(outcome, reason=None, findings=tuple(bare))
-
-
-def _key(root: Path) -> str:
-    """The course's own secret, so that nobody computes a code from a name."""
-    try:
-        return str(json.loads((root / ".course" / "run.json").read_text(encoding="utf-8"))["key"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
 
 
 _CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {ord(sign) for sign in "\t\r\n"})
@@ -95,23 +58,24 @@ def safe_cell(value: object) -> object:
     return "'" + text if first and first in "=+-@\t\r\n＝＋－＠" else text
 
 
-def tables(results: ClassResults, anonymous: bool = False) -> dict[str, list[dict[str, Any]]]:
-    """Name -> rows; the module's docstring has their fields. With ``anonymous`` learners have codes already."""
+def tables(results: ClassResults) -> dict[str, list[dict[str, Any]]]:
+    """Name -> rows; the module's docstring has their fields."""
     keys = itertools.product([person.id for person in results.people], [lesson.slug for lesson in results.lessons])
-    made = {
+    return {
         "learners": [_learner(results, person) for person in results.people],
         "hand_ins": [_hand_in(results, learner, lesson) for learner, lesson in keys],
         "scores": [row for mark in results.marks.values() for row in _scores(mark)],
         "lessons": [lesson_row(results, lesson) for lesson in results.lessons],
         "exercises": [row for lesson in results.lessons for row in exercise_rows(results, lesson)],
         "misconceptions": misconception_rows(results),
+        "faults": fault_rows(results),
+        "needs_help": needs_help(results),
     }
-    return made if anonymous else {**made, "faults": fault_rows(results), "needs_help": needs_help(results)}
 
 
 def _learner(results: ClassResults, person: Person) -> dict[str, Any]:
     """All lessons of one learner in a row."""
-    marks = {one.slug: results.mark_of(person.id, one.slug) for one in results.lessons}
+    marks = {one.slug: results.marks.get(Key(person.id, one.slug)) for one in results.lessons}
     there = [mark for mark in marks.values() if mark is not None and not mark.problem]
     return {
         "learner": person.id,
@@ -129,7 +93,7 @@ def _score(mark: Mark | None) -> float | str | None:
 
 
 def _hand_in(results: ClassResults, learner: str, lesson: str) -> dict[str, Any]:
-    mark = results.mark_of(learner, lesson)
+    mark = results.marks.get(Key(learner, lesson))
     if mark is not None:
         return submission_row(mark)
     return {**submission_row(Mark(nothing_of(learner, lesson))), "how": "nothing", "score": None}

@@ -59,8 +59,8 @@ def read_class(
     # What is in submitted/ now, and cannot be graded, counts, whatever was graded there before.
     found = marks(verdicts | refused, book.marks, told.late)
     for key in handed_in.keys() - refused.keys():
-        unknown = key not in journalled and key not in book.marks
-        behind = unknown or _is_behind(handed_in[key], journal_of(root, *key))
+        graded = key in journalled or key in book.marks
+        behind = not graded or _is_behind(handed_in[key], journal_of(root, *key))
         found[key] = replace(found[key], behind=behind)
     if not found:
         fact = f"nothing was handed in for {', '.join(names) or 'any lesson'}"
@@ -76,9 +76,8 @@ def read_class(
 
 
 def _lessons(found: Mapping[Key, Mark], known: Iterable[ClassLesson]) -> tuple[ClassLesson, ...]:
-    most: dict[str, float] = {}
-    for (_, slug), mark in found.items():
-        most[slug] = max(mark.max_score, most.get(slug, 0.0))
+    # Of a lesson's marks the last one in this order counts, which has the most points.
+    most = {mark.lesson: mark.max_score for mark in sorted(found.values(), key=lambda one: one.max_score)}
     described = {slug: ClassLesson(slug, _title(slug), points) for slug, points in most.items()}
     described |= {one.slug: one for one in known if one.slug in most}
     return tuple(described[slug] for slug in sorted(described))

@@ -23,10 +23,10 @@ from nbproof.front_end import prose
 from nbproof.gradebook.marks import ClassResults
 from nbproof.marking.results import STATUSES
 from nbproof.nbgrader_setup import course_config
-from nbproof.report.findings import tables, under_codes, write_files
+from nbproof.report.findings import tables, write_files
 from nbproof.report.statistics import how_late, titles_of
 
-__all__ = ["folder_of", "html_of", "make_report"]
+__all__ = ["html_of", "make_report"]
 
 _PAGES = Path(__file__).parent / "templates"
 
@@ -35,20 +35,20 @@ def make_report(
     root: Path,
     results: ClassResults,
     folder: Path,
-    *,
-    anonymous: bool = False,
+    files: Mapping[str, bytes],
     excel: bool = False,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Write ``index.html``, CSV files and ``report.json`` into a folder. Raises CourseError."""
-    shown = under_codes(results, root) if anonymous else results
-    made = tables(shown, anonymous)
+    """Write ``index.html``, CSV files, ``report.json``, and these ``files`` into a folder. Raises CourseError."""
+    made = tables(results)
     course = _called(root)
     now = datetime.datetime.now(datetime.UTC).astimezone()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / "index.html", html_of(shown, made, course, f"{now:%d %B %Y, %H:%M}"))
-        head = {"course": course, "generated": now.isoformat(timespec="seconds"), "anonymous": anonymous}
+        replace_file(folder / "index.html", html_of(results, made, course, f"{now:%d %B %Y, %H:%M}"))
+        head = {"course": course, "generated": now.isoformat(timespec="seconds"), "anonymous": False}
         write_files(folder, head, made, excel)
+        for name, data in files.items():
+            replace_file(folder / name, data)
     except OSError as error:
         raise CourseError(
             f"the report cannot be written: {error.strerror}",
@@ -64,11 +64,6 @@ def _called(root: Path) -> str:
     return told.says if told.says != told.name else course_config(root).CourseDirectory.get("course_id") or told.name
 
 
-def folder_of(root: Path, out: Path | None, anonymous: bool) -> Path:
-    """Where a report goes. One for showing never replaces the instructor's."""
-    return out if out is not None else root / ("report-anonymous" if anonymous else "report")
-
-
 def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generated: str) -> str:
     """The report as one HTML page. ``made``: its tables. ``generated``: the time, as the page shows it."""
     surroundings = Environment(
@@ -81,7 +76,7 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
     script = (_PAGES / "report.js").read_text(encoding="utf-8")
     shares = [mark.share for mark in results.marks.values() if mark.max_score and not mark.problem]
     return surroundings.get_template("report.html.j2").render(
-        **{"faults": (), "needs_help": None, **made},
+        **made,
         results=results,
         titles=titles,
         title_of={name: title for one in titles.values() for name, title in one.items()},

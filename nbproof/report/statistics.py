@@ -1,4 +1,4 @@
-"""What a class's results say, as rows: of lessons, exercises, misconceptions, faults; and who was late, in words."""
+"""What a class's results say, as rows: of lessons, exercises, misconceptions, faults, who needs help; who was late, in words."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
+from nbproof.key import Key
 from nbproof.marking.results import FAULTS, STATUSES, UNCERTAIN
 from nbproof.text import duration, printable, some_of
 from nbproof.values.results import Outcome, Status
@@ -22,6 +23,7 @@ __all__ = [
     "late_lines",
     "lesson_row",
     "misconception_rows",
+    "needs_help",
     "some",
     "titles_of",
 ]
@@ -88,14 +90,12 @@ def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
 
 def misconception_rows(results: ClassResults) -> list[Row]:
     """All that somebody fell for, most learners first; wrong answers that no check recognises by what is said of them."""
-    fell: dict[str, list[tuple[Mark, str]]] = defaultdict(list)
-    hints: dict[str, Hint] = {}
+    fell: dict[Hint, list[tuple[Mark, str]]] = defaultdict(list)
     for mark in results.marks.values():
         for outcome in mark.verdict.exercises:
             for hint in _hints_of(outcome):
-                hints.setdefault(hint.id, hint)
-                fell[hint.id].append((mark, outcome.id))
-    found = [_misconception_row(results, hints[key], cases) for key, cases in fell.items()]
+                fell[hint].append((mark, outcome.id))
+    found = [_misconception_row(results, hint, cases) for hint, cases in fell.items()]
     return sorted(found, key=lambda one: (-len(one["learners"]), one["id"]))
 
 
@@ -126,11 +126,10 @@ def _misconception_row(results: ClassResults, hint: Hint, cases: list[tuple[Mark
 
 def fault_rows(results: ClassResults) -> list[Row]:
     """Time-outs, memory, killed workers; recovered answers; what was not graded; what is out of date."""
-    found = []
+    found: list[Row] = []
     for mark in results.marks.values():
-        for exercise, kind, sentence in _faults_of(mark):
-            key = {"learner": mark.learner, "lesson": mark.lesson}
-            found.append({**key, "exercise": exercise, "kind": kind, "sentence": sentence})
+        key = {"learner": mark.learner, "lesson": mark.lesson}
+        found += [{**key, "exercise": name, "kind": kind, "sentence": told} for name, kind, told in _faults_of(mark)]
     return found
 
 
@@ -146,6 +145,64 @@ def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
             yield outcome.id, outcome.status, words().outcome(outcome)
     for name, how in mark.verdict.recovered.items():
         yield name, "recovered", how
+
+
+_FEW = 0.5
+
+
+def needs_help(results: ClassResults) -> list[Row]:
+    """A row for everybody who has less than half of the points, fewest first. A tenth of the class, 5 to 12 learners, come first:
+    an instructor has time for some conversations, not for a third of a class.
+
+    ``share``: points earned by points to earn, in lessons that at least half of the class or the learner handed in. What
+    was not handed in, or could not be graded, counts as 0; while an extension runs it does not count.
+    """
+    handed_in = Counter(lesson for _, lesson in results.marks)
+    usual = [one for one in results.lessons if handed_in[one.slug] * 2 >= len(results.people)]
+    found = []
+    for person in results.people:
+        mine = [mark for one in results.lessons if (mark := results.marks.get(Key(person.id, one.slug)))]
+        due = [one for one in usual if (person.id, one.slug) not in results.more_time]
+        share = _share(mine, results.lessons, due)
+        if share < _FEW:
+            reasons = [f"{share:.0%} of the points", *_reasons(mine, due)]
+            found.append(
+                {"learner": person.id, "share": share, "reasons": reasons, "talk_about": _misconceptions(mine)}
+            )
+    found.sort(key=lambda row: (row["share"], row["learner"]))
+    most = min(12, max(5, len(results.people) // 10))
+    return [{**row, "first": place < most} for place, row in enumerate(found)]
+
+
+def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], due: Sequence[ClassLesson]) -> float:
+    """1 for whoever has nothing to earn yet."""
+    counted = {mark.lesson for mark in mine if not mark.problem} | {lesson.slug for lesson in due}
+    most = sum(lesson.max_score for lesson in lessons if lesson.slug in counted)
+    return sum(mark.score for mark in mine) / most if most else 1.0
+
+
+def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:
+    """What has brought nothing."""
+    there = {mark.lesson for mark in mine}
+    ended = [outcome.status for mark in mine for outcome in mark.verdict.exercises]
+    told = {
+        "nothing handed in for {}": ", ".join(one.slug for one in due if one.slug not in there),
+        "could not be graded: {}": ", ".join(mark.lesson for mark in mine if mark.problem),
+        f"{{}} of {len(ended)} exercises not answered": ended.count(Status.NOT_ANSWERED),
+        "{} exercises never ended": sum(status in FAULTS for status in ended),
+    }
+    return [reason.format(what) for reason, what in told.items() if what]
+
+
+def _misconceptions(mine: Sequence[Mark]) -> list[str]:
+    """Their commonest."""
+    counts = Counter[str]()
+    for mark in mine:
+        for outcome in mark.verdict.exercises:
+            if not outcome.is_whole:
+                counts.update(set(outcome.hints))
+    hints = all_hints()
+    return [hints[key].name if key in hints else key for key, _ in counts.most_common(3)]
 
 
 _SHOWN = 20

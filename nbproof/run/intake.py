@@ -82,7 +82,7 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
             passed.append(f"passed over {_shown(root, outer)}: {error.strerror}")
             continue
         for folder in folders:
-            learner, assignment = here.named(folder)
+            learner, assignment = folder.parent.name, folder.name
             why = _why_not(folder, learner, assignment, known)
             if why:
                 passed.append(f"passed over {_shown(root, folder)}: {why}")

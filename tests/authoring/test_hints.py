@@ -11,7 +11,7 @@ from nbproof.authoring.hinting import check_hints, given_away, place_of
 from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson
 from nbproof.cells import CellKind
 from nbproof.display.help import Hint, read_hints
-from nbproof.errors import HintError
+from nbproof.errors import LessonError
 from tests.authoring.tiny import Sketch, write_lesson
 
 STEPS = 'question = "q?"\nidea = "i."\nread = "r"\n'
@@ -53,7 +53,7 @@ def test_hints_of_both_places_are_gathered(root: Path) -> None:
 def test_an_incomplete_or_repeated_hint_is_refused_with_its_file(text: str, fact: str, root: Path) -> None:
     path = root / "lessons" / "00_tiny" / "hints.toml"
     path.write_text(text)
-    with pytest.raises(HintError) as caught:
+    with pytest.raises(LessonError) as caught:
         build(root, say=lambda line: None)
     assert caught.value.fact.startswith(fact)
     assert caught.value.place.startswith(str(path))

@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from nbproof.authoring.lesson import Exercise, Lesson
-from nbproof.cells import private_lines, visible_of
+from nbproof.cells import private_lines, visible_and_hidden
 from nbproof.checks.check import collecting
 from nbproof.display.help import all_hints
 from tests.browser.conftest import Lab
@@ -258,7 +258,7 @@ def a_wrong_answer(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
         space: dict[str, object] = {"__name__": "__main__"}
         try:
             with collecting() as findings:
-                for source in [*setup, mutant.source, visible_of(exercise.tests[0].source)]:
+                for source in [*setup, mutant.source, visible_and_hidden(exercise.tests[0].source)[0]]:
                     exec(source, space)
         except Exception:  # the cell itself raises, so no check is asked
             continue

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
@@ -12,21 +20,66 @@ from nbgrader.api import Gradebook
 from nbproof.cli.main import main
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
-from tests.gradebook.postgres_server import PASSWORD, Server, server
 
 psycopg = pytest.importorskip("psycopg", reason="PostgreSQL is NOT tested: the extra [postgres] is not installed")
 
+PASSWORD = "s3cret-of-the-teacher"
+_NOBODY = 65534
 FULL = sum(POINTS.values())
 _numbers = itertools.count(1)
 
 
+@dataclass(frozen=True)
+class Server:
+    """Listens on this machine; its superuser is ``teacher``."""
+
+    port: int
+
+    def url(self, database: str, password: str = PASSWORD) -> str:
+        """As in nbgrader_config.py."""
+        return f"postgresql://teacher:{password}@127.0.0.1:{self.port}/{database}"
+
+
+def _programs() -> Path:
+    """The folder of initdb and pg_ctl."""
+    found = [*Path("/usr/lib/postgresql").glob("*/bin"), Path(shutil.which("initdb") or "").resolve().parent]
+    spec = find_spec("pgserver")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        found.append(Path(folder, "pginstall", "bin"))
+    there = [folder for folder in found if (folder / "initdb").exists() and (folder / "pg_ctl").exists()]
+    return there[0] if there else pytest.skip("PostgreSQL is NOT tested: no initdb here, and no package pgserver")
+
+
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[Server]:
-    """A server for this module; skipped aloud where none can be started."""
-    with server() as started:
-        if isinstance(started, str):
-            pytest.skip(f"PostgreSQL is NOT tested: {started}")
-        yield started
+    """A server for this module; skipped aloud where none can be started. Never as root, which PostgreSQL refuses."""
+    programs, folder = _programs(), Path(tempfile.mkdtemp(prefix="postgres-"))
+    other: dict[str, Any] = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    secret = folder / "password"
+    secret.write_text(PASSWORD)
+    for path in (folder, secret) if other else ():
+        os.chown(path, _NOBODY, _NOBODY)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    initdb = ["initdb", "-U", "teacher", "--pwfile", secret, "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "-N"]
+    start = ["pg_ctl", "-l", folder / "log", "-w", "-o", f"-p {port} -k {folder} -h 127.0.0.1 -F", "start"]
+    stop = ["pg_ctl", "-m", "immediate", "stop"]
+
+    def run(name: str, *options: str | Path) -> subprocess.CompletedProcess[str]:
+        told = folder / "told"  # no pipe: the server would keep it open
+        with told.open("w") as file:
+            words = [programs / name, "-D", folder / "data", *options]
+            done = subprocess.run(words, stdout=file, stderr=file, cwd=folder, check=False, **other)
+        return subprocess.CompletedProcess(words, done.returncode, told.read_text())
+
+    try:
+        for words in (initdb, start):
+            if (done := run(*words)).returncode:
+                pytest.skip(f"PostgreSQL is NOT tested: {words[0]} fails: {done.stdout[-300:]}")
+        yield Server(port)
+    finally:
+        run(*stop)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.command import formgrader_place
+from nbproof.command import formgrader_on_a_hub
 from nbproof.feedback.pages import write_feedback
 from nbproof.nbgrader_setup import course_config
 from nbproof.testing import Rehearsal
@@ -240,9 +240,9 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 def test_the_next_command_is_the_bookmark(hub: pytest.MonkeyPatch) -> None:
     bookmark = "https://YOUR-HUB/hub/user-redirect/formgrader"
-    assert formgrader_place() == bookmark
+    assert formgrader_on_a_hub() == bookmark
     assert bookmark in Path(ROOT, "docs", "jupyterhub.md").read_text(encoding="utf-8")
     hub.setenv("JUPYTERHUB_PUBLIC_HUB_URL", "https://hub.u.edu/hub/")
-    assert formgrader_place() == "https://hub.u.edu/hub/user-redirect/formgrader"
+    assert formgrader_on_a_hub() == "https://hub.u.edu/hub/user-redirect/formgrader"
     hub.delenv("JUPYTERHUB_SERVICE_PREFIX")
-    assert formgrader_place().endswith(" formgrader")
+    assert formgrader_on_a_hub() == ""

@@ -8,8 +8,6 @@ from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
 
-import nbformat
-
 from nbproof.gradebook.marks import (
     CellMark,
     ClassLesson,
@@ -22,9 +20,10 @@ from nbproof.gradebook.marks import (
     nothing_of,
 )
 from nbproof.marking.results import Verdict
+from nbproof.testing import small_course
+from nbproof.testing.small import LESSON
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
 
-LESSON = "01_small"
 STUBS = {name: f"def {name}(x):\n    # TODO: work on x\n    pass" for name in ("first", "second", "third")}
 
 
@@ -104,30 +103,11 @@ def records(works: Sequence[Mark], people: Sequence[Person] = ()) -> ClassResult
 
 
 def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path:
-    """A course folder with one lesson, one exercise ``first``, and a journal for each learner: name -> verdict's texts.
+    """The small course, with a journal on the exercise ``first`` for each learner: name -> verdict's texts.
 
     Keys of the inner mapping: ``answer``, ``status``, ``sentence``, ``hint``.
     """
-    head = {"schema_version": 3, "task": False}
-    cells = [
-        nbformat.v4.new_markdown_cell("# Small\n\nMultiply x.", id="intro"),
-        nbformat.v4.new_code_cell(
-            "def first(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION", id="first",
-            metadata={"nbgrader": {**head, "grade": False, "grade_id": "first", "locked": False, "solution": True}},
-        ),
-        nbformat.v4.new_code_cell(
-            "from nbproof.checks.check import Check, check", id="test_first",
-            metadata={
-                "nbgrader": {
-                    **head, "grade": True, "grade_id": "test_first", "locked": True, "solution": False, "points": 2,
-                }
-            },
-        ),
-    ]  # fmt: skip
-    source = root / "source" / LESSON
-    source.mkdir(parents=True)
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), source / f"{LESSON}.ipynb")
-    (root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'made <b>'\n")
+    small_course(root, "c = get_config()\nc.CourseDirectory.course_id = 'made <b>'\n")
     for learner, told in answers.items():
         status = told.get("status", "passed")
         hints = [told["hint"]] if told.get("hint") else []
