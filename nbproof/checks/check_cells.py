@@ -1,4 +1,4 @@
-"""Take a test cell apart: what goes to the learner's process, what stays at home, and which names are the cell's own.
+"""Take a test cell apart: what goes to the learner's process, and what stays at home.
 
 The worker gets the checks without their truths, mistakes and messages, and of the cell's own
 helpers only those that a probe uses.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 
 from nbproof.errors import CourseError
 from nbproof.files import replace_file
@@ -77,15 +78,23 @@ def written(
 
 
 def _handed_on(root: Path, task: Task, free: SimpleQueue[Connection | None]) -> str:
-    """Have the next free writer write a page; in the place of one that has ended this process writes."""
+    """Have the next free writer write a page; in the place of one that has ended this process writes, one page at a time."""
     line, reason = free.get(), ""
     try:
-        if line is None:
-            reason = _write_page(root, task)
-        else:
+        if line is not None:
             line.send((root, task))
+    except OSError:
+        line = None
+    try:
+        if line is not None:
             reason = line.recv()
+        else:
+            with _HERE:
+                reason = _write_page(root, task)
     except (EOFError, OSError):
         line, reason = None, "the process that wrote it was ended from outside, perhaps for its memory"
     free.put(line)
     return reason
+
+
+_HERE = Lock()

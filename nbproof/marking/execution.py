@@ -50,6 +50,8 @@ _MOMENT = 1.0
 _PATIENCE = 4
 """How much longer the instructor's setup may take than other cells before it is interrupted: what it imports takes its time on
 a busy machine, and without it every answer is wrong."""
+_LONGEST = 100_000
+"""Characters of an answer that is looked into, by the grader itself."""
 _ROOM = 100_000
 """Bytes that a plain test cell may print, whatever was printed before."""
 _TROUBLE = [str, str, int, str, str, str, str]
@@ -106,12 +108,14 @@ def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Ste
 
 def _parted(source: str, line: object) -> tuple[str, str]:
     """A cell's text up to the statement on this line, and from there on: empty where no statement is known to be there."""
+    if type(line) is not int or len(source) > _LONGEST:
+        return source, ""
     try:
         body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return source, ""
     for statement in body:
-        if type(line) is int and statement.lineno <= line <= (statement.end_lineno or 0):
+        if statement.lineno <= line <= (statement.end_lineno or 0):
             lines = source.split("\n")
             at = statement.lineno - 1
             return "\n".join(lines[:at]), "\n".join(lines[at:])

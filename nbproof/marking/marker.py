@@ -32,7 +32,7 @@ __all__ = ["SECONDS", "Marker", "mark", "read_answers"]
 _VERSION = re.compile(rb'"version": *"3\.(\d{1,3})\b')
 
 SECONDS = 30.0
-"""For one submission. A damaged one takes some tenths of a second."""
+"""For reading one submission, which takes some hundredths of a second, and some tenths if it is damaged."""
 _MOST_SCRIPTS, _MOST_OF_A_SCRIPT = 20, 30_000
 """Scripts beside a notebook that are looked through, and characters of each."""
 

@@ -131,7 +131,9 @@ class Verdicts:
         """What the checks of a test cell found, and its marks."""
         test = self.blueprint.tests[name]
         if test.plain is not None:
-            return plain_findings(name, test.plain, progress.plain.get(name))
+            # What took its process along in hidden lines has passed the others only.
+            is_cut_off = progress.loss is not None and test.hides and name not in progress.asked_all
+            return plain_findings(name, test.plain, None if is_cut_off else progress.plain.get(name))
         planned = Counter(check for check, _ in self.judge.plan(name))
         findings: list[Finding] = []
         for check, asked in self.judge.asked(name).items():

@@ -244,7 +244,7 @@ def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
 
 @dataclass(frozen=True)
 class HandIn:
-    """All that a marker knows of one submission. Can be sent to another machine."""
+    """All that a marker knows of one submission. Can be sent to another process."""
 
     key: Key
     notebook: bytes

@@ -70,6 +70,8 @@ def _second_try(pool: Pool, job: Submission, read: Reader, seed: int) -> Verdict
     found = outcome(lambda: pool.submit(read(job)).result())
     if isinstance(found, Verdict):
         return found
+    if isinstance(found, (Damaged, OSError)):
+        return Verdict.refused(*job.key, seed, str(found))
     said = " ".join(str(found).split())[:200]
     why = f"what marked it ended twice ({type(found).__name__}: {said}); look at it, and grade it again by itself"
     return Verdict.refused(*job.key, seed, why, grader_failed=True)

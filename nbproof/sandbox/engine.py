@@ -182,6 +182,6 @@ class Engine:
         finally:
             worker.end()
             if scratch:
-                # Not before nothing of it is left that could write.
+                # What it started ends with it, and may take a moment.
                 ended.event.wait(_END_SECONDS)
                 remove_folder(scratch)

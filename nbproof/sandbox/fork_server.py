@@ -136,6 +136,8 @@ class _Child:
     """A worker, by the engine's number for it."""
 
     number: int
+    most: int
+    """How many processes and threads it may have."""
     crowded: bool = False
     """Whether it was ended for more processes and threads than it may have."""
 
@@ -155,8 +157,8 @@ class ForkServer:
         """Where a fork hands its overseer's descriptor over: the line, its process."""
         self.poll = select.poll()
         self.poll.register(control, select.POLLIN)
-        self.census, self.most = Census(), 0
-        """Who counts processes and threads, and how many a submission may have."""
+        self.census = Census()
+        """Who counts processes and threads."""
 
     def loop(self) -> None:
         """Serve until the engine closes its end."""
@@ -186,7 +188,7 @@ class ForkServer:
 
     def disperse(self) -> None:
         """End each worker that has started more than it may, all of it at once."""
-        for leader in self.census.crowded(self.children, self.most):
+        for leader in self.census.crowded({leader: one.most for leader, one in self.children.items()}):
             self.children[leader].crowded = True
             _end_group(leader)
 
@@ -233,8 +235,7 @@ class ForkServer:
             return
         self.awaited[line.fileno()] = (line, child)
         self.poll.register(line, select.POLLIN)
-        self.most = request["limits"]["processes"]
-        self.children[child] = _Child(request["id"])
+        self.children[child] = _Child(request["id"], request["limits"]["processes"])
 
     def become_worker(self, request: dict[str, Any], channel: int, line: socket.socket) -> None:
         """In the fork: never returns."""

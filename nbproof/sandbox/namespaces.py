@@ -286,15 +286,17 @@ def _try(root: str) -> None:
 
 def refused_in_child(do: Callable[[], object]) -> str:
     """What the kernel says to ``do`` in a fork, which ends then; empty if it refuses nothing."""
+    ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
-        number = errno.EINVAL
         try:
             do()
-            number = 0
-        except OSError as error:
-            number = error.errno or number
+        except BaseException as error:
+            os.write(theirs, str(getattr(error, "strerror", None) or error).encode()[:1_000])
         finally:
-            os._exit(number)
+            os._exit(0)
+    os.close(theirs)
+    with open(ours, encoding="utf-8", errors="replace") as pipe:
+        said = pipe.read()
     _, status = os.waitpid(child, 0)
-    return os.strerror(os.waitstatus_to_exitcode(status)) if status else ""
+    return said or (f"it ended a process with status {status}" if status else "")

@@ -13,7 +13,7 @@ import fcntl
 import os
 import struct
 import time
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
 from nbproof.sandbox.syscalls import NAMES
@@ -69,21 +69,21 @@ class Census:
     def __init__(self) -> None:
         self._calm, self._looked = tasks_here(), 0.0
 
-    def crowded(self, leaders: Iterable[int], most: int) -> list[int]:
-        """Those of the ``leaders`` whose session has more than ``most``."""
+    def crowded(self, most: Mapping[int, int]) -> list[int]:
+        """Those leaders whose session has more than it may. ``most``: leader -> how many."""
         there, now = tasks_here(), time.monotonic()
         self._calm = min(self._calm, there)
         if there - self._calm < _SOME or now - self._looked < _PAUSE:
             return []
         self._calm, self._looked = there, now
-        wanted = dict.fromkeys(leaders, 0)
+        wanted = dict.fromkeys(most, 0)
         for name in os.listdir("/proc"):
             if name.isdigit():
                 stat = stat_of(int(name))
                 # A zombie is no more than an entry, and yet it is one.
                 if int(stat[3]) in wanted:
                     wanted[int(stat[3])] += max(1, int(stat[17]))
-        return [leader for leader, tasks in wanted.items() if tasks > most]
+        return [leader for leader, tasks in wanted.items() if tasks > most[leader]]
 
 
 def tasks_here() -> int:

@@ -10,9 +10,9 @@ changes one while it is probed is told so: whoever makes ``nn.ReLU`` compute som
 So has whoever has the interpreter call a function whatever runs: a trace, a profile, one at each collection of garbage.
 
 This is no wall: builtins, other libraries and the interpreter itself stay the learner's, and whoever controls a process controls
-what it says about itself. So no verdict rests on that. A count, a flag or a name that is the same for every seed may
-choose the words of a message; the author contract refuses a check that needs one to find a mutant
-(:mod:`nbproof.authoring.hearsay`).
+what it says about itself. So no verdict rests on that. A count, a flag or a name that is the same for every seed chooses the
+words of a message: the author contract asks for a hidden check that nothing of the kind can answer
+(:mod:`nbproof.authoring.forgery`).
 """
 
 from __future__ import annotations
@@ -44,12 +44,14 @@ class _Insides:
         self._keywords = list(filter(None, map(_keywords_of, self.functions)))
         self._had, self._inside = self._now(), list(map(dict, self._keywords))  # dicts can be changed in place
         takes = [one for one in self.functions if one.__kwdefaults__ for _ in one.__kwdefaults__]
-        self._whose = [*self.functions * 3, *(one for one, *_ in self._closed), *takes * 2]
+        have = [one for one in self.functions if one.__kwdefaults__]
+        self._whose = [*self.functions * 3, *(one for one, *_ in self._closed), *have, *takes * 2]
 
     def _now(self) -> list[Any]:
         parts = [map(of, self.functions) for of in (_code_of, _defaults_of, _keywords_of)]
         cells = (_held(cell) for _, cell, _ in self._closed)
-        return list(chain(*parts, cells, chain.from_iterable(self._keywords), _all_values(self._keywords)))
+        sizes = map(len, self._keywords)  # Python has small numbers once
+        return list(chain(*parts, cells, sizes, chain.from_iterable(self._keywords), _all_values(self._keywords)))
 
     def changed(self) -> list[types.FunctionType]:
         """The functions with other insides."""

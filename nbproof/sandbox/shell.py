@@ -193,14 +193,21 @@ class _ImportsByThemselves(ast.NodeTransformer):
     """Has each import at the top of a cell go on without a package that is not installed here."""
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
-        node.body = [_tried(statement) for statement in node.body]
+        node.body = [_tried(one) for statement in node.body for one in _apart(statement)]
         return node
+
+
+def _apart(statement: ast.stmt) -> list[ast.stmt]:
+    """``import a, b`` as one import each."""
+    if not isinstance(statement, ast.Import):
+        return [statement]
+    return [ast.copy_location(ast.Import([alias]), statement) for alias in statement.names]
 
 
 def _tried(statement: ast.stmt) -> ast.stmt:
     if not isinstance(statement, (ast.Import, ast.ImportFrom)) or getattr(statement, "module", "") == "__future__":
         return statement
-    names = [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
+    names = [alias.asname or alias.name.partition(".")[0] for alias in statement.names if alias.name != "*"]
     # A name that no cell can have taken: what follows `__import__` is looked up in this module.
     call = f"__import__({__name__!r}, fromlist=['stand_in']).stand_in(globals(), {names!r})"
     made = ast.parse(f"try:\n    pass\nexcept ModuleNotFoundError:\n    {call}").body[0]

@@ -122,7 +122,7 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
 
 
 def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
-    """Find the answers in a damaged notebook where it can hurt nobody. No learner's code has run in this fork."""
+    """Find the answers in a notebook where it can hurt nobody. No learner's code has run in this fork."""
     try:
         found = found_in(Handout.from_dict(header["handout"]), data, header["scripts"])
         return {"found": asdict(found), "damaged": ""}, b""
