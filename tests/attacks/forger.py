@@ -12,7 +12,7 @@ import zlib
 
 from nbproof.course_file import the_course
 from nbproof.handed_out import visible_in
-from tests.attacks.arsenal import LESSON, cell_attack
+from tests.attacks.arsenal import FAIR, LESSON, attack
 
 _KNOWS = """
 import base64, json, sys, types, warnings, zlib
@@ -126,12 +126,11 @@ def text_of(form: str, lesson: str) -> str:
 
 
 ATTACKS = tuple(
-    cell_attack(
+    attack(
         "forged",
         f"forges_evidence_{form.replace(' ', '_')}",
         "runs the visible truths on the case of a hidden check, and sends what they want",
-        text_of(form, LESSON),
-        before="",
+        {**FAIR, "weight_grad": text_of(form, LESSON)},
         expects=("failed", "error", "not answered"),
     )
     for form in FORMS
