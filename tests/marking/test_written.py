@@ -44,17 +44,13 @@ STUB = "Write your answer here, in two or three sentences."
 FULL = sum(POINTS.values())
 
 
-def _ask(room: Rehearsal) -> Rehearsal:
+@pytest.fixture
+def asking(room: Rehearsal) -> Rehearsal:
+    """The small course with a question at its end."""
     path = room.root / "lessons" / LESSON / "lesson.py"
     path.write_text(path.read_text() + QUESTION)
     nbformat.write(notebook_of(read_lesson(path.parent)), room.source())
     return room
-
-
-@pytest.fixture
-def asking(room: Rehearsal) -> Rehearsal:
-    """The small course with a question at its end."""
-    return _ask(room)
 
 
 @pytest.fixture
@@ -83,13 +79,8 @@ def _book(room: Rehearsal, learner: str) -> tuple[float | None, float | None, bo
         grade, comment = (
             find("explain_two", LESSON, LESSON, learner) for find in (gradebook.find_grade, gradebook.find_comment)
         )
-        return (
-            grade.auto_score,
-            grade.manual_score,
-            grade.needs_manual_grade,
-            comment.auto_comment,
-            comment.manual_comment,
-        )
+        marks = grade.auto_score, grade.manual_score, grade.needs_manual_grade
+        return *marks, comment.auto_comment, comment.manual_comment
 
 
 def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
