@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import os
 import re
 import shutil
@@ -16,7 +15,7 @@ from types import ModuleType
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from tests import ROOT
+from tests import ROOT, loaded
 
 AGAIN = "make lab"
 
@@ -25,11 +24,7 @@ AGAIN = "make lab"
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """install.py, as if it lay in an empty folder."""
     shutil.copy(ROOT / "install.py", tmp_path)
-    spec = importlib.util.spec_from_file_location("install", tmp_path / "install.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(tmp_path / "install.py")
 
 
 def _pins() -> dict[str, str]:

@@ -41,40 +41,28 @@ def place_of(cells: Sequence[dict[str, Any]], grade_id: str) -> int:
     return next(at for at, one in enumerate(cells) if one["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
 
 
-@dataclass(frozen=True)
-class Targets:
-    """What an attacker of this machine would know or guess: places and listeners."""
-
-    root: Path
-    home: Path
-    tcp: int = 0
-    udp: int = 0
-    unix: str = ""
-    abstract: str = ""
-    victim: int = 0
-    """The process id of somebody else's process."""
-
-    def fill(self, text: str) -> str:
-        """Put the targets into an attack's text: ``@ROOT@``, ``@TCP@`` and so on."""
-        for name, value in vars(self).items():
-            text = text.replace(f"@{name.upper()}@", str(value))
-        return text
-
-
 @dataclass
 class Scene:
     """Where one attacker hands in."""
 
-    targets: Targets
+    root: Path
+    targets: Mapping[str, object]
+    """What an attacker of this machine would know or guess, places and listeners: for ``@HOME@``, ``@TCP@`` and so on."""
     learner: str
     lesson: str
     release: Mapping[str, Any]
     """The student version of the lesson, as JSON data."""
 
+    def fill(self, text: str) -> str:
+        """Put the targets into an attack's text."""
+        for name, value in {"root": self.root, **self.targets}.items():
+            text = text.replace(f"@{name.upper()}@", str(value))
+        return text
+
     @property
     def folder(self) -> Path:
         """``submitted/<learner>/<lesson>``, made on first use."""
-        path = self.targets.root / "submitted" / self.learner / self.lesson
+        path = self.root / "submitted" / self.learner / self.lesson
         path.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -87,7 +75,7 @@ class Scene:
         """The student version with these answers, to be changed further."""
         notebook: dict[str, Any] = copy.deepcopy(dict(self.release))
         for name, text in answers.items():
-            self.cell(notebook, name)["source"] = self.targets.fill(text)
+            self.cell(notebook, name)["source"] = self.fill(text)
         return notebook
 
     def cell(self, notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:

@@ -50,8 +50,8 @@ _TARGETS = (
 
 def _links(scene: Scene) -> None:
     for number, target in enumerate(_TARGETS):
-        (scene.folder / f"link{number}").symlink_to(scene.targets.fill(target))
-    os.link(scene.targets.root / "nbgrader_config.py", scene.folder / "linked.py")
+        (scene.folder / f"link{number}").symlink_to(scene.fill(target))
+    os.link(scene.root / "nbgrader_config.py", scene.folder / "linked.py")
 
 
 def _deep_folders(scene: Scene) -> None:
@@ -67,7 +67,7 @@ def _deep_folders(scene: Scene) -> None:
 
 def _odd_learner(scene: Scene) -> None:
     """Somebody whose name is no text, beside the attacker."""
-    folder = os.path.join(os.fsencode(scene.targets.root), b"submitted", b"\xff\xfename", os.fsencode(scene.lesson))
+    folder = os.path.join(os.fsencode(scene.root), b"submitted", b"\xff\xfename", os.fsencode(scene.lesson))
     os.makedirs(folder)
     with open(os.path.join(folder, os.fsencode(scene.path.name)), "wb") as file:
         file.write(json.dumps(scene.notebook(FAIR)).encode())

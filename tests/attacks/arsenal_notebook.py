@@ -148,13 +148,13 @@ def _raw(name: str, tries: str, make: Callable[[Scene], object]) -> Attack:
 
 
 def _links(*parts: str) -> Callable[[Scene], None]:
-    return lambda scene: scene.path.symlink_to(scene.targets.root.joinpath(*parts, scene.lesson, scene.path.name))
+    return lambda scene: scene.path.symlink_to(scene.root.joinpath(*parts, scene.lesson, scene.path.name))
 
 
 def _links_the_folder(scene: Scene) -> None:
     place = scene.folder
     place.rmdir()
-    place.symlink_to(scene.targets.root / "submitted" / "honest_full" / scene.lesson)
+    place.symlink_to(scene.root / "submitted" / "honest_full" / scene.lesson)
 
 
 _deep = b'{"cells": ' + b"[" * 200_000 + b"]" * 200_000 + b', "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'

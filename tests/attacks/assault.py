@@ -19,6 +19,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from nbproof.testing import Rehearsal
 from nbproof.values.results import Outcome as Ended
 from tests import without_demonstrations
 from tests.attacks.adopted import adopt_into
-from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene, Targets
+from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene
 
 REPO = Path(__file__).resolve().parents[2]
 SEED = 424242
@@ -108,21 +109,18 @@ def build_course(root: Path, lessons: Sequence[str], tokens: dict[str, str], who
                 cell["source"] = shown + mark + hidden.replace(line, f"{line}        '{tokens['source']}'\n")
 
 
-def hand_in(targets: Targets, attacks: Sequence[Attack], tokens: dict[str, str]) -> None:
-    """Write the submissions of the attackers and of their neighbours."""
-    releases: dict[str, Any] = {}
+def hand_in(root: Path, targets: dict[str, Any], attacks: Sequence[Attack], neighbour: str) -> None:
+    """Write the submissions of the attackers and of their neighbours, in whose cells this token stands."""
 
-    def scene(learner: str, lesson: str) -> Scene:
-        if lesson not in releases:
-            text = (targets.root / "release" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
-            releases[lesson] = json.loads(text)
-        return Scene(targets, learner, lesson, releases[lesson])
+    @cache
+    def released(lesson: str) -> Any:
+        return json.loads((root / "release" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8"))
 
     for learner, answers in NEIGHBOURS.items():
-        honest = scene(learner, LESSON)
-        honest.write(honest.notebook({name: f"# {tokens['neighbour']}\n{text}" for name, text in answers.items()}))
+        honest = Scene(root, targets, learner, LESSON, released(LESSON))
+        honest.write(honest.notebook({name: f"# {neighbour}\n{text}" for name, text in answers.items()}))
     for attack in attacks:
-        attack.build(scene(attack.name, attack.lesson))
+        attack.build(Scene(root, targets, attack.name, attack.lesson, released(attack.lesson)))
 
 
 @contextlib.contextmanager
@@ -278,7 +276,7 @@ def _assaulted(
         stack.enter_context(planted(tokens))
         sleeper = subprocess.Popen(["sleep", "3600"], user=uid, group=uid, extra_groups=[])
         stack.callback(lambda: (sleeper.kill(), sleeper.wait()))
-        hand_in(Targets(root, home, victim=sleeper.pid, **reach), attacks, tokens)
+        hand_in(root, {"home": home, "victim": sleeper.pid, **reach}, attacks, tokens["neighbour"])
         before, state = _places(), _state(root)
         environment = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,12 +62,30 @@ def running_lab(course: Path) -> Iterator[Lab]:
         yield started
 
 
+def free_port() -> int:
+    """One that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(url: str, server: subprocess.Popen[bytes], log: Path, seconds: float) -> None:
+    """Until the server answers. Raises RuntimeError if it has ended, or takes longer."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            urllib.request.urlopen(url, timeout=5).close()
+            return
+        except OSError:
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{url} does not answer:\n{log.read_text(errors='replace')}") from None
+            time.sleep(0.3)
+
+
 @contextmanager
 def running(course: Path, command: str) -> Iterator[Lab]:
     """The server that ``python -m course COMMAND`` starts in this folder; ends with the block. Raises RuntimeError."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     log = course / "lab.log"
     # A learner's first start: no settings, no workspace of an earlier one, nothing solved.
     folders = ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTER_RUNTIME_DIR")
@@ -86,16 +103,8 @@ def running(course: Path, command: str) -> Iterator[Lab]:
             env=own,
         )  # fmt: skip
     base = f"http://127.0.0.1:{port}"
-    deadline = time.monotonic() + 60
     try:
-        while True:
-            try:
-                urllib.request.urlopen(f"{base}/api?token=lab", timeout=2).close()
-                break
-            except (urllib.error.URLError, OSError):
-                if server.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()}") from None
-                time.sleep(0.3)
+        wait_for(f"{base}/api?token=lab", server, log, 60)
         yield Lab(base, course)
     finally:
         server.terminate()

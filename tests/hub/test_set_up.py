@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
 import shutil
@@ -15,24 +14,19 @@ from types import ModuleType
 import nbformat
 import pytest
 
+from tests import ROOT, loaded
 from tests.hub.hostile import Hostile
 
-ROOT = Path(__file__).parent.parent.parent
 SLUG = "01_module_anatomy"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a class's hub runs on Linux")
 
 
-def _loaded(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("set_up", root / "deploy" / "jupyterhub" / "set_up.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+SET_UP = Path("deploy", "jupyterhub", "set_up.py")
 
 
 @pytest.fixture(scope="module")
 def set_up() -> ModuleType:
-    return _loaded(ROOT)
+    return loaded(ROOT / SET_UP)
 
 
 def test_what_somebody_else_wrote_is_not_overwritten(set_up: ModuleType, tmp_path: Path) -> None:
@@ -59,7 +53,7 @@ def test_dist_and_deploy_alone_are_enough(tmp_path: Path, monkeypatch: pytest.Mo
     dist.mkdir()
     for name in ("nbproof-1-py3-none-any.whl", "course-1-py3-none-any.whl", "course-solutions.zip", "pins.txt"):
         (dist / name).write_bytes(b"numpy==2.4.6\n")
-    copied, asked = _loaded(tmp_path), []
+    copied, asked = loaded(tmp_path / SET_UP), []
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
         asked.append(command)

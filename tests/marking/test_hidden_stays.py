@@ -44,4 +44,4 @@ def test_what_is_caught_does_not_come_out(bench: Bench, way: tuple[str, str], le
     blueprint = bench.blueprint
     asked = replace(bench, blueprint=_leaky(blueprint)) if leaky else bench
     verdict = asked.mark(caught_and_told(*way, RIGHT))
-    assert bool(leaked(*_handed_out(blueprint, verdict), secret_lines(blueprint))) == leaky
+    assert bool(leaked(*_handed_out(blueprint, verdict), secret_lines(blueprint, 16))) == leaky

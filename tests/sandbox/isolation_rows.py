@@ -83,15 +83,15 @@ print(*(said if owned == {"refused"} else said | owned))""",
     "learn whether a path that it knows by name is there": """
 tried(lambda: os.stat(folder + "/secret"), lambda: os.path.exists(folder + "/facts.json"))""",
     "open a connection, send a packet, make a network socket": """
-tried(lambda: socket.create_connection(("127.0.0.1", facts["port"]), 0.5), lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+tried(lambda: socket.create_connection(("127.0.0.1", facts["tcp"]), 0.5), lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
       lambda: socket.socket(socket.AF_INET6), lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW), lambda: socket.socket(40))""",
     "reach a Unix socket by its path (Docker, D-Bus, X11, agents)": """
 def by_pair():
-    one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); one.sendto(b"x", folder + "/sock")
+    one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); one.sendto(b"x", facts["unix"])
 def by_message():
-    one, _ = socket.socketpair(); one.sendmsg([b"x"], [], 0, folder + "/sock")
-tried(lambda: socket.socket(socket.AF_UNIX).connect(folder + "/sock"), by_pair, by_message,
-      lambda: socket.socketpair()[0].connect(folder + "/sock"))""",
+    one, _ = socket.socketpair(); one.sendmsg([b"x"], [], 0, facts["unix"])
+tried(lambda: socket.socket(socket.AF_UNIX).connect(facts["unix"]), by_pair, by_message,
+      lambda: socket.socketpair()[0].connect(facts["unix"]))""",
     "reach a Unix socket of the abstract namespace": """
 def by_pair():
     one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); one.connect("\\0" + facts["abstract"])
