@@ -155,20 +155,6 @@ def listeners(folder: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
         yield {"tcp": tcp.getsockname()[1], "udp": udp.getsockname()[1], "unix": path, "abstract": name}, heard
 
 
-@contextlib.contextmanager
-def planted(tokens: dict[str, str]) -> Iterator[None]:
-    """Canaries in the machine's own /tmp and /dev/shm."""
-    places = {"tmp": Path("/tmp"), "shm": Path("/dev/shm")}
-    paths = {name: place / f"canary-{tokens[name][7:15]}.txt" for name, place in places.items() if place.is_dir()}
-    for name, path in paths.items():
-        path.write_text(tokens[name])
-    try:
-        yield
-    finally:
-        for path in paths.values():
-            path.unlink(missing_ok=True)
-
-
 ORDINARY = 1000
 """An ordinary user's id."""
 
@@ -273,7 +259,10 @@ def _assaulted(
             file.write(f"# {tokens[kind]}\n")
     with contextlib.ExitStack() as stack:
         reach, heard = stack.enter_context(listeners(folder))
-        stack.enter_context(planted(tokens))
+        for name, place in {"tmp": Path("/tmp"), "shm": Path("/dev/shm")}.items():
+            canary = place / f"canary-{tokens[name][7:15]}.txt"
+            canary.write_text(tokens[name])
+            stack.callback(canary.unlink, missing_ok=True)
         sleeper = subprocess.Popen(["sleep", "3600"], user=uid, group=uid, extra_groups=[])
         stack.callback(lambda: (sleeper.kill(), sleeper.wait()))
         hand_in(root, {"home": home, "victim": sleeper.pid, **reach}, attacks, tokens["neighbour"])

@@ -11,30 +11,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from nbproof.cells import BEGIN_HIDDEN, grading_of, name_of, text_of
-from tests.attacks.arsenal import Attack, Scene
+from nbproof.cells import BEGIN_HIDDEN, name_of, text_of
 from tests.attacks.assault import REPO, Outcome
 from tests.attacks.conftest import WAYS, graded
-from tests.attacks.forger import FORMS
-from tests.attacks.forger import text_of as cheat
+from tests.attacks.forger import FORMS, forger
 
 pytestmark = pytest.mark.nightly
 
 LESSONS = sorted(path.name for path in (REPO / "source").iterdir())
-
-
-def forger(form: str, lesson: str) -> Attack:
-    """A learner who hands the cheat in, and nothing else."""
-
-    def build(scene: Scene) -> None:
-        notebook = scene.notebook({})
-        for cell in notebook["cells"]:
-            if cell["cell_type"] == "code" and grading_of(cell).get("solution"):
-                cell["source"] = cheat(form, lesson)
-        scene.write(notebook)
-
-    name = f"forger_{form.replace(' ', '_')}_{lesson}"
-    return Attack(name, "sends what visible checks want", "forged", build, frozenset(), lesson=lesson)
 
 
 ALL = [forger(form, lesson) for form in FORMS for lesson in LESSONS]

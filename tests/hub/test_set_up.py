@@ -15,7 +15,7 @@ import nbformat
 import pytest
 
 from tests import ROOT, loaded
-from tests.hub.hostile import Hostile
+from tests.hub import hostile
 
 SLUG = "01_module_anatomy"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a class's hub runs on Linux")
@@ -108,9 +108,8 @@ def test_the_attacks_do_find_what_is_open(tmp_path: Path) -> None:
         "handed_in": "ada+1", "lesson": SLUG, "packages": [str(tmp_path / "home")],
         "hidden": [hashlib.sha256(line.encode()).hexdigest()],
     }  # fmt: skip
-    one = Hostile(facts)
-    assert list(one.homes()) and list(one.hidden_checks()) and next(one.processes())
-    assert "listed inbound" in list(one.exchange_is_kept())
+    assert list(hostile.homes(facts)) and list(hostile.hidden_checks(facts)) and next(hostile.processes(facts))
+    assert "listed inbound" in list(hostile.exchange_is_kept(facts))
 
 
 def test_who_and_what_it_needs_is_said(

@@ -201,23 +201,10 @@ def test_hidden_checks_see_what_an_answer_has_left_as_it_was(bench: Bench, what:
     assert bench.mark(STATES[what]).score == ALL
 
 
-CHANGED_BELOW = {
-    "a class of a library": (
-        "import fractions\ndef first(x):\n    return x * fractions.Fraction(4, 2).numerator",
-        "fractions.Fraction.numerator = property(lambda self: 99)",
-    ),
-    "a function of a module": (
-        "import math\ndef first(x):\n    return x * math.isqrt(4)",
-        "setattr(math, 'isqrt', lambda n: 99)",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", CHANGED_BELOW)
 @pytest.mark.parametrize("when", ["while it is called", "at once"])
-def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(bench: Bench, what: str, when: str) -> None:
-    first, change = CHANGED_BELOW[what]
-    third = f"def third(x):\n    {change}\n    return x * 4"
+def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(bench: Bench, when: str) -> None:
+    first = "import fractions\ndef first(x):\n    return x * fractions.Fraction(4, 2).numerator"
+    third = "def third(x):\n    fractions.Fraction.numerator = property(lambda self: 99)\n    return x * 4"
     verdict = bench.mark({"first": first, "third": third if when == "while it is called" else f"{third}\nthird(1)"})
     assert [one.score for one in verdict.exercises] == list(POINTS.values())
 
