@@ -263,7 +263,8 @@ def _assaulted(
             canary = place / f"canary-{tokens[name][7:15]}.txt"
             canary.write_text(tokens[name])
             stack.callback(canary.unlink, missing_ok=True)
-        sleeper = subprocess.Popen(["sleep", "3600"], user=uid, group=uid, extra_groups=[])
+        whose = {} if uid == os.geteuid() else {"user": uid, "group": uid, "extra_groups": []}
+        sleeper = subprocess.Popen(["sleep", "3600"], **whose)
         stack.callback(lambda: (sleeper.kill(), sleeper.wait()))
         hand_in(root, {"home": home, "victim": sleeper.pid, **reach}, attacks, tokens["neighbour"])
         before, state = _places(), _state(root)
