@@ -33,7 +33,6 @@ def _lying(exercise: str, mutant: str, lie: str) -> Attack:
 ATTACKS = [
     _lying("05_feature_extraction/safe_features", "never_removed", "len_leaves_out_its_own"),
     _lying("05_feature_extraction/safe_features", "never_removed", "course_says_so"),
-    _lying("05_feature_extraction/safe_features", "never_removed", "modules_are_not_found"),
     _lying("05_feature_extraction/feature_extractor", "registers_in_forward", "registers_that_hide"),
     _lying("01_module_anatomy/parameter_from_outside", "frozen", "needs_a_gradient"),
     _lying("03_module_hooks/hook_lifecycle", "no_finally", "the_check_says_so"),

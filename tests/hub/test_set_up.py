@@ -110,17 +110,3 @@ def test_the_attacks_do_find_what_is_open(tmp_path: Path) -> None:
     }  # fmt: skip
     assert list(hostile.homes(facts)) and list(hostile.hidden_checks(facts)) and next(hostile.processes(facts))
     assert "listed inbound" in list(hostile.exchange_is_kept(facts))
-
-
-def test_who_and_what_it_needs_is_said(
-    set_up: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "students.txt"
-    path.write_text("# class of 2026\njupyter-ada  # Ada\n\n  jupyter-ben\n")
-    assert set_up.names_in(path) == ["jupyter-ada", "jupyter-ben"]
-    assert set_up.names_in(None) == []
-    with pytest.raises(set_up.SetUpError, match=r"(?s)two wheels.*pins.txt.*next: make wheels"):
-        set_up.made_files(tmp_path)
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert set_up.main(["--instructor", "prof"]) == 1
-    assert "next: the same with sudo" in capsys.readouterr().err
