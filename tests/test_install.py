@@ -91,17 +91,6 @@ def test_a_moved_or_half_made_environment_is_noticed(install: ModuleType) -> Non
     assert "while it wrote packages" in install.what_is_broken()
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """What `make lab` needs to set up, with nothing to install but what cannot be had."""
-    for name in ("install.py", "Makefile", "constraints.txt", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / "nbproof").mkdir()
-    shutil.copy(ROOT / "nbproof" / "pyproject.toml", tmp_path / "nbproof")
-    (tmp_path / "requirements.txt").write_text("nothing-of-this-name==1\n")
-    return tmp_path
-
-
 def _make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "1", "PIP_CONFIG_FILE": os.devnull}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE", "MFLAGS"))}
@@ -110,8 +99,13 @@ def _make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.nightly
-def test_a_set_up_that_failed_goes_on_when_it_can(folder: Path) -> None:
+def test_a_set_up_that_failed_goes_on_when_it_can(tmp_path: Path) -> None:
     """Offline; then with nothing to install; then in a folder that was moved. No traceback, no word of pip's."""
+    folder = tmp_path / "course"
+    (folder / "nbproof").mkdir(parents=True)
+    for name in ("install.py", "Makefile", "constraints.txt", "pyproject.toml", "nbproof/pyproject.toml"):
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "requirements.txt").write_text("nothing-of-this-name==1\n")
     failed = _make(folder, "lab")
     assert failed.returncode == 2
     assert "error: the packages cannot be downloaded: there is no network" in failed.stderr
