@@ -96,6 +96,12 @@ get_ipython().events.register("pre_run_cell", ends)
 """
 LOST = {
     "in a setup cell": ({"first": DRAWS + ENDS_IN_SETUP}, [], ["killed", "passed", "passed"]),
+    # It is charged to what ran before it, also if that is right.
+    "in a setup cell, by a right answer": (
+        {"first": f"import os\n{RIGHT['first']}\n{ENDS_IN_SETUP.replace(' and which', '')}"},
+        [],
+        ["killed", "passed", "passed"],
+    ),
     "once it was asked": ({"first": DRAWS + ENDS_ONCE_ASKED}, [], ["failed", "killed", "passed"]),
     "in a setup cell, by a cell of its own": (
         {"first": DRAWS},
@@ -121,13 +127,6 @@ def test_no_check_is_asked_again_when_a_process_is_lost(
     asked = [one for one in requests if one[0] == "probe"]
     assert len(asked) == len(set(asked))
     assert [one.status for one in verdict.exercises] == statuses
-
-
-def test_a_loss_in_a_setup_cell_is_charged_to_what_ran_before_it(bench: Bench) -> None:
-    ends = ENDS_IN_SETUP.replace(" and which", "")
-    verdict = bench.mark({"first": f"import os\n{RIGHT['first']}\n{ends}"})
-    assert [one.status for one in verdict.exercises] == ["killed", "passed", "passed"]
-    assert verdict.score == ALL - POINTS["first"]
 
 
 def test_a_second_run_is_decided_before_anything_is_judged_and_asks_nothing_hidden_twice(
