@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -55,6 +60,22 @@ def without_demonstrations(path: Path) -> None:
     notebook["cells"] = [cell for cell in cells if cell["cell_type"] != "code" or "nbgrader" in cell["metadata"]]
     assert len(notebook["cells"]) < len(cells)
     path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def typed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """``python -m nbproof WORDS``, typed there by somebody who has not said which course it is."""
+    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
+    command = [sys.executable, "-m", "nbproof", *words]
+    return subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, check=False)
+
+
+def loaded(path: Path) -> ModuleType:
+    """A program that lies in no package, as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def the_lessons() -> list[Lesson]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pytest
 from nbproof import course_file
 from nbproof.course_file import find_course, the_course, use_course
 from nbproof.errors import UsageError
+from tests import ROOT, typed
 
 
 @pytest.fixture
@@ -101,28 +100,20 @@ def test_a_folder_in_which_nbgrader_works_is_a_course(nowhere: None, tmp_path: P
 
 
 def test_the_tool_has_the_same_commands_for_the_course_of_a_folder(tmp_path: Path) -> None:
-    root = Path(__file__).parent.parent
-    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
-
-    def told(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "nbproof", *words]
-        return subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True, check=False)
-
-    asked = told("grade", "--help")
+    asked = typed(tmp_path, "grade", "--help")
     assert asked.returncode == 0 and "-m nbproof grade" in asked.stdout
-    here = told("progress", "--course", str(root))
+    here = typed(tmp_path, "progress", "--course", str(ROOT))
     assert here.returncode == 0 and "0 of " in here.stdout, here.stderr
-    nowhere = told("progress")
+    nowhere = typed(tmp_path, "progress")
     assert nowhere.returncode == 2
     assert "no course here" in nowhere.stderr and "Traceback" not in nowhere.stderr
 
 
 def test_all_that_lessons_import_of_the_course_is_there_before_learners_code() -> None:
     """What is warm is put back before each probe: what one answer patched cost another one its hidden checks."""
-    root = Path(__file__).parent.parent
     wanted = {
         found
-        for path in root.glob("source/*/*.ipynb")
+        for path in ROOT.glob("source/*/*.ipynb")
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
         for found in re.findall(r"^from (course\.[\w.]+) import", "".join(cell["source"]), re.MULTILINE)
     }

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.display.help import read_hints
+from tests import typed
 
 pytestmark = pytest.mark.slow
 EXAMPLE = Path(__file__).parent.parent / "examples" / "iterators"
@@ -22,9 +23,7 @@ LESSON = "01_iterators"
 
 def run(folder: Path, *words: str) -> str:
     """What `python -m nbproof WORDS` prints there; it has to succeed."""
-    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
-    command = [sys.executable, "-m", "nbproof", *words]
-    done = subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, check=False)
+    done = typed(folder, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

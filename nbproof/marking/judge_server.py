@@ -2,7 +2,8 @@
 interpreter.
 
 No learner's code runs here, but what it brought is read here: any of it may be made to cost memory or time. So this is
-a process that can be ended at any moment. Whoever asks (:mod:`nbproof.sandbox.judging`) watches its time from outside; its memory it bounds itself.
+a process that can be ended at any moment. Whoever asks (:mod:`nbproof.sandbox.judging`) watches its time
+from outside; its memory it bounds itself.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from nbproof.sandbox.isolation import isolation_or_refuse
 from tests.attacks.adopted import FAMILIES, FORGES
 from tests.attacks.arsenal import LESSON, Attack
 from tests.attacks.arsenal_all import ATTACKS
-from tests.attacks.assault import ORDINARY, assault, remove, start_as_ordinary, temporary_folder
+from tests.attacks.assault import assault
 from tests.attacks.judging import faults, faults_of_the_run, status_of
 
 
@@ -48,41 +48,23 @@ def main() -> int:
     names, families = arguments.only or [one.name for one in known], arguments.family or families
     attacks = [attack for attack in known if attack.name in names and attack.family in families]
     print(isolation_or_refuse(wanted=arguments.isolation), flush=True)
-    how = {
-        "level": arguments.isolation or "",
-        "through": arguments.through,
-        "whole": True,
-        "adopted": arguments.adopted,
-    }
-    if arguments.ordinary:
-        how |= {"start": start_as_ordinary, "uid": ORDINARY}
-    return _print(attacks, how)
+    asked = {name: getattr(arguments, name) for name in ("through", "adopted", "ordinary")}
+    return _print(attacks, {"level": arguments.isolation or "", "whole": True, **asked})
 
 
 def _print(attacks: list[Attack], how: dict[str, Any]) -> int:
     start = time.monotonic()
     console = Console()
     console.print(f"grading a class of {len(attacks)} attackers and 5 honest neighbours", highlight=False)
-    folder = temporary_folder()
-    try:
-        outcome = assault(folder, attacks, **how)
+    with assault(attacks, **how) as outcome:
         run = faults_of_the_run(outcome)
         found = {attack: list(chain.from_iterable(faults(outcome, attack).values())) for attack in attacks}
-    finally:
-        remove(folder)
-    table = Table(title="attacks on graders")
-    for column in ("attack", "tries", "how it ends"):
-        table.add_column(column, overflow="fold")
-    family = ""
+    table = Table("family", "attack", "tries", "how it ends", title="attacks on graders")
     for attack in attacks:
-        if attack.family != family:
-            family = attack.family
-            table.add_section()
-            table.add_row(f"[bold]{family}[/]", "", "")
         ending = f"[green]held[/]: {status_of(outcome, attack)}"
         if found[attack]:
             ending = f"[red]{'; '.join(found[attack])[:200]}[/]"
-        table.add_row(attack.name, attack.tries, ending)
+        table.add_row(attack.family, attack.name, attack.tries, ending)
     console.print(table)
     for fault in run:
         console.print(f"[red]the run:[/] {fault}", highlight=False)

@@ -56,12 +56,11 @@ _TESTS = {
 }
 
 
-def adopt_into(root: Path, config: str, tokens: dict[str, str]) -> None:
-    """A folder of nbgrader's with one notebook, adopted and built; canaries where a learner should not look."""
+def adopt_into(root: Path, token: str) -> None:
+    """A folder of nbgrader's with one notebook, adopted and built; the token in its hidden lines."""
     notebook = root / "source" / "ps1" / f"{LESSON}.ipynb"
     notebook.parent.mkdir(parents=True)
-    (root / "nbgrader_config.py").write_text(config, encoding="utf-8")
-    nbformat.write(_notebook(tokens["source"]), notebook)
+    nbformat.write(_notebook(token), notebook)
     here = the_course()
     try:
         made = adopt(notebook, LESSON)
@@ -70,8 +69,6 @@ def adopt_into(root: Path, config: str, tokens: dict[str, str]) -> None:
     finally:
         use_course(str(here.folder / "__init__.py"))
     assert made.exercises == [*HONEST], made.remarks
-    with (root / "lessons" / LESSON / "lesson.py").open("a", encoding="utf-8") as file:
-        file.write(f"# {tokens['lessons']}\n")
 
 
 def _notebook(token: str) -> Any:

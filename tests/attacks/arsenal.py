@@ -41,40 +41,28 @@ def place_of(cells: Sequence[dict[str, Any]], grade_id: str) -> int:
     return next(at for at, one in enumerate(cells) if one["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
 
 
-@dataclass(frozen=True)
-class Targets:
-    """What an attacker of this machine would know or guess: places and listeners."""
-
-    root: Path
-    home: Path
-    tcp: int = 0
-    udp: int = 0
-    unix: str = ""
-    abstract: str = ""
-    victim: int = 0
-    """The process id of somebody else's process."""
-
-    def fill(self, text: str) -> str:
-        """Put the targets into an attack's text: ``@ROOT@``, ``@TCP@`` and so on."""
-        for name, value in vars(self).items():
-            text = text.replace(f"@{name.upper()}@", str(value))
-        return text
-
-
 @dataclass
 class Scene:
     """Where one attacker hands in."""
 
-    targets: Targets
+    root: Path
+    targets: Mapping[str, object]
+    """What an attacker of this machine would know or guess, places and listeners: for ``@HOME@``, ``@TCP@`` and so on."""
     learner: str
     lesson: str
     release: Mapping[str, Any]
     """The student version of the lesson, as JSON data."""
 
+    def fill(self, text: str) -> str:
+        """Put the targets into an attack's text."""
+        for name, value in {"root": self.root, **self.targets}.items():
+            text = text.replace(f"@{name.upper()}@", str(value))
+        return text
+
     @property
     def folder(self) -> Path:
         """``submitted/<learner>/<lesson>``, made on first use."""
-        path = self.targets.root / "submitted" / self.learner / self.lesson
+        path = self.root / "submitted" / self.learner / self.lesson
         path.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -87,7 +75,7 @@ class Scene:
         """The student version with these answers, to be changed further."""
         notebook: dict[str, Any] = copy.deepcopy(dict(self.release))
         for name, text in answers.items():
-            self.cell(notebook, name)["source"] = self.targets.fill(text)
+            self.cell(notebook, name)["source"] = self.fill(text)
         return notebook
 
     def cell(self, notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
@@ -104,22 +92,12 @@ class Scene:
         data = notebook if isinstance(notebook, bytes) else json.dumps(notebook).encode()
         self.path.write_bytes(data)
 
-    def hand_in(self, answers: Mapping[str, str]) -> None:
-        """Hand in the student version with these answers."""
-        self.write(self.notebook(answers))
-
     def file(self, name: str | bytes, data: bytes = b"") -> Path:
         """One more file in the submission."""
         path = Path(os.fsdecode(os.path.join(os.fsencode(self.folder), os.fsencode(name))))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         return path
-
-    def link(self, name: str, target: str | Path) -> None:
-        """A symbolic link in the submission."""
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.symlink_to(self.targets.fill(str(target)))
 
 
 @dataclass(frozen=True)
@@ -145,20 +123,35 @@ class Attack:
     """Whether a cell of the learner's own has to run, in which it stands: else it has tried nothing."""
 
 
-def cell_attack(
-    family: str, name: str, tries: str, code: str, *, expects: Iterable[str] = ("failed", "error"),
-    before: str = WRONG, lesson: str = LESSON, exercise: str = "weight_grad", honest: tuple[str, ...] = ("double_grad",),
+FAIR = {"weight_grad": WRONG, "double_grad": HONEST["double_grad"]}
+
+
+def attack(
+    family: str,
+    name: str,
+    tries: str,
+    answers: Mapping[str, str] = FAIR,
+    edit: Callable[[Scene, dict[str, Any]], object] | None = None,
+    *,
+    expects: Iterable[str] = ("failed", "error"),
+    lesson: str = LESSON,
+    exercise: str = "weight_grad",
     keeps: bool = False,
-) -> Attack:  # fmt: skip
-    """An attack that is nothing but the text of a TODO cell: ``before``, then ``code``."""
+    runs: bool = False,
+) -> Attack:
+    """An attack by these answers, of which all but one are honest, and by what ``edit`` makes of the notebook, or beside it.
+
+    ``edit`` changes the notebook, or returns the bytes to hand in instead.
+    """
 
     def build(scene: Scene) -> None:
-        answers = {exercise: before + code} | {one: HONEST[one] for one in honest}
-        scene.hand_in(answers)
+        notebook = scene.notebook(answers)
+        made = edit(scene, notebook) if edit is not None else None
+        scene.write(made if isinstance(made, bytes) else notebook)
 
-    return Attack(
-        name, tries, family, build, frozenset(expects), lesson, exercise, honest, keeps, before + code
-    )  # fmt: skip
+    honest = tuple(one for one in answers if one != exercise)
+    text = answers[exercise]
+    return Attack(name, tries, family, build, frozenset(expects), lesson, exercise, honest, keeps, text, runs)
 
 
 _PROGRAMS = Path(__file__).with_name("programs")
@@ -170,27 +163,29 @@ def programs(name: str, family: str, **usual: Any) -> list[Attack]:
     ``begins``: what of beginnings.txt stands in front of it. ``alone``: no wrong answer does. ``usual``: what it is where its
     settings say nothing.
     """
-    beginnings = _cells("beginnings")
+    beginnings = cells_of(_PROGRAMS / "beginnings.txt")
     found = []
-    for attack, text in _cells(name).items():
+    for called, text in cells_of(_PROGRAMS / f"{name}.txt").items():
         head, _, body = text.partition("\n\n")
         tries, *more = (line.removeprefix("# ") for line in head.splitlines())
         settings = dict(one.split(": ") for one in (more[0].split(" | ") if more else ()))
         options = dict(usual)
-        if "exercise" in settings:
-            lesson, _, exercise = settings["exercise"].partition("/")
-            options |= {"lesson": lesson, "exercise": exercise, "honest": ()}
-        options |= {"before": ""} if "alone" in settings else {}
+        lesson, _, exercise = settings.get("exercise", f"{LESSON}/weight_grad").partition("/")
         options |= {"expects": settings["expects"].split(", ")} if "expects" in settings else {}
         options |= {"keeps": settings["keeps"] == "yes"} if "keeps" in settings else {}
-        begins = [beginnings[one] for one in settings.get("begins", "").split(", ") if one]
-        found.append(cell_attack(family, attack, tries, "\n" + "\n".join([*begins, body]), **options))
+        begins = ["" if "alone" in settings else WRONG]
+        begins += [beginnings[one] for one in settings.get("begins", "").split(", ") if one]
+        answers = {exercise: "\n".join([*begins, body])}
+        others = {} if "exercise" in settings else {"double_grad": HONEST["double_grad"]}
+        found.append(attack(family, called, tries, answers | others, lesson=lesson, exercise=exercise, **options))
     return found
 
 
-def _cells(name: str) -> dict[str, str]:
-    text = (_PROGRAMS / f"{name}.txt").read_text(encoding="utf-8")
-    cells = (cell.partition("\n") for cell in re.split(r"^# %% ", text, flags=re.MULTILINE)[1:])
+def cells_of(path: Path) -> dict[str, str]:
+    """The texts in a file, each below a line ``# %% name``."""
+    cells = (
+        cell.partition("\n") for cell in re.split(r"^# %% ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    )
     return {title: body.strip("\n") + "\n" for title, _, body in cells}
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 
-from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene
+from tests.attacks.arsenal import FAIR, WRONG, Attack, Scene, attack
 
 
 def _beside(name: str, tries: str, make: Callable[[Scene], object], *, code: str = "") -> Attack:
     """A wrong answer to weight_grad, an honest one to double_grad, and something beside the notebook."""
-
-    def build(scene: Scene) -> None:
-        scene.hand_in({"weight_grad": WRONG + code, "double_grad": HONEST["double_grad"]})
-        make(scene)
-
-    return Attack(name, tries, "folder", build, frozenset({"failed", "error"}), honest=("double_grad",), keeps=True)
+    answers = {**FAIR, "weight_grad": WRONG + code}
+    return attack("folder", name, tries, answers, lambda scene, notebook: make(scene), keeps=True)
 
 
 _EVIL = b"def check(*a, **k): pass\nclass Check: pass\ndef __getattr__(name): return lambda *a, **k: True\n"
@@ -53,8 +50,8 @@ _TARGETS = (
 
 def _links(scene: Scene) -> None:
     for number, target in enumerate(_TARGETS):
-        scene.link(f"link{number}", target)
-    os.link(scene.targets.root / "nbgrader_config.py", scene.folder / "linked.py")
+        (scene.folder / f"link{number}").symlink_to(scene.fill(target))
+    os.link(scene.root / "nbgrader_config.py", scene.folder / "linked.py")
 
 
 def _deep_folders(scene: Scene) -> None:
@@ -70,11 +67,10 @@ def _deep_folders(scene: Scene) -> None:
 
 def _odd_learner(scene: Scene) -> None:
     """Somebody whose name is no text, beside the attacker."""
-    notebook = scene.path.read_bytes()
-    folder = os.path.join(os.fsencode(scene.targets.root), b"submitted", b"\xff\xfename", os.fsencode(scene.lesson))
+    folder = os.path.join(os.fsencode(scene.root), b"submitted", b"\xff\xfename", os.fsencode(scene.lesson))
     os.makedirs(folder)
     with open(os.path.join(folder, os.fsencode(scene.path.name)), "wb") as file:
-        file.write(notebook)
+        file.write(json.dumps(scene.notebook(FAIR)).encode())
 
 
 ATTACKS = [

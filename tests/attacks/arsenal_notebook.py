@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene, new_cell
+from tests.attacks.arsenal import WRONG, Attack, Scene, attack, new_cell
 
 Notebook = dict[str, Any]
 _GRADED = ("failed", "error", "not answered")
 
 
-def _edited(
-    name: str, tries: str, edit: Callable[[Scene, Notebook], object], *, expects: Iterable[str] = _GRADED,
-    keeps: bool = True,
-) -> Attack:  # fmt: skip
+def _edited(name: str, tries: str, edit: Callable[[Scene, Notebook], object], **more: Any) -> Attack:
     """A wrong answer to weight_grad, an honest one to double_grad, and the notebook's JSON edited."""
-
-    def build(scene: Scene) -> None:
-        notebook = scene.notebook({"weight_grad": WRONG, "double_grad": HONEST["double_grad"]})
-        edited = edit(scene, notebook)
-        scene.write(edited if isinstance(edited, bytes) else notebook)
-
-    return Attack(name, tries, "notebook", build, frozenset(expects), honest=("double_grad",), keeps=keeps)
+    return attack("notebook", name, tries, edit=edit, **{"expects": _GRADED, "keeps": True, **more})
 
 
 def _graded(**changes: object) -> dict[str, Any]:
@@ -151,25 +142,19 @@ def _twice_the_key(scene: Scene, notebook: Notebook) -> bytes:
     return (json.dumps(hollow)[:-1] + ', "cells": ' + json.dumps(notebook["cells"]) + ', "cells": {"a": 1}}').encode()
 
 
-def _raw(name: str, tries: str, make: Callable[[Scene], object], *, expects: Iterable[str] = ("not graded",)) -> Attack:
+def _raw(name: str, tries: str, make: Callable[[Scene], object]) -> Attack:
     """A submission whose notebook is whatever ``make`` leaves there."""
-
-    def build(scene: Scene) -> None:
-        data = make(scene)
-        if isinstance(data, bytes):
-            scene.write(data)
-
-    return Attack(name, tries, "notebook", build, frozenset(expects))
+    return Attack(name, tries, "notebook", make, frozenset({"not graded"}))
 
 
 def _links(*parts: str) -> Callable[[Scene], None]:
-    return lambda scene: scene.path.symlink_to(scene.targets.root.joinpath(*parts, scene.lesson, scene.path.name))
+    return lambda scene: scene.path.symlink_to(scene.root.joinpath(*parts, scene.lesson, scene.path.name))
 
 
 def _links_the_folder(scene: Scene) -> None:
     place = scene.folder
     place.rmdir()
-    place.symlink_to(scene.targets.root / "submitted" / "honest_full" / scene.lesson)
+    place.symlink_to(scene.root / "submitted" / "honest_full" / scene.lesson)
 
 
 _deep = b'{"cells": ' + b"[" * 200_000 + b"]" * 200_000 + b', "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
@@ -195,8 +180,8 @@ ATTACKS = [
     _edited("keys_given_twice", "JSON that gives its cells three times", _twice_the_key, expects=("not graded",), keeps=False),
     _edited("nbformat_999", "claims a notebook format of the future", lambda scene, nb: nb.update(nbformat=999, nbformat_minor=-1),
             expects=(*_GRADED, "not graded")),
-    _raw("deep_json", "JSON that is nested 200 000 deep", lambda scene: _deep),
-    _raw("not_json", "a file that is no JSON", lambda scene: b"\x00\xff\xfe not a notebook"),
+    _raw("deep_json", "JSON that is nested 200 000 deep", lambda scene: scene.write(_deep)),
+    _raw("not_json", "a file that is no JSON", lambda scene: scene.write(b"\x00\xff\xfe not a notebook")),
     _raw("a_folder", "a folder where the notebook should be", lambda scene: scene.path.mkdir()),
     _raw("a_pipe", "a named pipe where the notebook should be", lambda scene: os.mkfifo(scene.path)),
     _raw("a_device", "a link to /dev/zero where the notebook should be", lambda scene: scene.path.symlink_to("/dev/zero")),

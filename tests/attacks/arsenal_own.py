@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene, new_cell, place_of
+from tests.attacks.arsenal import Attack, Scene, attack, new_cell, place_of
 
 Cells = list[dict[str, Any]]
 Edit = Callable[[Scene, Cells], object]
 _GRADED = ("failed", "error", "killed")
 
 
-def _own(
-    name: str, tries: str, edit: Edit, *, expects: Iterable[str] = _GRADED, keeps: bool = False, runs: bool = True,
-    family: str = "own cells",
-) -> Attack:  # fmt: skip
-    """A wrong answer to weight_grad, an honest one to double_grad, and cells of its own. ``runs``: one of them has to."""
-
-    def build(scene: Scene) -> None:
-        notebook = scene.notebook({"weight_grad": WRONG, "double_grad": HONEST["double_grad"]})
-        edit(scene, notebook["cells"])
-        scene.write(notebook)
-
-    return Attack(name, tries, family, build, frozenset(expects), keeps=keeps, honest=("double_grad",), runs=runs)
+def _own(name: str, tries: str, edit: Edit, *, family: str = "own cells", **more: Any) -> Attack:
+    """A wrong answer to weight_grad, an honest one to double_grad, and cells of its own, of which one has to run."""
+    options = {"expects": _GRADED, "runs": True, **more}
+    return attack(family, name, tries, edit=lambda scene, notebook: edit(scene, notebook["cells"]), **options)
 
 
 def _put(at: int, cells: Cells, texts: Iterable[str]) -> None:

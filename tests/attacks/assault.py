@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import secrets
 import select
 import shlex
@@ -16,20 +17,25 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from nbproof.cells import BEGIN_HIDDEN
 from nbproof.display.words import ENGLISH
+from nbproof.run.journal import RunState, problems_of
+from nbproof.testing import Rehearsal
 from nbproof.values.results import Outcome as Ended
 from tests import without_demonstrations
 from tests.attacks.adopted import adopt_into
-from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene, Targets
+from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene
 
 REPO = Path(__file__).resolve().parents[2]
+SEED = 424242
 LIMITS = {"exercise_seconds": 5.0, "submission_seconds": 30.0, "memory_mb": 512}
 """Short, and still long for honest work on a machine that does something else as well."""
 MARKER = "PWNED:"
@@ -47,39 +53,29 @@ NEIGHBOURS: dict[str, dict[str, str]] = {
 _TOKEN = re.compile(rb"CANARY-[0-9a-f]{16}-[a-z_]+")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
     """What a run left behind."""
 
     root: Path
-    scores: dict[str, dict[str, Any]]
-    """By learner: score, problem."""
+    attacks: Sequence[Attack]
+    scores: dict[str, float]
+    """Learner -> marks, as nbgrader's gradebook has them."""
+    problems: dict[str, str]
+    """Learner -> why nothing was graded."""
     verdicts: dict[str, dict[str, Any]]
     """By learner: the journalled verdict; missing where nothing was graded."""
-    seconds: float
-    peak_mb: float
-    heard: list[str] = field(default_factory=list)
+    heard: list[str]
     """What arrived at the listeners."""
-    left: list[str] = field(default_factory=list)
+    left: list[str]
     """Processes and files that should not be there."""
-    output: str = ""
-    notes: list[str] = field(default_factory=list)
-    uid: int = 0
-    """Who graded."""
-    level: str = ""
-    """How it was isolated."""
-    tokens: dict[str, str] = field(default_factory=dict)
-    attacks: Sequence[Attack] = ()
+    output: str
+    peak_mb: float
 
     def exercise(self, learner: str, name: str) -> dict[str, Any]:
         """The verdict on one exercise, with its score and what the learner is told."""
         found: dict[str, Any] = next(one for one in self.verdicts[learner]["exercises"] if one["id"] == name)
         return {**found, "score": sum(found["points"].values()), "sentence": ENGLISH.outcome(Ended.from_dict(found))}
-
-    def source(self, lesson: str) -> dict[str, Any]:
-        """The instructor's notebook of a lesson that was graded."""
-        found: dict[str, Any] = json.loads((self.root / "source" / lesson / f"{lesson}.ipynb").read_text())
-        return found
 
     def written(self, learner: str) -> Iterator[tuple[Path, bytes]]:
         """Every file that the run wrote for a learner."""
@@ -93,74 +89,38 @@ def canaries_in(data: bytes) -> set[str]:
     return {token.decode() for token in _TOKEN.findall(data)}
 
 
-def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str], whole: bool = True) -> Targets:
-    """A course with only these lessons, short limits, and canaries wherever a learner should not look.
+def build_course(root: Path, lessons: Sequence[str], tokens: dict[str, str], whole: bool) -> None:
+    """A course with only these lessons, and canaries where a learner should not look.
 
     ``whole``: with every lesson's demonstrations; else :data:`LESSON` alone has its own, in which most attacks stand.
     """
-    root, home = folder / "course", folder / "home"
-    root.mkdir(parents=True)
-    (home / ".ssh").mkdir(parents=True)
     for part in ("source", "release", "lessons"):
         for lesson in lessons:
             ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
             shutil.copytree(REPO / part / lesson, root / part / lesson, ignore=ignored)
             if not whole and lesson != LESSON and part != "lessons":
                 without_demonstrations(root / part / lesson / f"{lesson}.ipynb")
-    config = (REPO / "nbgrader_config.py").read_text(encoding="utf-8")
-    (root / "nbgrader_config.py").write_text(f"{config}\n{_limits()}", encoding="utf-8")
     for lesson in lessons:
-        source = root / "source" / lesson / f"{lesson}.ipynb"
-        notebook = json.loads(source.read_text(encoding="utf-8"))
-        for cell in notebook["cells"]:
-            # In hidden truths: where only the judge has business.
-            shown, mark, hidden = "".join(cell["source"]).partition("### BEGIN HIDDEN TESTS")
-            line = "def truth(self, case):\n"
-            cell["source"] = shown + mark + hidden.replace(line, f"{line}        '{tokens['source']}'\n")
-        source.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
-        with (root / "lessons" / lesson / "lesson.py").open("a", encoding="utf-8") as file:
-            file.write(f"# {tokens['lessons']}\n")
-    return _furnished(root, home, tokens)
+        with Rehearsal(root, lesson).edited() as cells:
+            for cell in cells.values():
+                # In hidden truths: where only the judge has business.
+                shown, mark, hidden = cell["source"].partition(BEGIN_HIDDEN)
+                line = "def truth(self, case):\n"
+                cell["source"] = shown + mark + hidden.replace(line, f"{line}        '{tokens['source']}'\n")
 
 
-def build_adopted(folder: Path, tokens: dict[str, str]) -> Targets:
-    """The same with :data:`LESSON` as a plain nbgrader notebook, adopted."""
-    root, home = folder / "course", folder / "home"
-    (home / ".ssh").mkdir(parents=True)
-    adopt_into(root, f"c = get_config()\n{_limits()}", tokens)
-    return _furnished(root, home, tokens)
+def hand_in(root: Path, targets: dict[str, Any], attacks: Sequence[Attack], neighbour: str) -> None:
+    """Write the submissions of the attackers and of their neighbours, in whose cells this token stands."""
 
-
-def _limits() -> str:
-    return "".join(f"c.GradingLimits.{name} = {value!r}\n" for name, value in LIMITS.items())
-
-
-def _furnished(root: Path, home: Path, tokens: dict[str, str]) -> Targets:
-    (root / "gradebook_notes.txt").write_text(tokens["gradebook"])
-    (home / ".ssh" / "id_ed25519").write_text(tokens["home"])
-    (home / ".bash_history").write_text(tokens["home"])
-    return Targets(root, home)
-
-
-def hand_in(targets: Targets, attacks: Sequence[Attack], tokens: dict[str, str]) -> None:
-    """Write the submissions of the attackers and of their neighbours."""
-    releases: dict[str, Any] = {}
-
-    def scene(learner: str, lesson: str) -> Scene:
-        if lesson not in releases:
-            text = (targets.root / "release" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
-            releases[lesson] = json.loads(text)
-        return Scene(targets, learner, lesson, releases[lesson])
+    @cache
+    def released(lesson: str) -> Any:
+        return json.loads((root / "release" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8"))
 
     for learner, answers in NEIGHBOURS.items():
-        scene(learner, LESSON).hand_in({name: f"# {tokens['neighbour']}\n{text}" for name, text in answers.items()})
+        honest = Scene(root, targets, learner, LESSON, released(LESSON))
+        honest.write(honest.notebook({name: f"# {neighbour}\n{text}" for name, text in answers.items()}))
     for attack in attacks:
-        attack.build(scene(attack.name, attack.lesson))
-
-
-def fresh_tokens() -> dict[str, str]:
-    names = ("source", "lessons", "gradebook", "neighbour", "home", "environment", "tmp", "shm")
-    return {name: f"CANARY-{secrets.token_hex(8)}-{name}" for name in names}
+        attack.build(Scene(root, targets, attack.name, attack.lesson, released(attack.lesson)))
 
 
 @contextlib.contextmanager
@@ -195,29 +155,6 @@ def listeners(folder: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
         yield {"tcp": tcp.getsockname()[1], "udp": udp.getsockname()[1], "unix": path, "abstract": name}, heard
 
 
-@contextlib.contextmanager
-def planted(tokens: dict[str, str]) -> Iterator[None]:
-    """Canaries in the machine's own /tmp and /dev/shm."""
-    places = {"tmp": Path("/tmp"), "shm": Path("/dev/shm")}
-    paths = {name: place / f"canary-{tokens[name][7:15]}.txt" for name, place in places.items() if place.is_dir()}
-    for name, path in paths.items():
-        path.write_text(tokens[name])
-    try:
-        yield
-    finally:
-        for path in paths.values():
-            path.unlink(missing_ok=True)
-
-
-Start = Callable[[list[str], dict[str, str], Path], "subprocess.CompletedProcess[str]"]
-
-
-def start_here(command: list[str], environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command as whoever we are."""
-    how: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace", "timeout": 3600}
-    return subprocess.run(command, env=environment, cwd=folder, check=False, **how)
-
-
 ORDINARY = 1000
 """An ordinary user's id."""
 
@@ -226,10 +163,8 @@ class NotHere(Exception):
     """This machine does not let root become somebody else and reach the interpreter."""
 
 
-def start_as_ordinary(
-    command: list[str], environment: dict[str, str], folder: Path
-) -> subprocess.CompletedProcess[str]:
-    """Run a command as an ordinary user, by root. Raises NotHere where that is impossible.
+def _as_ordinary(command: list[str]) -> list[str]:
+    """What root types to run a command as an ordinary user; it ends with 77 where that is impossible.
 
     The interpreter may lie below /root, which only root may enter. In a mount namespace of its own, which ends with the
     command, that folder is covered by an empty one that holds what the command needs, and no more.
@@ -241,76 +176,124 @@ def start_as_ordinary(
     steps += ["mount -t tmpfs -o mode=755 none /root"]
     steps += [f"mkdir -p {place} && mount --rbind /mnt{place} {place}" for place in closed]
     become = f'exec setpriv --reuid {ORDINARY} --regid {ORDINARY} --clear-groups "$@"'
-    script = f"{' && '.join(steps)} || exit 77; {become}"
-    ended = start_here(["unshare", "--mount", "sh", "-c", script, "sh", *command], environment, folder)
-    if ended.returncode == 77 or ended.stderr.startswith("unshare:"):
-        raise NotHere(f"this machine does not let root become an ordinary user here: {ended.stderr.strip()}")
-    return ended
+    return ["unshare", "--mount", "sh", "-c", f"{' && '.join(steps)} || exit 77; {become}", "sh", *command]
 
 
+def _commands(root: Path, lessons: Sequence[str], level: str, through: str) -> Iterator[list[str]]:
+    """What the one who grades types, in the course."""
+    if through == "grade":
+        demanded = ["--isolation", level] if level else []
+        yield ["course", "grade", "--course", str(root), "--seed", str(SEED), "--workers=2", "--no-feedback", *demanded]
+        return
+    for lesson in lessons:
+        # As if a run with this seed had been cut off.
+        RunState(root, SEED).begin()
+        yield ["nbgrader", "autograde", lesson, *([f"--Mark.isolation={level}"] if level else [])]
+
+
+def _graded(commands: Iterable[list[str]], folder: Path, environment: dict[str, str], uid: int) -> str:
+    """Run the commands as this user, who owns the folder; what they print. Raises NotHere."""
+    said = ""
+    for words in commands:
+        command = [sys.executable, "-m", *words]
+        if uid != os.geteuid():
+            # Not os.walk: one submission is deeper than Python recurses.
+            subprocess.run(["chown", "-R", "-h", f"{uid}:{uid}", str(folder)], check=True)
+            command = _as_ordinary(command)
+        how: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace", "timeout": 3600}
+        ended = subprocess.run(command, env=environment, cwd=folder / "course", check=False, **how)
+        if ended.returncode == 77 or ended.stderr.startswith("unshare:"):
+            raise NotHere(f"this machine does not let root become an ordinary user here: {ended.stderr.strip()}")
+        # 1: of somebody nothing could be graded.
+        assert ended.returncode in (0, 1), f"{words} ended:\n{ended.stdout[-1500:]}\n{ended.stderr[-6000:]}"
+        said += ended.stdout + ended.stderr
+    return said
+
+
+@contextlib.contextmanager
 def assault(
-    folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: Start = start_here, uid: int | None = None,
-    level: str = "", through: str = "grade", whole: bool = False, adopted: bool = False,
-) -> Outcome:  # fmt: skip
-    """Grade all attackers and their neighbours in one run. ``uid`` owns the course, where it is not us.
+    attacks: Sequence[Attack],
+    *,
+    level: str = "",
+    through: str = "grade",
+    ordinary: bool = False,
+    whole: bool = False,
+    adopted: bool = False,
+) -> Iterator[Outcome]:
+    """Grade all attackers and their neighbours in one run; what it left behind is there as long as the block.
 
     ``level``: of isolation, as the command line names it; the best where empty. ``through``: ``grade``, or ``autograde``
-    of nbgrader's. ``whole``: see :func:`build_course`. ``adopted``: the lesson is made of somebody's nbgrader notebook.
+    of nbgrader's. ``ordinary``: by an ordinary user, who owns the course; needs root. ``whole``: see :func:`build_course`.
+    ``adopted``: the lesson is made of somebody's nbgrader notebook. Raises NotHere.
     """
-    tokens = fresh_tokens()
+    folder = Path(tempfile.mkdtemp(prefix="attacks-"))
+    folder.chmod(0o755)  # an ordinary user may walk into it
+    try:
+        yield _assaulted(folder, attacks, level, through, ORDINARY if ordinary else os.geteuid(), whole, adopted)
+    finally:
+        # Whatever the attackers handed in.
+        subprocess.run(["rm", "-rf", str(folder)], check=False)
+
+
+def _assaulted(
+    folder: Path, attacks: Sequence[Attack], level: str, through: str, uid: int, whole: bool, adopted: bool
+) -> Outcome:
+    names = ("source", "lessons", "gradebook", "neighbour", "home", "environment", "tmp", "shm")
+    tokens = {name: f"CANARY-{secrets.token_hex(8)}-{name}" for name in names}
     lessons = sorted({LESSON, *(attack.lesson for attack in attacks)})
+    root, home, scratch = (folder / name for name in ("course", "home", "tmp"))
+    for made in (root, home / ".ssh", scratch):
+        made.mkdir(parents=True)
+    config = "c = get_config()\n" if adopted else (REPO / "nbgrader_config.py").read_text(encoding="utf-8")
+    limits = "".join(f"c.GradingLimits.{name} = {value!r}\n" for name, value in LIMITS.items())
+    (root / "nbgrader_config.py").write_text(f"{config}\n{limits}", encoding="utf-8")
+    if adopted:
+        adopt_into(root, tokens["source"])
+    else:
+        build_course(root, lessons, tokens, whole)
+    places = [root / "gradebook_notes.txt", home / ".ssh" / "id_ed25519", home / ".bash_history"]
+    places += [root / "lessons" / lesson / "lesson.py" for lesson in lessons]
+    for place in places:
+        kind = "lessons" if place.suffix == ".py" else "home" if home in place.parents else "gradebook"
+        with place.open("a", encoding="utf-8") as file:
+            file.write(f"# {tokens[kind]}\n")
     with contextlib.ExitStack() as stack:
         reach, heard = stack.enter_context(listeners(folder))
-        stack.enter_context(planted(tokens))
-        course = build_adopted(folder, tokens) if adopted else build_course(folder, lessons, tokens, whole)
-        sleeper = subprocess.Popen(
-            ["sleep", "3600"], **({} if uid is None else {"user": uid, "group": uid, "extra_groups": []})
-        )
+        for name, place in {"tmp": Path("/tmp"), "shm": Path("/dev/shm")}.items():
+            canary = place / f"canary-{tokens[name][7:15]}.txt"
+            canary.write_text(tokens[name])
+            stack.callback(canary.unlink, missing_ok=True)
+        whose = {} if uid == os.geteuid() else {"user": uid, "group": uid, "extra_groups": []}
+        sleeper = subprocess.Popen(["sleep", "3600"], **whose)
         stack.callback(lambda: (sleeper.kill(), sleeper.wait()))
-        targets = Targets(course.root, course.home, victim=sleeper.pid, **reach)
-        hand_in(targets, attacks, tokens)
-        scratch = folder / "tmp"
-        scratch.mkdir()
-        if uid is not None:
-            _give(folder, uid)
-        before, state = _places(), _state(targets.root)
-        facts_path = scratch / "facts.json"
-        program = [sys.executable, str(Path(__file__).with_name("grade_apart.py"))]
-        command = [*program, str(targets.root), str(seed), str(facts_path), level, through]
+        hand_in(root, {"home": home, "victim": sleeper.pid, **reach}, attacks, tokens["neighbour"])
+        before, state = _places(), _state(root)
         environment = {
-            "PATH": os.environ["PATH"], "HOME": str(targets.home), "TMPDIR": str(scratch), "LANG": "C.UTF-8",
-            "CANARY_VARIABLE": tokens["environment"], "PYTHONDONTWRITEBYTECODE": "1", "MPLCONFIGDIR": str(scratch / "mpl"),
-        }  # fmt: skip
-        ended = start(command, environment, folder)
-        if ended.returncode or not facts_path.exists():
-            raise AssertionError(
-                f"the run of a whole class ended with {ended.returncode}:\n{ended.stdout[-1500:]}\n{ended.stderr[-6000:]}"
-            )
-        facts = json.loads(facts_path.read_text())
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "HOME": str(home),
+            "TMPDIR": str(scratch),
+            "LANG": "C.UTF-8",
+            "CANARY_VARIABLE": tokens["environment"],
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "MPLCONFIGDIR": str(scratch / "mpl"),
+        }
+        output = _graded(_commands(root, lessons, level, through), folder, environment, uid)
         left = [f"process {process}" for process in _processes(str(scratch))]
-        left += [f"file {path}" for path in _places() - before]
-        left += [f"file {path}" for path in _marked_files(folder)]
-        left += [f"changed {name}" for name in sorted(set(_state(targets.root).items()) ^ set(state.items()))]
+        left += [f"file {path}" for path in (*(_places() - before), *_marked_files(folder))]
+        left += [f"changed {name}" for name in sorted(set(_state(root).items()) ^ set(state.items()))]
         if sleeper.poll() is not None:
             left.append("somebody else's process was killed")
+    assert (root / "gradebook.db").stat().st_uid == uid
     verdicts = {}
-    for path in sorted((targets.root / "autograded").glob("*/*/.verdict.json")):
+    for path in sorted((root / "autograded").glob("*/*/.verdict.json")):
         verdicts[path.parent.parent.name] = json.loads(path.read_text(encoding="utf-8"))["verdict"]
-    scores = {score["learner"]: score for score in facts["scores"]}
-    return Outcome(
-        targets.root, scores, verdicts, facts["seconds"], facts["peak_mb"], heard, left, ended.stdout + ended.stderr,
-        facts["notes"], facts["uid"], facts["level"], tokens, attacks,
-    )  # fmt: skip
-
-
-def _give(folder: Path, uid: int) -> None:
-    # Not os.walk: one submission is deeper than Python recurses.
-    subprocess.run(["chown", "-R", "-h", f"{uid}:{uid}", str(folder)], check=True)
-
-
-def remove(folder: Path) -> None:
-    """Remove an assault's folder, whatever the attackers handed in."""
-    subprocess.run(["rm", "-rf", str(folder)], check=False)
+    scores: dict[str, float] = {}
+    with Rehearsal(root, LESSON).gradebook() as book:
+        for lesson in lessons:
+            scores |= {one.student.id: one.score for one in book.assignment_submissions(lesson)}
+    problems = {key.learner: one.problem for key, one in problems_of(root).items()}
+    peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return Outcome(root, attacks, scores, problems, verdicts, heard, left, output, peak_mb)
 
 
 def _marked_files(folder: Path) -> Iterator[str]:
@@ -353,10 +336,3 @@ def _processes(marker: str) -> list[str]:
         if any(word.startswith(marker) for word in words[1:]) or "987654" in words:
             found.append(" ".join(words)[:200])
     return found
-
-
-def temporary_folder() -> Path:
-    """A folder that an ordinary user may walk into."""
-    folder = Path(tempfile.mkdtemp(prefix="attacks-"))
-    folder.chmod(0o755)
-    return folder

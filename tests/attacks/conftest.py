@@ -10,7 +10,7 @@ import pytest
 from nbproof.sandbox.isolation import Isolation, offered, why_not_isolated
 from tests.attacks.arsenal import LESSON, Attack
 from tests.attacks.arsenal_all import ATTACKS
-from tests.attacks.assault import ORDINARY, NotHere, Outcome, assault, remove, start_as_ordinary, temporary_folder
+from tests.attacks.assault import NotHere, Outcome, assault
 
 WAYS = {
     "at the best level": {},
@@ -57,13 +57,9 @@ def graded(
         pytest.skip(f"attacks are NOT tested {level}: this machine cannot isolate submissions: {reason}")
     if ordinary and not level and os.geteuid() != 0:
         pytest.skip("whoever runs these tests is an ordinary user: the best level is this test already")
-    folder = temporary_folder()
-    become = {"start": start_as_ordinary, "uid": ORDINARY} if ordinary and os.geteuid() == 0 else {}
     try:
-        outcome = assault(folder, attacks, level=level, through=through, **become)
-        assert (outcome.level, outcome.uid) == (level or outcome.level, ORDINARY if become else os.geteuid())
-        yield outcome
+        with assault(attacks, level=level, through=through, ordinary=ordinary and os.geteuid() == 0) as outcome:
+            assert not level or f"isolation: {level}" in outcome.output
+            yield outcome
     except NotHere as refusal:
         pytest.skip(str(refusal))
-    finally:
-        remove(folder)

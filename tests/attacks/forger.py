@@ -10,9 +10,10 @@ import base64
 import json
 import zlib
 
+from nbproof.cells import grading_of
 from nbproof.course_file import the_course
 from nbproof.handed_out import visible_in
-from tests.attacks.arsenal import LESSON, cell_attack
+from tests.attacks.arsenal import LESSON, Attack, Scene
 
 _KNOWS = """
 import base64, json, sys, types, warnings, zlib
@@ -125,14 +126,19 @@ def text_of(form: str, lesson: str) -> str:
     return knows + (_IN_THE_WORKER if form == "pasted" else _IN_A_FRAME)
 
 
-ATTACKS = tuple(
-    cell_attack(
-        "forged",
-        f"forges_evidence_{form.replace(' ', '_')}",
-        "runs the visible truths on the case of a hidden check, and sends what they want",
-        text_of(form, LESSON),
-        before="",
-        expects=("failed", "error", "not answered"),
-    )
-    for form in FORMS
-)
+def forger(form: str, lesson: str) -> Attack:
+    """A learner who hands the cheat in, in every TODO cell, and nothing else."""
+
+    def build(scene: Scene) -> None:
+        notebook, cheat = scene.notebook({}), text_of(form, lesson)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code" and grading_of(cell).get("solution"):
+                cell["source"] = cheat
+        scene.write(notebook)
+
+    name = f"forges_evidence_{form.replace(' ', '_')}_{lesson}"
+    tries = "runs the visible truths on the case of a hidden check, and sends what they want"
+    return Attack(name, tries, "forged", build, frozenset({"failed", "error", "not answered"}), lesson)
+
+
+ATTACKS = [forger(form, LESSON) for form in FORMS]

@@ -26,7 +26,7 @@ from nbproof.authoring.secret_lines import text_of_page
 from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
 from nbproof.key import Key
-from nbproof.marking.blueprint import OWN, read_blueprint
+from nbproof.marking.blueprint import OWN, Blueprint, read_blueprint
 from nbproof.nbgrader_setup import course_config
 from tests.attacks.arsenal import Attack
 from tests.attacks.assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
@@ -135,7 +135,7 @@ def status_of(outcome: Outcome, attack: Attack) -> str:
 def told(outcome: Outcome, attack: Attack) -> str:
     """What the learner is told."""
     if attack.name not in outcome.verdicts:
-        return str(outcome.scores[attack.name]["problem"])
+        return outcome.problems[attack.name]
     return str(outcome.exercise(attack.name, attack.exercise)["sentence"])
 
 
@@ -153,7 +153,7 @@ def faults(outcome: Outcome, attack: Attack) -> dict[str, list[str]]:
 
 
 def _gained(outcome: Outcome, attack: Attack) -> list[str]:
-    score = outcome.scores[attack.name]["score"]
+    score = outcome.scores.get(attack.name, 0.0)
     honest = 2.0 * len(attack.honest)
     found = []
     if score > honest:
@@ -191,22 +191,39 @@ def _seen(outcome: Outcome, attack: Attack) -> list[str]:
     return found
 
 
-@cache
-def hidden_lines(root: Path, lesson: str) -> tuple[str, ...]:
-    """The lines of hidden checks that a worker is handed, and that learners are not."""
-    blueprint = read_blueprint(root / "source" / lesson / f"{lesson}.ipynb", course_config(root))
-
-    def bare(text: str) -> str:
-        return re.sub(r"[\s'\"]+", "", text)
-
+def secret_lines(blueprint: Blueprint, shortest: int = 26) -> list[str]:
+    """The lines of hidden checks that a worker is handed, and that learners are not; in a whole lesson short ones are anybody's."""
     # The visible half goes the same way through ast.unparse, which writes brackets and lines anew.
-    known = [cell.source for cell in blueprint.notebook.cells] + [
-        test.shown.source for test in blueprint.tests.values()
-    ]
-    shown = "".join(map(bare, known))
+    known = [cell.source for cell in blueprint.notebook.cells]
+    known += [test.shown.source for test in blueprint.tests.values()]
+    shown = "".join(map(_bare, known))
     lines = {line.strip() for test in blueprint.tests.values() for line in test.probe.source.splitlines()}
     lines |= {line for plain in blueprint.plain.values() for line in plain.secrets}
-    return tuple(sorted(line for line in lines if len(line) > 25 and bare(line) not in shown))
+    return sorted(line for line in lines if len(line) >= shortest and _bare(line) not in shown)
+
+
+@cache
+def _secrets_of(root: Path, lesson: str) -> list[str]:
+    return secret_lines(read_blueprint(root / "source" / lesson / f"{lesson}.ipynb", course_config(root)))
+
+
+def texts_in(value: Any, pictures: list[bytes]) -> Iterator[str]:
+    """All texts in such data; pictures among it are put aside."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        if "image/png" in value:
+            pictures.append(base64.b64decode("".join(value["image/png"])))
+        for key, inner in value.items():
+            yield str(key)
+            yield from texts_in(inner, pictures)
+    elif isinstance(value, (list, tuple)):
+        if value and all(isinstance(one, (int, float)) for one in value):
+            yield " ".join(map(str, value))
+        if value and all(isinstance(one, str) for one in value):
+            yield "".join(value)
+        for inner in value:
+            yield from texts_in(inner, pictures)
 
 
 def hidden_in(root: Path, attack: Attack) -> list[str]:
@@ -219,12 +236,8 @@ def hidden_in(root: Path, attack: Attack) -> list[str]:
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         texts.append(path.read_text(encoding="utf-8", errors="replace"))
         if path.suffix == ".ipynb":
-            for cell in json.loads(texts[-1])["cells"]:
-                for output in cell.get("outputs", ()):
-                    data = output.get("data", {})
-                    texts += ["".join(data.get("text/plain", "")), "".join(output.get("text", ""))]
-                    pictures += [base64.b64decode("".join(data["image/png"]))] if "image/png" in data else []
-    return [f"a hidden line: {line}" for line in leaked(texts, pictures, hidden_lines(root, attack.lesson))]
+            texts += texts_in([cell.get("outputs") for cell in json.loads(texts[-1])["cells"]], pictures)
+    return [f"a hidden line: {line}" for line in leaked(texts, pictures, _secrets_of(root, attack.lesson))]
 
 
 def _exceeded(outcome: Outcome, attack: Attack) -> list[str]:

@@ -6,12 +6,11 @@ and nbgrader meet the whole arsenal, and whole verdicts are compared with those 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.attacks.arsenal_all import ATTACKS, ROWS
+from tests.attacks.arsenal_all import ATTACKS
 from tests.attacks.assault import NEIGHBOURS, Outcome, assault
 from tests.attacks.judging import faults, faults_of_the_run
 
@@ -30,7 +29,7 @@ def test_every_attack_fails(outcome: Outcome) -> None:
 
 
 def test_honest_work_has_its_marks(outcome: Outcome) -> None:
-    assert {learner: outcome.scores[learner]["score"] for learner in NEIGHBOURS} == HONEST_SCORES
+    assert {learner: outcome.scores[learner] for learner in NEIGHBOURS} == HONEST_SCORES
 
 
 @pytest.mark.nightly
@@ -55,19 +54,17 @@ def test_the_run_leaves_nothing_behind(outcome: Outcome) -> None:
 
 def test_a_learner_without_a_proper_name_is_passed_over_aloud(outcome: Outcome) -> None:
     there = "learner_whose_name_is_no_text" in [attack.name for attack in outcome.attacks]
-    assert any("not a learner's name" in note for note in outcome.notes) is there
+    assert ("not a learner's name" in " ".join(outcome.output.split())) is there
 
 
-def test_the_arsenal_covers_the_table_of_known_attacks() -> None:
+def test_no_two_attacks_have_the_same_name() -> None:
     names = [attack.name for attack in ATTACKS]
     assert len(names) == len(set(names)) >= 60
-    assert {name for row in ROWS.values() for name in row} <= set(names)
-    assert len(ROWS) == 19
 
 
 @pytest.mark.nightly
-def test_two_attacks_on_a_lesson_made_of_somebodys_notebook_fail(tmp_path: Path) -> None:
+def test_two_attacks_on_a_lesson_made_of_somebodys_notebook_fail() -> None:
     attacks = [attack for attack in ATTACKS if attack.name in ("reads_the_course", "exits")]
-    ended = assault(tmp_path, attacks, adopted=True)
-    assert [any(faults(ended, attack).values()) for attack in attacks] == [False, False]
-    assert faults_of_the_run(ended) == []
+    with assault(attacks, adopted=True) as ended:
+        assert [any(faults(ended, attack).values()) for attack in attacks] == [False, False]
+        assert faults_of_the_run(ended) == []

@@ -7,13 +7,11 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests import ROOT
-from tests.attacks.arsenal import Attack
 from tests.attacks.arsenal_all import ATTACKS
 from tests.attacks.arsenal_facts import MINE
 
@@ -61,14 +59,6 @@ def test_what_attacks_reach_for_is_there() -> None:
     assert {name for name in names if not _is_there(name)} == set()
 
 
-def _text_of(attack: Attack) -> str:
-    """What stands in the attacked cell, but for what all lies share: that looks for the helpers of any check."""
-    answers: list[dict[str, str]] = [{attack.exercise: attack.text}]
-    if attack.family == "facts":
-        attack.build(SimpleNamespace(hand_in=answers.append))  # type: ignore[arg-type]
-    return answers[-1][attack.exercise].removeprefix(MINE)
-
-
 def _named_in(*paths: Path) -> set[str]:
     """The functions, classes, variables and arguments of these modules, and the texts: what checks ask learners for."""
     found: set[str] = set()
@@ -83,7 +73,8 @@ def test_the_frames_that_attacks_look_for_are_there() -> None:
     rooms = [*ROOT.glob("nbproof/*/*.py"), *ROOT.glob("course/*.py")]
     tool, seen, gone = _named_in(*rooms), set(), {}
     for attack in ATTACKS:
-        lines = filter(FRAMES.search, _text_of(attack).splitlines())
+        # All lies share what looks for the helpers of any check.
+        lines = filter(FRAMES.search, attack.text.removeprefix(MINE).splitlines())
         names = set(re.findall(r"['\"]([A-Za-z_]\w*)['\"]", "\n".join(lines)))
         checks = _named_in(ROOT / "lessons" / attack.lesson / attack.exercise / "checks.py") if names else set()
         # What a lie about one check looks for, that check has to have.

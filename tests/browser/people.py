@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
 from nbproof.authoring.lesson import Exercise, Lesson
+<<<<<<< HEAD
 from nbproof.cells import private_lines, visible_and_hidden
+=======
+from nbproof.authoring.secret_lines import Secrets, read_secrets
+from nbproof.cells import visible_of
+>>>>>>> 64c33c3a80b6ed76f22c6151cbdc16aa25244d7b
 from nbproof.checks.check import collecting
 from nbproof.display.help import all_hints
-from tests.browser.conftest import Lab
+from tests.browser.conftest import ROOT, Lab
 
 __all__ = ["Instructor", "Learner", "a_wrong_answer", "hidden_lines"]
 
-_HARMLESS = ("cdnjs.cloudflare.com/ajax/libs/mathjax",)
-"""What formgrader's own pages load from elsewhere."""
+_HARMLESS = ("cdnjs.cloudflare.com/ajax/libs/mathjax", "MathJax is not defined")
+"""What formgrader's own pages load from elsewhere, and say after each comment where there is no network."""
 
 
 @dataclass
@@ -32,17 +36,13 @@ class Instructor:
 
     def __post_init__(self) -> None:
         self.page.on("dialog", lambda dialog: (self.alarms.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        self.page.on("pageerror", lambda error: self._hear(str(error)))
-        self.page.on("request", lambda request: self._look_at(request.url))
+        self.page.on("pageerror", lambda error: self._hear(f"error: {error}"))
+        self.page.on("request", lambda request: self._hear(f"request: {request.url}"))
 
-    def _hear(self, error: str) -> None:
-        # Without a network formgrader has no MathJax, and says so after each comment.
-        if "MathJax is not defined" not in error:
-            self.alarms.append(f"error: {error}")
-
-    def _look_at(self, url: str) -> None:
-        if not url.startswith((self.desk.url, "data:", "blob:")) and not any(known in url for known in _HARMLESS):
-            self.alarms.append(f"request: {url}")
+    def _hear(self, said: str) -> None:
+        ours = said.startswith(tuple(f"request: {start}" for start in (self.desk.url, "data:", "blob:")))
+        if not ours and not any(known in said for known in _HARMLESS):
+            self.alarms.append(said)
 
     def come_in(self) -> None:
         """What the command opens: with the token, then formgrader's list of assignments."""
@@ -143,13 +143,11 @@ class Learner:
         self.page.locator(".lm-Menu-itemLabel").get_by_text(entry, exact=True).click()
 
     def run_all(self) -> None:
-        """Run > Run All Cells. A check that fails does not end it: somebody is looking."""
+        """Run > Run All Cells, to the last one. A check that fails does not end it: somebody is looking."""
         self.menu("Run", "Run All Cells")
         self._wait_until(_NOTEBOOK + "return nb.widgets.some(c => c.model.executionCount)")
         self.is_idle()
-
-    def has_run_all(self) -> None:
-        """Wait until no cell is left. After an error JupyterLab takes the marks from those that wait, though they run."""
+        # After an error JupyterLab takes the marks from those that wait, though they run.
         self._wait_until(
             _NOTEBOOK + "return nb.widgets.every(c => c.model.type !== 'code' || c.model.executionCount)", 300
         )
@@ -188,11 +186,10 @@ class Learner:
 
     def run(self, name: str) -> Locator:
         """Run one cell where it stands; returns its outputs."""
-        cell = self.go_to(name)
-        return self._run(cell)
+        return self._run(self.go_to(name))
 
     def _run(self, cell: Locator) -> Locator:
-        before = self._count()
+        before = self.page.evaluate("() => {" + _NOTEBOOK + " return nb.activeCell.model.executionCount }")
         self.page.keyboard.press("Control+Enter")
         self._wait_until(
             _NOTEBOOK + "const c = nb.activeCell.model;"
@@ -201,9 +198,6 @@ class Learner:
         )
         self.is_idle()
         return cell.locator(".jp-OutputArea")
-
-    def _count(self) -> Any:
-        return self.page.evaluate("() => {" + _NOTEBOOK + " return nb.activeCell.model.executionCount }")
 
     def in_a_new_cell(self, text: str, times: int = 1) -> list[str]:
         """Press B for a new cell below, run the text in it as often as asked; the outputs in words. The cell goes again."""
@@ -239,16 +233,18 @@ class Learner:
         dialog.get_by_role("button").last.click()
         return said
 
-    def save(self) -> Path:
-        """Ctrl+S; the file on disk."""
+    def save(self) -> None:
+        """Ctrl+S, until it lies on disk."""
         self.page.keyboard.press("Escape")
         self.page.keyboard.press("Control+s")
         self._wait_until("return !window.jupyterapp.shell.currentWidget.context.model.dirty", 30)
-        return self.lab.course / "learn" / self.slug / f"{self.slug}.ipynb"
 
     def saved(self) -> dict[str, Any]:
-        """The notebook as it lies on disk."""
-        return dict(json.loads(self.save().read_text(encoding="utf-8")))
+        """The notebook as it lies on disk, in a learner's own folder of lessons."""
+        self.save()
+        return dict(
+            json.loads((self.lab.course / "learn" / self.slug / f"{self.slug}.ipynb").read_text(encoding="utf-8"))
+        )
 
 
 def a_wrong_answer(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
@@ -268,11 +264,6 @@ def a_wrong_answer(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
     raise AssertionError(f"no mutant of {exercise.id} is found by what learners have")
 
 
-def hidden_lines(lesson: Lesson) -> set[str]:
-    """Lines of hidden checks, those left out that stand in public cells, or in an answer, as well."""
-    regions = [private_lines(test.source) for exercise in lesson.exercises for test in exercise.tests]
-    public = set().union(*(private_lines(cell.source)[0] for cell in lesson.cells))
-    answers = {
-        line.strip() for one in lesson.exercises for right in one.candidates for line in right.source.splitlines()
-    }
-    return {line for _, private in regions for line in private if len(line) > 12} - public - answers
+def hidden_lines(slug: str) -> Secrets:
+    """The lines of a lesson's hidden checks."""
+    return read_secrets(ROOT, [slug], candidates=False).only(lambda line, origin: ": test_" in origin)

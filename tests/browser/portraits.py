@@ -59,36 +59,24 @@ def _shot(learner: Learner, what: Locator, name: str) -> None:
     print(f"wrote {(OUT / name).relative_to(ROOT)}.png")
 
 
-def take_report(page: Path) -> None:
-    """The first part of a class report: who needs help, and scores."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        window = chromium.new_page(viewport={"width": 1100, "height": 1560})
-        window.goto(page.resolve().as_uri())
-        window.screenshot(path=OUT / "class_report.png")
-        chromium.close()
-    print(f"wrote {(OUT / 'class_report').relative_to(ROOT)}.png")
-
-
 def main() -> int:
     """See the module's text."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.browser.portraits", description="the pictures of README and docs"
-    )
+    parser = argparse.ArgumentParser(prog="python -m tests.browser.portraits", description=__doc__)
     parser.add_argument("--report", type=Path, metavar="PAGE", help="only the class report, of this page")
-    wanted = parser.parse_args()
+    page = parser.parse_args().report
     if CHROMIUM is None:
         print("error: no Chromium here\n  next: apt-get install chromium", file=sys.stderr)
         return 1
-    OUT.mkdir(parents=True, exist_ok=True)
-    if wanted.report:
-        take_report(wanted.report)
-        return 0
-    with tempfile.TemporaryDirectory() as name, running_lab(Path(name)) as lab, sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        context = chromium.new_context(viewport={"width": 1180, "height": 1280}, device_scale_factor=1.5)
-        take(Learner(context.new_page(), lab))
-        chromium.close()
+        if page:
+            window = chromium.new_page(viewport={"width": 1100, "height": 1560})
+            window.goto(page.resolve().as_uri())
+            window.screenshot(path=OUT / "class_report.png")
+            return 0
+        with tempfile.TemporaryDirectory() as name, running_lab(Path(name)) as lab:
+            context = chromium.new_context(viewport={"width": 1180, "height": 1280}, device_scale_factor=1.5)
+            take(Learner(context.new_page(), lab))
     return 0
 
 

@@ -46,7 +46,6 @@ def test_a_learner_goes_through_the_lesson(learner: Learner, slug: str, monkeypa
 
     # Run All goes to the end: each check says one friendly sentence about a TODO cell that nobody has touched.
     learner.run_all()
-    learner.has_run_all()
     panel = learner.go_to(test).locator("[role=status]")
     expect(panel).to_contain_text(f"{exercise.id} is still as you got it.")
     for cell in learner.saved()["cells"]:
@@ -63,7 +62,6 @@ def test_a_learner_goes_through_the_lesson(learner: Learner, slug: str, monkeypa
     answer, misconception = a_wrong_answer(lesson, exercise)
     learner.type_into(exercise.id, answer)
     learner.run_all()
-    learner.has_run_all()
     panel = learner.go_to(test).locator("[role=status]")
     expect(panel).to_contain_text(f"Looks like {misconception.replace('`', '')}.")
     said = learner.in_a_new_cell("hint()", times=3)

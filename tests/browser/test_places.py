@@ -18,6 +18,7 @@ from nbconvert import HTMLExporter
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
+from nbproof.authoring.simulate import hand_in
 from tests import ROOT, some_by_day, the_lesson
 from tests.browser.portraits import EXERCISE, LESSON, TIMELINE, WRONG
 
@@ -25,23 +26,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def worked_at(environment: dict[str, str]) -> NotebookNode:
-    """A part of a lesson with what it puts out: an exercise solved, one failed, one untouched, all help, progress, a picture."""
-    lesson = the_lesson(LESSON)
-    released = nbformat.read(ROOT / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    named = {cell.metadata.get("nbgrader", {}).get("grade_id", ""): at for at, cell in enumerate(released.cells)}
-    at = lesson.exercises.index(lesson.exercise(EXERCISE))
-    solved, failed, untouched = lesson.exercises[0], lesson.exercise(EXERCISE), lesson.exercises[at + 1]
-    cells = [released.cells[named["setup_imports"]]]
-    for exercise, answer in ((solved, solved.candidates[0].source), (failed, WRONG), (untouched, "")):
-        place = named[exercise.id]
-        text, todo = released.cells[place - 1], released.cells[place]
-        check = released.cells[named[exercise.tests[0].grade_id]]
-        todo["source"] = "\n".join(line for line in answer.split("\n") if "### " not in line) or todo["source"]
-        cells += [text, todo, check]
-        if exercise is failed:
-            cells += [nbformat.v4.new_code_cell("hint()") for _ in range(3)]
-    cells += [nbformat.v4.new_code_cell(source) for source in ("progress()", TIMELINE)]
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata=released.metadata)
+    """A lesson with what it puts out: an exercise solved, one failed, the others untouched, all help, progress, a picture."""
+    solved = the_lesson(LESSON).exercises[0]
+    right = "\n".join(line for line in solved.candidates[0].source.split("\n") if "### " not in line)
+    released = ROOT / "release" / LESSON / f"{LESSON}.ipynb"
+    notebook = hand_in(released, {solved.id: right, EXERCISE: WRONG})
+    notebook.cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
+    sources = [f'hint("{EXERCISE}")'] * 3 + ["progress()", TIMELINE]
+    notebook.cells += [nbformat.v4.new_code_cell(source) for source in sources]
     client = NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(ROOT)}})
 
     async def somebody_is_there(**_: Any) -> None:

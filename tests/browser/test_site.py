@@ -9,7 +9,7 @@ import functools
 import http.server
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
@@ -35,7 +35,6 @@ class Made:
     url: str
     slugs: tuple[str, ...]
     run: bool
-    asked: list[str] = field(default_factory=list)
 
     @property
     def pages(self) -> list[str]:
@@ -47,11 +46,7 @@ class Made:
         return BeautifulSoup((self.folder / page).read_text(encoding="utf-8"), "html.parser")
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A server that says nothing."""
-
-    def log_message(self, *arguments: Any) -> None:
-        """Nobody reads it."""
+Quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *said: None})
 
 
 @pytest.fixture(scope="module", params=["one lesson", pytest.param("all of it", marks=pytest.mark.nightly)])
@@ -99,19 +94,20 @@ def test_each_page_has_a_title_and_every_picture_has_words(made: Made) -> None:
 
 def test_nothing_scrolls_sideways_and_the_console_stays_empty(browser: Any, made: Made) -> None:
     said: list[str] = []
+    asked: list[str] = []
     for width, scheme in SCREENS:
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
         page = context.new_page()
         page.on("console", lambda one: said.append(f"{one.type}: {one.text}"))
         page.on("pageerror", lambda error: said.append(f"error: {error}"))
-        page.on("request", lambda one: made.asked.append(one.url))
+        page.on("request", lambda one: asked.append(one.url))
         page.on("response", lambda one: said.append(f"{one.status}: {one.url}") if one.status >= 400 else None)
         for name in made.pages:
             page.goto(f"{made.url}/{name}")
             assert not page.evaluate(WIDER), f"{name} is wider than {width} pixels"
         context.close()
     assert said == []
-    assert [url for url in made.asked if not url.startswith((made.url, "data:"))] == []
+    assert [url for url in asked if not url.startswith((made.url, "data:"))] == []
 
 
 def test_shown_cells_show_pictures_and_words_and_no_error(made: Made) -> None:

@@ -12,20 +12,17 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.authoring.bundle import write_wheels
+from tests.browser.conftest import free_port, wait_for
 
 ROOT = Path(__file__).parent.parent.parent
 SET_UP = ROOT / "deploy" / "jupyterhub" / "set_up.py"
@@ -54,10 +51,6 @@ class Hub:
     def course(self) -> Path:
         """The instructor's folder."""
         return self.home(self.teacher) / "pytorch_hooks"
-
-    def log(self) -> str:
-        """All that hub, proxy and servers said."""
-        return (self.folder / "hub.log").read_text(errors="replace")
 
 
 def _python_for_all() -> str:
@@ -92,7 +85,9 @@ def running_hub() -> Iterator[Hub]:
     run = Path(tempfile.mkdtemp(prefix="run-", dir=folder))
     tag = secrets.token_hex(3)
     teacher, *learners = (f"hub{tag}-{name}" for name in ("prof", "ada", "ben", "mallory"))
-    hub = Hub(f"http://127.0.0.1:{_port()}", run, folder / "user", folder / f"exchange-{tag}", teacher, tuple(learners))
+    hub = Hub(
+        f"http://127.0.0.1:{free_port()}", run, folder / "user", folder / f"exchange-{tag}", teacher, tuple(learners)
+    )
     try:
         # A user with a high number, and none of the next ones has been anybody's: their files would count as the class's.
         number = str(20_000 + secrets.randbelow(20_000))
@@ -144,12 +139,6 @@ def _install(folder: Path) -> None:
         subprocess.run([*npm, "--prefix", folder / "proxy"], check=True)
 
 
-def _port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextmanager
 def _started(hub: Hub) -> Iterator[None]:
     home = hub.env.parent
@@ -157,8 +146,8 @@ def _started(hub: Hub) -> Iterator[None]:
     config.write_text(
         f"load_subconfig({str(SET_UP.with_name('jupyterhub_config.py'))!r})\n"
         f"c.JupyterHub.bind_url = {hub.url!r}\n"
-        f"c.JupyterHub.hub_bind_url = 'http://127.0.0.1:{_port()}'\n"
-        f"c.ConfigurableHTTPProxy.api_url = 'http://127.0.0.1:{_port()}'\n"
+        f"c.JupyterHub.hub_bind_url = 'http://127.0.0.1:{free_port()}'\n"
+        f"c.ConfigurableHTTPProxy.api_url = 'http://127.0.0.1:{free_port()}'\n"
         f"c.ConfigurableHTTPProxy.command = [{str(home / 'proxy/node_modules/.bin/configurable-http-proxy')!r}]\n"
         f"c.JupyterHub.authenticator_class = 'dummy'\nc.DummyAuthenticator.password = {PASSWORD!r}\n"
         f"c.Authenticator.allowed_users = { ({hub.teacher, *hub.learners})!r}\n"
@@ -173,15 +162,7 @@ def _started(hub: Hub) -> Iterator[None]:
             env={"PATH": _PATH, "HOME": "/root", "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
     try:
-        deadline = time.monotonic() + 120
-        while True:
-            try:
-                urllib.request.urlopen(f"{hub.url}/hub/login", timeout=5).close()
-                break
-            except (urllib.error.URLError, OSError):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"JupyterHub did not start:\n{hub.log()}") from None
-                time.sleep(0.5)
+        wait_for(f"{hub.url}/hub/login", process, hub.folder / "hub.log", 120)
         yield
     finally:
         process.send_signal(signal.SIGINT)  # it ends the users' servers as well

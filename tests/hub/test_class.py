@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from nbproof.authoring.secret_lines import text_of
 from tests import the_lesson
 from tests.browser.conftest import browser  # noqa: F401 (a fixture)
 from tests.browser.people import hidden_lines
@@ -96,11 +97,11 @@ def test_a_class_from_handing_out_to_reading_feedback(members: list[Member]) -> 
     prof.press(SLUG, "generate-feedback")
     prof.press(SLUG, "release-feedback")
 
-    hidden = hidden_lines(LESSON)
+    hidden = hidden_lines(SLUG)
     for learner in (ada, ben, mallory):
         page = learner.fetch_feedback(SLUG)
         text = (hub.home(learner.name) / page).read_text(encoding="utf-8")
-        assert not {line for line in hidden if line in text}
+        assert hidden.found_in(text_of(page, text.encode()), own="\n".join(RIGHT.values())) == []
         assert not re.search(r"BEGIN HIDDEN|gained: \[[^]]", text)
         assert ("Nearly: what of the file?" in text) == (learner is ada)
         learner.page.goto(f"{learner.base}/lab/workspaces/read/tree/{page}")
@@ -172,7 +173,7 @@ def _attacks(mallory: Member, hub: Hub, forge: bool = True) -> None:
     facts = {
         "others": {pwd.getpwnam(name).pw_uid: name for name in others}, "homes": [str(hub.home(name)) for name in others],
         "exchange": str(hub.exchange / "pytorch_hooks"), "handed_in": inbound.name, "lesson": SLUG, "packages": packages,
-        "hidden": [hashlib.sha256(line.encode()).hexdigest() for line in hidden_lines(LESSON)],
+        "hidden": [hashlib.sha256(line.encode()).hexdigest() for line in hidden_lines(SLUG).origins],
         "source": str(hub.course / "source"),
         "since": (hub.folder / "jupyterhub_config.py").stat().st_mtime,
     }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
 import shutil
@@ -15,24 +14,19 @@ from types import ModuleType
 import nbformat
 import pytest
 
-from tests.hub.hostile import Hostile
+from tests import ROOT, loaded
+from tests.hub import hostile
 
-ROOT = Path(__file__).parent.parent.parent
 SLUG = "01_module_anatomy"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a class's hub runs on Linux")
 
 
-def _loaded(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("set_up", root / "deploy" / "jupyterhub" / "set_up.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+SET_UP = Path("deploy", "jupyterhub", "set_up.py")
 
 
 @pytest.fixture(scope="module")
 def set_up() -> ModuleType:
-    return _loaded(ROOT)
+    return loaded(ROOT / SET_UP)
 
 
 def test_what_somebody_else_wrote_is_not_overwritten(set_up: ModuleType, tmp_path: Path) -> None:
@@ -59,7 +53,7 @@ def test_dist_and_deploy_alone_are_enough(tmp_path: Path, monkeypatch: pytest.Mo
     dist.mkdir()
     for name in ("nbproof-1-py3-none-any.whl", "course-1-py3-none-any.whl", "course-solutions.zip", "pins.txt"):
         (dist / name).write_bytes(b"numpy==2.4.6\n")
-    copied, asked = _loaded(tmp_path), []
+    copied, asked = loaded(tmp_path / SET_UP), []
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
         asked.append(command)
@@ -114,20 +108,5 @@ def test_the_attacks_do_find_what_is_open(tmp_path: Path) -> None:
         "handed_in": "ada+1", "lesson": SLUG, "packages": [str(tmp_path / "home")],
         "hidden": [hashlib.sha256(line.encode()).hexdigest()],
     }  # fmt: skip
-    one = Hostile(facts)
-    assert list(one.homes()) and list(one.hidden_checks()) and next(one.processes())
-    assert "listed inbound" in list(one.exchange_is_kept())
-
-
-def test_who_and_what_it_needs_is_said(
-    set_up: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "students.txt"
-    path.write_text("# class of 2026\njupyter-ada  # Ada\n\n  jupyter-ben\n")
-    assert set_up.names_in(path) == ["jupyter-ada", "jupyter-ben"]
-    assert set_up.names_in(None) == []
-    with pytest.raises(set_up.SetUpError, match=r"(?s)two wheels.*pins.txt.*next: make wheels"):
-        set_up.made_files(tmp_path)
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert set_up.main(["--instructor", "prof"]) == 1
-    assert "next: the same with sudo" in capsys.readouterr().err
+    assert list(hostile.homes(facts)) and list(hostile.hidden_checks(facts)) and next(hostile.processes(facts))
+    assert "listed inbound" in list(hostile.exchange_is_kept(facts))

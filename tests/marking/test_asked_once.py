@@ -69,16 +69,12 @@ def test_the_requests_do_not_tell_how_an_answer_did(
     assert requests == right
 
 
-def _one_of(variants: int, after: str) -> str:
-    return f"""
+DRAWS = """
 import os, random
-which = int.from_bytes(os.urandom(2), "big") % {variants}
+which = int.from_bytes(os.urandom(2), "big") % 10_000
 def first(x):
     return x * (2 if which == 0 else 99)
-{after}
 """
-
-
 ENDS_IN_SETUP = """
 shell = get_ipython()
 def ends(info):
@@ -86,17 +82,6 @@ def ends(info):
         os._exit(3)
 shell.events.register("pre_run_cell", ends)
 """
-
-
-def test_no_check_is_asked_again_when_a_setup_cell_is_lost(bench: Bench, requests: list[tuple[str, ...]]) -> None:
-    verdict = bench.mark({"first": _one_of(10_000, ENDS_IN_SETUP)})
-    asked = [one for one in requests if one[0] == "probe"]
-    assert len(asked) == len(set(asked))
-    first, second, third = verdict.exercises
-    assert (first.status, first.score) == ("killed", 0)
-    assert (second.status, third.status) == ("passed", "passed")
-
-
 ENDS_ONCE_ASKED = """
 import nbproof.sandbox.worker as worker
 asked, bring = [], worker.bring
@@ -109,28 +94,39 @@ def ends(info):
         os._exit(3)
 get_ipython().events.register("pre_run_cell", ends)
 """
+LOST = {
+    "in a setup cell": ({"first": DRAWS + ENDS_IN_SETUP}, [], ["killed", "passed", "passed"]),
+    # It is charged to what ran before it, also if that is right.
+    "in a setup cell, by a right answer": (
+        {"first": f"import os\n{RIGHT['first']}\n{ENDS_IN_SETUP.replace(' and which', '')}"},
+        [],
+        ["killed", "passed", "passed"],
+    ),
+    "once it was asked": ({"first": DRAWS + ENDS_ONCE_ASKED}, [], ["failed", "killed", "passed"]),
+    "in a setup cell, by a cell of its own": (
+        {"first": DRAWS},
+        [OwnCell(f"import os\nfirst_helper = first\nwhich = 1\n{ENDS_IN_SETUP}", 2)],
+        ["failed", "passed", "passed"],
+    ),
+    # Only the hidden check asks for a table.
+    "in a hidden check": (
+        {"second": "import os\ndef second(x):\n    if x.dim() > 1: os._exit(5)\n    return x * 3"},
+        [],
+        ["passed", "killed", "passed"],
+    ),
+}
+"""When a process is lost, what loses it, and what each exercise comes to."""
 
 
-def test_no_check_is_asked_again_of_who_ends_once_it_was_asked(bench: Bench, requests: list[tuple[str, ...]]) -> None:
-    verdict = bench.mark({"first": _one_of(10_000, ENDS_ONCE_ASKED)})
+@pytest.mark.parametrize("when", LOST)
+def test_no_check_is_asked_again_when_a_process_is_lost(
+    bench: Bench, requests: list[tuple[str, ...]], when: str
+) -> None:
+    answers, own, statuses = LOST[when]
+    verdict = bench.mark(answers, *own)
     asked = [one for one in requests if one[0] == "probe"]
     assert len(asked) == len(set(asked))
-    assert [one.status for one in verdict.exercises] == ["failed", "killed", "passed"], "it did end its process"
-    assert verdict.score == POINTS["third"]
-
-
-def test_a_loss_in_a_setup_cell_is_charged_to_what_ran_before_it(bench: Bench) -> None:
-    ends = ENDS_IN_SETUP.replace(" and which", "")
-    verdict = bench.mark({"first": f"import os\n{RIGHT['first']}\n{ends}"})
-    assert [one.status for one in verdict.exercises] == ["killed", "passed", "passed"]
-    assert verdict.score == ALL - POINTS["first"]
-
-
-def test_an_own_cell_that_ends_setup_gives_no_second_try(bench: Bench, requests: list[tuple[str, ...]]) -> None:
-    own = OwnCell(f"import os\nfirst_helper = first\nwhich = 1\n{ENDS_IN_SETUP}", 2)
-    bench.mark({"first": _one_of(10_000, "")}, own)
-    asked = [one for one in requests if one[0] == "probe"]
-    assert len(asked) == len(set(asked))
+    assert [one.status for one in verdict.exercises] == statuses
 
 
 def test_a_second_run_is_decided_before_anything_is_judged_and_asks_nothing_hidden_twice(
@@ -192,11 +188,6 @@ STATEFUL = {
 }
 STATES = {
     "by its name": STATEFUL,
-    # That it works on somebody's list shows only in the name that it reads.
-    "a pool of threads": {
-        "first": "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
-        "pool.submit(abs, 1).result()\ndef first(x):\n    return pool.submit(lambda: x * 2).result()"
-    },
     "a program that runs": {
         "first": "import subprocess\nruns = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
         "def first(x):\n    runs.stdin.write(b'2'); runs.stdin.flush()\n    return x * int(runs.stdout.read(1))"
@@ -209,33 +200,12 @@ def test_hidden_checks_see_what_an_answer_has_left_as_it_was(bench: Bench, what:
     assert bench.mark(STATES[what]).score == ALL
 
 
-CHANGED_BELOW = {
-    "a class of a library": (
-        "import fractions\ndef first(x):\n    return x * fractions.Fraction(4, 2).numerator",
-        "fractions.Fraction.numerator = property(lambda self: 99)",
-    ),
-    "a function of a module": (
-        "import math\ndef first(x):\n    return x * math.isqrt(4)",
-        "setattr(math, 'isqrt', lambda n: 99)",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", CHANGED_BELOW)
 @pytest.mark.parametrize("when", ["while it is called", "at once"])
-def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(bench: Bench, what: str, when: str) -> None:
-    first, change = CHANGED_BELOW[what]
-    third = f"def third(x):\n    {change}\n    return x * 4"
+def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(bench: Bench, when: str) -> None:
+    first = "import fractions\ndef first(x):\n    return x * fractions.Fraction(4, 2).numerator"
+    third = "def third(x):\n    fractions.Fraction.numerator = property(lambda self: 99)\n    return x * 4"
     verdict = bench.mark({"first": first, "third": third if when == "while it is called" else f"{third}\nthird(1)"})
     assert [one.score for one in verdict.exercises] == list(POINTS.values())
-
-
-def test_a_loss_in_a_hidden_check_costs_its_exercise_only(bench: Bench, requests: list[tuple[str, ...]]) -> None:
-    # Only the hidden check asks for a table.
-    ends = "import os\ndef second(x):\n    if x.dim() > 1: os._exit(5)\n    return x * 3"
-    assert [one.status for one in bench.mark({"second": ends}).exercises] == ["passed", "killed", "passed"]
-    asked = [one for one in requests if one[0] == "probe"]
-    assert len(asked) == len(set(asked))
 
 
 TOLD = {

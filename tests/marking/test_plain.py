@@ -42,15 +42,8 @@ Lines = tuple[str, str, dict[str, Any] | None]
 
 
 def _meta(name: str, **more: Any) -> dict[str, Any]:
-    return {
-        "grade": False,
-        "grade_id": name,
-        "locked": False,
-        "schema_version": 3,
-        "solution": False,
-        "task": False,
-        **more,
-    }
+    usual = dict.fromkeys(("grade", "locked", "solution", "task"), False)
+    return {**usual, "grade_id": name, "schema_version": 3, **more}
 
 
 def _answer(name: str, source: str) -> Lines:
@@ -315,34 +308,20 @@ def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: B
     """nbgrader's own quick-start course, and the lesson above."""
     if not (QUICK_START / "source" / "ps1" / "problem1.ipynb").is_file():
         pytest.skip("this nbgrader comes without its quick-start course: its marks are NOT tested")
-    stock, ours = tmp_path / "stock", tmp_path / "ours"
+    stock, ours, quick = tmp_path / "stock", tmp_path / "ours", "problem1"
     shutil.copytree(course, ours)
-    quick = "problem1"
-    (ours / "source" / quick).mkdir()
-    for name in ("problem1.ipynb", "jupyter.png"):
-        shutil.copy(QUICK_START / "source" / "ps1" / name, ours / "source" / quick)
-    submissions = []
-    for learner in ("bitdiddle", "hacker"):
-        (ours / "submitted" / learner / quick).mkdir(parents=True)
-        shutil.copy(
-            QUICK_START / "submitted" / learner / "ps1" / "problem1.ipynb", ours / "submitted" / learner / quick
-        )
-        submissions.append((learner, quick))
-    for name in ("nothing there", "some of it"):
-        learner = name.replace(" ", "_")
-        answers = {
-            key: text
-            for key, text in {
-                **RIGHT,
-                **WRONG["a hidden assert"][0],
-                **WRONG[name][0],
-                "application": "total(2)",
-            }.items()
-            if text is not None
-        }
-        (ours / "submitted" / learner / SLUG).mkdir(parents=True)
-        (ours / "submitted" / learner / SLUG / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, answers))
-        submissions.append((learner, SLUG))
+    ignored = shutil.ignore_patterns("problem2.ipynb")
+    shutil.copytree(QUICK_START / "source" / "ps1", ours / "source" / quick, ignore=ignored)
+    submissions = [("bitdiddle", quick), ("hacker", quick), ("nothing there", SLUG), ("some of it", SLUG)]
+    for learner, lesson in submissions:
+        place = ours / "submitted" / learner / lesson
+        if lesson == quick:
+            shutil.copytree(QUICK_START / "submitted" / learner / "ps1", place, ignore=ignored)
+        else:
+            answers = {**RIGHT, **WRONG["a hidden assert"][0], **WRONG[learner][0], "application": "total(2)"}
+            place.mkdir(parents=True)
+            given = {name: text for name, text in answers.items() if text is not None}
+            (place / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, given))
     shutil.copytree(ours, stock)
     lessons = [quick, SLUG]
     told = grade_class(ours, take_in(ours, lessons, lessons), lessons, pool=pool)
@@ -390,56 +369,44 @@ def test_whatever_a_lesson_is_made_of_its_answers_earn_all_of_it(
     graded_notebook(odd, verdict)
 
 
-def text(source: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "metadata": {}, "source": source}
+HEADINGS = """
+# One
+
+## Two ##
+### Exercise: Catch the `grad`
+## **Part A** (2 points)
+# <a id="x"></a>[Loops](#loops) &amp; *lists*
+<h2 style='color:red'>Plots</h2>
+
+```
+# a comment
+```
+#hashtag
+
+    # code
+# After
+"""
 
 
-def answer(name: str) -> dict[str, Any]:
-    grading = {"grade_id": name, "solution": True, "grade": False, "locked": False}
-    return {"cell_type": "code", "metadata": {"nbgrader": grading}, "source": "# not a heading"}
-
-
-def task(name: str, source: str) -> dict[str, Any]:
-    grading = {"grade_id": name, "solution": False, "grade": False, "task": True, "locked": True}
-    return {"cell_type": "markdown", "metadata": {"nbgrader": grading}, "source": source}
-
-
-@pytest.mark.parametrize(
-    ("source", "headings"),
-    [
-        ("# One\n\ntext\n\n## Two ##\n", ["One", "Two"]),
-        ("### Exercise: Catch the `grad`\n", ["Catch the `grad`"]),
-        ("## **Part A** (2 points)", ["Part A (2 points)"]),
-        ('# <a id="x"></a>[Loops](#loops) &amp; *lists*', ["Loops & lists"]),
-        ("<h2 style='color:red'>Plots</h2>", ["Plots"]),
-        ("```\n# a comment\n```\n# After", ["After"]),
-        ("    # code", []),
-        ("#hashtag", []),
-    ],
-)
-def test_headings_are_read_as_people_see_them(source: str, headings: list[str]) -> None:
-    assert headings_in(source) == headings
+def test_headings_are_read_as_people_see_them() -> None:
+    seen = ["One", "Two", "Catch the `grad`", "Part A (2 points)", "Loops & lists", "Plots", "After"]
+    assert headings_in(HEADINGS) == seen
 
 
 def test_each_exercise_is_called_by_the_heading_above_it() -> None:
-    cells = [
-        answer("cell-0123456789abcdef"),
-        text("# Lists\n\n## First"),
-        answer("cell-1123456789abcdef"),
-        text("No heading."),
-        answer("untested"),
-        text("## Second"),
-        answer("cell-2123456789abcdef"),
-        answer("cell-3123456789abcdef"),
-        answer("with_a_name"),
-        task("cell-4123456789abcdef", "## Part E\n\nDraw it."),
-    ]
-    names = {cell["metadata"]["nbgrader"]["grade_id"] for cell in cells if cell["metadata"]} - {"untested"}
-    assert titles_in(cells, names) == {
-        "cell-0123456789abcdef": "Exercise 1",
-        "cell-1123456789abcdef": "First",
-        "cell-2123456789abcdef": "Second: part 1 of 3",
-        "cell-3123456789abcdef": "Second: part 2 of 3",
-        "with_a_name": "Second: with a name",
-        "cell-4123456789abcdef": "Part E",
-    }
+    names = [f"cell-{number}123456789abcdef" for number in range(5)]
+    notebook = _notebook(
+        _answer(names[0], "# not a heading"),
+        ("markdown", "# Lists\n\n## First", None),
+        _answer(names[1], "x"),
+        ("markdown", "No heading.", None),
+        _answer("untested", "x"),
+        ("markdown", "## Second", None),
+        _answer(names[2], "x"),
+        _answer(names[3], "x"),
+        _answer("with_a_name", "x"),
+        ("markdown", "## Part E\n\nDraw it.", _meta(names[4], task=True, locked=True)),
+    )
+    called = ["Exercise 1", "First", "Second: part 1 of 3", "Second: part 2 of 3", "Part E"]
+    wanted = dict(zip(names, called, strict=True)) | {"with_a_name": "Second: with a name"}
+    assert titles_in(notebook.cells, set(wanted)) == wanted

@@ -6,7 +6,6 @@ import io
 import json
 import random
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import bs4
@@ -44,34 +43,25 @@ STUB = "Write your answer here, in two or three sentences."
 FULL = sum(POINTS.values())
 
 
-def _ask(room: Rehearsal) -> Rehearsal:
+@pytest.fixture
+def asking(room: Rehearsal) -> Rehearsal:
+    """The small course with a question at its end."""
     path = room.root / "lessons" / LESSON / "lesson.py"
     path.write_text(path.read_text() + QUESTION)
     nbformat.write(notebook_of(read_lesson(path.parent)), room.source())
     return room
 
 
-@pytest.fixture
-def asking(room: Rehearsal) -> Rehearsal:
-    """The small course with a question at its end."""
-    return _ask(room)
-
-
-@pytest.fixture
-def write_in(asking: Rehearsal) -> Callable[..., Path]:
-    """write_in("ada", RIGHT, "Because."): hand in code and a written answer; None deletes its cell."""
-
-    def write(learner: str, answers: dict[str, str], text: str | None) -> Path:
-        path = asking.hand_in(learner, answers)
-        notebook = json.loads(path.read_text())
-        if text is None:
-            del notebook["cells"][-1]
-        else:
-            notebook["cells"][-1]["source"] = text
-        path.write_text(json.dumps(notebook))
-        return path
-
-    return write
+def _write(room: Rehearsal, learner: str, answers: dict[str, str], text: str | None) -> Path:
+    """Hand in code and a written answer; None deletes its cell."""
+    path = room.hand_in(learner, answers)
+    notebook = json.loads(path.read_text())
+    if text is None:
+        del notebook["cells"][-1]
+    else:
+        notebook["cells"][-1]["source"] = text
+    path.write_text(json.dumps(notebook))
+    return path
 
 
 def _grade(room: Rehearsal, **options: object) -> dict[str, tuple[float, float, int]]:
@@ -83,22 +73,15 @@ def _book(room: Rehearsal, learner: str) -> tuple[float | None, float | None, bo
         grade, comment = (
             find("explain_two", LESSON, LESSON, learner) for find in (gradebook.find_grade, gradebook.find_comment)
         )
-        return (
-            grade.auto_score,
-            grade.manual_score,
-            grade.needs_manual_grade,
-            comment.auto_comment,
-            comment.manual_comment,
-        )
+        marks = grade.auto_score, grade.manual_score, grade.needs_manual_grade
+        return *marks, comment.auto_comment, comment.manual_comment
 
 
-def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
-    asking: Rehearsal, write_in: Callable[..., Path]
-) -> None:
-    write_in("ada", RIGHT, "Because 1 + 1 = 2.")
-    write_in("ben", {}, " \n")
-    write_in("zoe", RIGHT, STUB)
-    write_in("del", RIGHT, None)
+def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(asking: Rehearsal) -> None:
+    _write(asking, "ada", RIGHT, "Because 1 + 1 = 2.")
+    _write(asking, "ben", {}, " \n")
+    _write(asking, "zoe", RIGHT, STUB)
+    _write(asking, "del", RIGHT, None)
     scores = _grade(asking)
     most = FULL + 2
     assert scores == {"ada": (FULL, most, 1), "ben": (0, most, 1), "zoe": (FULL, most, 0), "del": (FULL, most, 0)}
@@ -127,19 +110,17 @@ def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
     assert _grade(asking)["ada"] == (FULL + 1.5, FULL + 2, 0)
     assert _grade(asking, force=True)["ada"] == (FULL + 1.5, FULL + 2, 0)
     # Other code, the same text: the mark stands. Another text: it stands as well, and is to be looked at again.
-    write_in("ada", {}, "Because 1 + 1 = 2.")
+    _write(asking, "ada", {}, "Because 1 + 1 = 2.")
     assert _grade(asking)["ada"] == (1.5, FULL + 2, 0)
-    write_in("ada", {}, "Because 2 is prime.")
+    _write(asking, "ada", {}, "Because 2 is prime.")
     assert _grade(asking)["ada"] == (1.5, FULL + 2, 1)
     assert _book(asking, "ada") == (None, 1.5, True, None, "Nearly.")
 
 
-def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
-    asking: Rehearsal, write_in: Callable[..., Path]
-) -> None:
+def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(asking: Rehearsal) -> None:
     said = {"below": "Because 1 + 1 is <b>two</b>.", "code": "# Because one and one are two, <b>always</b>."}
     for learner, text in said.items():
-        path = write_in(learner, RIGHT, STUB)
+        path = _write(asking, learner, RIGHT, STUB)
         notebook = json.loads(path.read_text())
         kind = "code" if learner == "code" else "markdown"
         extra: dict[str, object] = {"outputs": [], "execution_count": None} if kind == "code" else {}

@@ -29,7 +29,7 @@ def tried(*attempts, good="open", bad="refused"):
 
 """
 
-_REACH = {
+ROWS = {
     "a right of root's, also if root grades": """
 def has_one():
     rights = (ctypes.c_uint32 * 6)()
@@ -62,43 +62,35 @@ def empty():
     os.close(os.open(shown, os.O_RDONLY | os.O_TRUNC)); return os.path.getsize(shown) == 0
 tried(empty, lambda: os.open(shown, os.O_RDWR | os.O_TRUNC))""",
     "change mode, dates, owner or attributes of a file of yours": """
-def changed(do):
-    before = os.stat(shown)
+def came_to(do, path=shown):
+    look = lambda: [getattr(os.stat(path), name) for name in ("st_mode", "st_mtime_ns", "st_uid")]
+    before = look()
     try: do()
     except OSError as error: return "refused"
-    after = os.stat(shown)
-    return "changed" if (before.st_mode, before.st_mtime, before.st_uid) != (after.st_mode, after.st_mtime, after.st_uid) else "no effect"
-def touched():
-    # Everybody may write to a device, and who may write may set its date to now.
-    before = os.stat("/dev/null").st_mtime_ns
-    try: os.utime("/dev/null")
-    except OSError as error: return "refused"
-    return "changed" if os.stat("/dev/null").st_mtime_ns != before else "no effect"
+    return "no effect" if look() == before else "changed"
 handle = os.open(shown, os.O_RDONLY)
-said = {touched(), changed(lambda: os.chmod(shown, 0o4777)), changed(lambda: os.fchmod(handle, 0o777)), changed(lambda: os.utime(shown, (1, 1))),
-        changed(lambda: os.utime(handle, (1, 1)))}
-owned = {changed(lambda: os.chown(shown, os.getuid(), os.getgid())), changed(lambda: os.setxattr(shown, "user.pwned", b"1")),
-         changed(lambda: fcntl.ioctl(handle, 0x40086602, (64).to_bytes(8, "little")))}
+# Everybody may write to a device, and who may write may set its date to now.
+said = {came_to(lambda: os.utime("/dev/null"), "/dev/null"), came_to(lambda: os.chmod(shown, 0o4777)), came_to(lambda: os.fchmod(handle, 0o777)),
+        came_to(lambda: os.utime(shown, (1, 1))), came_to(lambda: os.utime(handle, (1, 1)))}
+owned = {came_to(lambda: os.chown(shown, os.getuid(), os.getgid())), came_to(lambda: os.setxattr(shown, "user.pwned", b"1")),
+         came_to(lambda: fcntl.ioctl(handle, 0x40086602, (64).to_bytes(8, "little")))}
 print(*(said if owned == {"refused"} else said | owned))""",
     "learn whether a path that it knows by name is there": """
 tried(lambda: os.stat(folder + "/secret"), lambda: os.path.exists(folder + "/facts.json"))""",
     "open a connection, send a packet, make a network socket": """
-tried(lambda: socket.create_connection(("127.0.0.1", facts["port"]), 0.5), lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+tried(lambda: socket.create_connection(("127.0.0.1", facts["tcp"]), 0.5), lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
       lambda: socket.socket(socket.AF_INET6), lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW), lambda: socket.socket(40))""",
     "reach a Unix socket by its path (Docker, D-Bus, X11, agents)": """
 def by_pair():
-    one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); one.sendto(b"x", folder + "/sock")
+    one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); one.sendto(b"x", facts["unix"])
 def by_message():
-    one, _ = socket.socketpair(); one.sendmsg([b"x"], [], 0, folder + "/sock")
-tried(lambda: socket.socket(socket.AF_UNIX).connect(folder + "/sock"), by_pair, by_message,
-      lambda: socket.socketpair()[0].connect(folder + "/sock"))""",
+    one, _ = socket.socketpair(); one.sendmsg([b"x"], [], 0, facts["unix"])
+tried(lambda: socket.socket(socket.AF_UNIX).connect(facts["unix"]), by_pair, by_message,
+      lambda: socket.socketpair()[0].connect(facts["unix"]))""",
     "reach a Unix socket of the abstract namespace": """
 def by_pair():
     one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); one.connect("\\0" + facts["abstract"])
 tried(lambda: socket.socket(socket.AF_UNIX).connect("\\0" + facts["abstract"]), by_pair)""",
-}
-
-_PROCESSES = {
     "signal a process of yours, or all of them": """
 # A process of everybody's is not its own; to all of them never, from here.
 tried(*(lambda number=number: os.kill(victim, number) for number in (0, signal.SIGTERM, signal.SIGKILL)), lambda: os.kill(-victim, 9),
@@ -163,9 +155,6 @@ def many():
         file = open("f", "wb"); os.unlink("f"); file.write(bytes(8 << 20)); file.flush(); held.append(file)
         time.sleep(0.3)
 tried(many)""",
-}
-
-_MESSAGES = {
     "lock a file that others may read (flock, fcntl)": """
 def by_flock():
     for kind in (fcntl.LOCK_SH, fcntl.LOCK_EX):
@@ -230,9 +219,6 @@ tried(lambda: call(99, room(128)), lambda: os.statvfs(shown), lambda: os.fstatvf
 path = facts["shown"] + "/unread.txt"
 before = os.stat(path).st_atime_ns; open(path).read()
 print("no effect" if os.stat(path).st_atime_ns == before else "open")""",
-}
-
-_WORKS = {
     "threads, forks, programs, pipes": """
 import threading
 def thread():
@@ -306,5 +292,3 @@ tried(own, good="works")""",
 open("mine", "w").close(); os.chmod("mine", 0o751)
 print("works" if os.stat("mine").st_mode & 0o777 == 0o751 else "no effect")""",
 }
-
-ROWS: dict[str, str] = {**_REACH, **_PROCESSES, **_MESSAGES, **_WORKS}

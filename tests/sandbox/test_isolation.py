@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -28,12 +26,39 @@ from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.sandbox.namespaces import probe_isolation
 from nbproof.sandbox.shown import visible_folders
 from tests import some_by_day
+from tests.attacks.assault import listeners
 from tests.sandbox import isolation_rows
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "engine.md"
 HEADER = "| what a submission tries | full | reduced |\n| --- | --- | --- |\n"
-ONE_CELL = Path(__file__).with_name("one_cell.py")
+ONE_CELL = """
+import json, sys
+from nbproof.limits import GradingLimits
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.exceptions import WorkerLost
+from nbproof.sandbox.isolation import Isolation
+
+def said(engine, source):
+    request = {"op": "cell", "source": source, "count": 1}
+    with engine.worker({}) as worker:
+        try: answer, _ = worker.request(request, {"outputs": list, "error": (list, type(None))})
+        except WorkerLost as loss: return loss.cause
+    return "".join(str(one.get("text", "")) for one in answer["outputs"]) + ": ".join(answer["error"] or ())
+
+with Engine(GradingLimits(disk_mb=16), Isolation(sys.argv[1])) as engine:
+    print(json.dumps([said(engine, source) for source in sys.argv[2:]]))
+"""
+"""Runs each cell in a sealed worker of its own, and prints what it printed, or what ended it."""
+
+
+def _ran(cells: Sequence[str], level: str, packages: Path, *around: str, abi: str = "") -> list[str]:
+    """What each cell printed, where Python imports from this folder as well; ``around``: what starts the process."""
+    environment = {**os.environ, "PYTHONPATH": str(packages), "COURSE_LANDLOCK_ABI": abi}
+    command = [*around, sys.executable, "-P", "-c", ONE_CELL, level, *cells]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd="/", env=environment)
+    assert ran.returncode == 0, ran.stderr
+    return list(json.loads(ran.stdout))
 
 
 def _table() -> dict[str, dict[str, str]]:
@@ -52,7 +77,7 @@ class _Yours:
 
     folder: Path
     shown: Path
-    heard: list[str] = field(default_factory=list)
+    heard: list[str]
 
 
 @pytest.fixture(scope="module")
@@ -66,34 +91,16 @@ def yours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Yours]:
     (shown / "from_elsewhere.py").write_text("NAME = 'elsewhere'\n")
     (shown / "data.txt").write_text("keep me")
     (shown / "unread.txt").write_text("read me")
-    one = _Yours(folder, shown)
-    name = f"course-{os.getpid()}"
     sleeper = subprocess.Popen(["sleep", "600"])
-    listeners = [socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX), socket.socket()]
-    for listener, address in zip(listeners, (str(folder / "sock"), "\0" + name, ("127.0.0.1", 0)), strict=True):
-        listener.bind(address)
-        listener.listen()
-        threading.Thread(target=_listen, args=(listener, one.heard, repr(address)), daemon=True).start()
-    port = listeners[2].getsockname()[1]
-    facts = {"folder": str(folder), "shown": str(shown), "victim": sleeper.pid, "abstract": name, "port": port}
-    (folder / "facts.json").write_text(json.dumps(facts))
-    yield one
+    with listeners(folder) as (reach, heard):
+        facts = {"folder": str(folder), "shown": str(shown), "victim": sleeper.pid, **reach}
+        (folder / "facts.json").write_text(json.dumps(facts))
+        yield _Yours(folder, shown, heard)
     assert sleeper.poll() is None
     assert sleeper.pid and os.getpriority(os.PRIO_PROCESS, sleeper.pid) == os.getpriority(os.PRIO_PROCESS, 0)
     sleeper.kill()
     sleeper.wait()
-    for listener in listeners:
-        listener.close()
     shutil.rmtree(shown)
-
-
-def _listen(listener: socket.socket, heard: list[str], what: str) -> None:
-    try:
-        while True:
-            listener.accept()[0].close()
-            heard.append(what)
-    except OSError:
-        pass
 
 
 _CASES = [("full", ""), ("reduced", "1"), ("reduced", ""), ("reduced", "4")]
@@ -111,13 +118,7 @@ def found(request: pytest.FixtureRequest, yours: _Yours) -> tuple[str, dict[str,
     os.utime(yours.shown / "unread.txt", (1, 1_000_000_001))
     facts = (yours.folder / "facts.json").read_text()
     cells = [isolation_rows.START.replace("@FACTS@", repr(facts)) + source for source in isolation_rows.ROWS.values()]
-    ran = subprocess.run(
-        [sys.executable, str(ONE_CELL), *cells], capture_output=True, text=True, cwd="/",
-        env={**os.environ, "PYTHONPATH": str(yours.shown), "ONE_CELL_ISOLATION": level,
-             "COURSE_LANDLOCK_ABI": abi, "ONE_CELL_LIMITS": json.dumps({"disk_mb": 16})},
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    return level, dict(zip(isolation_rows.ROWS, json.loads(ran.stdout), strict=True))
+    return level, dict(zip(isolation_rows.ROWS, _ran(cells, level, yours.shown, abi=abi), strict=True))
 
 
 def test_every_row_is_tried() -> None:
@@ -145,7 +146,7 @@ def test_nothing_of_yours_was_changed(found: tuple[str, dict[str, str]], yours: 
     assert shown.stat().st_mtime > 1_000_000_000
     assert (yours.folder / "secret").read_text() == "secret"
     assert yours.heard == []
-    assert sorted(path.name for path in yours.folder.iterdir()) == ["facts.json", "secret", "sock"]
+    assert sorted(path.name for path in yours.folder.iterdir()) == ["facts.json", "listener.sock", "secret"]
     left = {path.name for path in yours.shown.iterdir()}
     assert left <= {"data.txt", "unread.txt", "from_elsewhere.py", "__pycache__"}
 
@@ -202,13 +203,8 @@ def test_packages_from_elsewhere_are_read_only_all_the_way_down(tmp_path: Path) 
         'touch "$0/inner/__init__.py" && echo "NAME = \'below\'" > "$0/inner/below.py" && exec "$@"'
     )
     look = LOOK.replace("@LIBS@", repr(str(libs)))
-    ran = subprocess.run(
-        ["unshare", "-Urm", "sh", "-c", script, str(libs), sys.executable, str(ONE_CELL), look],
-        capture_output=True, text=True, cwd="/",
-        env={**os.environ, "PYTHONPATH": str(libs), "ONE_CELL_ISOLATION": "full"},
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout) == ["above below\n" + 3 * "Read-only file system\n"]
+    said = _ran([look], "full", libs, "unshare", "-Urm", "sh", "-c", script, str(libs))
+    assert said == ["above below\n" + 3 * "Read-only file system\n"]
 
 
 def test_what_python_imports_from_is_shown_and_nothing_of_people(

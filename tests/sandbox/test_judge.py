@@ -19,7 +19,6 @@ from nbproof.display.words import ENGLISH
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
-from nbproof.marking.results import Verdict
 from nbproof.recover.answers import Answers
 from nbproof.sandbox import evidence_wire, judging, wire
 from nbproof.sandbox.engine import Engine
@@ -77,12 +76,10 @@ def _with_test(
     return replace(blueprint, tests={**blueprint.tests, "test_first": test})
 
 
-def _mark(engine: Engine, blueprint: Blueprint, judge: Judge | None = None) -> Verdict:
+def _mark(engine: Engine, blueprint: Blueprint, judge: Judge | None = None) -> dict[str, Outcome]:
+    """What came of each exercise, answered right."""
     rebuilt = Answers({**blueprint.stubs, **RIGHT})
-    return mark(engine, blueprint, judge or Judge(blueprint, seed=7), rebuilt, "ada", {})
-
-
-def _by_id(verdict: Verdict) -> dict[str, Outcome]:
+    verdict = mark(engine, blueprint, judge or Judge(blueprint, seed=7), rebuilt, "ada", {})
     return {exercise.id: exercise for exercise in verdict.exercises}
 
 
@@ -95,7 +92,7 @@ def test_what_cannot_be_compared_ends_its_exercise_and_nothing_else(
     judge = Judge(costly, seed=7)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(2):  # the judge that comes after the one that was ended knows all it has to
-        found = _by_id(_mark(engine, costly, judge))
+        found = _mark(engine, costly, judge)
         assert found["first"].status == "failed"
         assert found["first"].score == 0
         assert {name: one.score for name, one in found.items() if name != "first"} == {"second": 1.0, "third": 1.0}
@@ -108,10 +105,10 @@ def test_what_an_error_over_evidence_leaves_behind_meets_no_other_learner(engine
     costly = _with_test(blueprint, spends)
     looks = _with_test(blueprint, 'import torch\n    return "left" if hasattr(torch, "left_behind") else None')
     asked, judge = engine.judge, Judge(looks, seed=7)
-    assert _by_id(_mark(engine, looks, judge))["first"].status == "passed"
+    assert _mark(engine, looks, judge)["first"].status == "passed"
     before = asked.generation
-    assert _by_id(_mark(engine, costly))["first"].score == 0
-    assert _by_id(_mark(engine, looks, judge))["first"].status == "passed"
+    assert _mark(engine, costly)["first"].score == 0
+    assert _mark(engine, looks, judge)["first"].status == "passed"
     assert asked.generation > before
 
 
@@ -131,7 +128,7 @@ def test_the_judge_is_as_sealed_as_what_it_judges(engine: Engine, blueprint: Blu
     looks = 'import os; return f\'{os.listdir("/proc")} {os.path.exists("ROOT")} {os.environ.get("HOME")}\''.replace(
         "ROOT", str(ROOT / "source")
     )
-    found = _by_id(_mark(engine, _with_test(blueprint, looks)))
+    found = _mark(engine, _with_test(blueprint, looks))
     assert "[] False" in ENGLISH.outcome(found["first"])
 
 

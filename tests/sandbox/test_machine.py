@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -23,67 +20,13 @@ from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.launch import Launched
 from nbproof.sandbox.machine import Fit, Room, room_here
 from nbproof.testing import Rehearsal
-from nbproof.testing.small import LESSON, RIGHT
+from nbproof.testing.small import RIGHT
 from tests import needs_isolation, some_by_day
 
 pytestmark = needs_isolation
 _levels = pytest.mark.parametrize(
     "level", some_by_day([one for one in offered() if not offered()[one]], 2), ids=lambda one: one.value
 )
-
-BOMB = """
-import os
-while True:
-    try: os.fork()
-    except OSError: pass
-"""
-
-
-@pytest.fixture
-def few_processes() -> Iterator[Path]:
-    """A cgroup of version 1 in which a hundred processes may run."""
-    group = Path("/sys/fs/cgroup/pids", f"course-test-{os.getpid()}")
-    try:
-        group.mkdir()
-    except OSError as error:
-        pytest.skip(f"no cgroup can be made here: {error.strerror}")
-    (group / "pids.max").write_text("100")
-    yield group
-    for _ in range(50):
-        try:
-            group.rmdir()
-            return
-        except OSError:
-            time.sleep(0.1)
-
-
-@pytest.mark.nightly
-@_levels
-def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
-    room: Rehearsal, few_processes: Path, level: Isolation
-) -> None:
-    bomb = {**RIGHT, "second": BOMB}
-    room.hand_in_all({"bomb0": bomb, "bomb1": bomb, "ada": RIGHT, "bob": RIGHT, "cyd": RIGHT})
-    code = (
-        "import sys, pathlib\nfrom nbproof.run.batch import grade_class\nfrom nbproof.run.intake import take_in\n"
-        "from nbproof.sandbox.isolation import Isolation\n"
-        "root, lesson = pathlib.Path(sys.argv[1]), sys.argv[2]\n"
-        "graded = grade_class(root, take_in(root, [lesson], [lesson]), [lesson], isolation=Isolation(sys.argv[3]))\n"
-        "import json\nprint(json.dumps({one.learner: [one.score, one.problem or ''] for one in graded.marks.values()}))"
-    )
-
-    def enter() -> None:
-        (few_processes / "cgroup.procs").write_text(str(os.getpid()))
-
-    ran = subprocess.run(
-        [sys.executable, "-c", code, str(room.root), LESSON, level.value], capture_output=True, text=True,
-        preexec_fn=enter, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    scores = json.loads(ran.stdout.splitlines()[-1])
-    assert {name: scores[name] for name in ("ada", "bob", "cyd")} == {name: [4.0, ""] for name in ("ada", "bob", "cyd")}
-    # Its time may be over before the last exercise.
-    assert {name: scores[name][0] in (2.0, 3.0) for name in ("bomb0", "bomb1")} == {"bomb0": True, "bomb1": True}
 
 
 @_levels
