@@ -9,12 +9,8 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from nbproof.authoring.lesson import Exercise, Lesson
-<<<<<<< HEAD
-from nbproof.cells import private_lines, visible_and_hidden
-=======
 from nbproof.authoring.secret_lines import Secrets, read_secrets
-from nbproof.cells import visible_of
->>>>>>> 64c33c3a80b6ed76f22c6151cbdc16aa25244d7b
+from nbproof.cells import visible_and_hidden
 from nbproof.checks.check import collecting
 from nbproof.display.help import all_hints
 from tests.browser.conftest import ROOT, Lab
