@@ -13,11 +13,12 @@ import os
 import re
 import stat
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbproof.cells import name_of, text_of
+from nbproof.files import digest_of
 from nbproof.key import Key
 from nbproof.limits import GradingLimits
 
@@ -29,7 +30,6 @@ __all__ = [
     "cells_in",
     "read_attachments",
     "read_file",
-    "read_hand_in",
 ]
 
 _MOST_MENDED = 4_000_000
@@ -244,15 +244,28 @@ def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
 
 @dataclass(frozen=True)
 class HandIn:
-    """All that a marker knows of one submission. Can be sent to another machine."""
+    """What one learner has handed in for one lesson, and all that a marker knows of it. Can be sent to another machine."""
 
     key: Key
-    notebook: bytes
+    path: Path = Path()
+    problem: str = ""
+    """Why it cannot be graded; empty if it can."""
+    digest: str = ""
+    """Of what has to be marked: of its bytes as they were when that was decided."""
+    reason: str = ""
+    """Why it is marked again, for people; nothing of what was handed in anew."""
+    notebook: bytes = b""
+    """The bytes, once they are read."""
     files: dict[str, bytes] = field(default_factory=dict)
     """The submission's own data files by relative path."""
 
+    def read(self, limits: GradingLimits) -> HandIn:
+        """With its notebook, and what lies beside that. Raises Damaged or OSError."""
+        data = read_file(self.path, limits.notebook_mb << 20)
+        beside = read_attachments(self.path.parent, self.path, limits.attachment_mb << 20)
+        return replace(self, notebook=data, files=beside)
 
-def read_hand_in(key: Key, notebook: Path, limits: GradingLimits) -> HandIn:
-    """Read a submission's notebook, and what lies beside it. Raises Damaged or OSError."""
-    data = read_file(notebook, limits.notebook_mb << 20)
-    return HandIn(key, data, read_attachments(notebook.parent, notebook, limits.attachment_mb << 20))
+    def digest_with(self, secret: str) -> str:
+        """Changes with any byte that was read. ``secret``: of the course's journals, so that nobody else can make it."""
+        files = (part for name, data in self.files.items() for part in (os.fsencode(name), data))
+        return digest_of(secret.encode(), self.notebook, *files)

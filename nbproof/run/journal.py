@@ -12,7 +12,7 @@ import contextlib
 import json
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from nbproof.sandbox.exceptions import GradingError
 
 __all__ = [
     "JOURNAL",
-    "Entry",
     "InProgress",
     "RunState",
     "Watch",
@@ -37,8 +36,7 @@ __all__ = [
     "note_problems",
     "only_run",
     "problems_of",
-    "read_entry",
-    "write_entry",
+    "write_verdict",
 ]
 
 
@@ -128,49 +126,35 @@ def _as_dict(path: Path) -> dict[str, Any]:
     return kept if isinstance(kept, dict) else {}
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A verdict, and digests of all that it was reached from: if both are the same, nothing has changed."""
-
-    handed_in: str
-    """Of the submission's bytes and the journals' key."""
-    source: str
-    """Of everything that the instructor's side consists of, and of what grades it."""
-    verdict: Verdict
-
-
 def journal_of(root: Path, learner: str, lesson: str) -> Path:
     """Where the verdict on a submission is kept, if a run has graded it."""
     notebook = places(root).notebook("autograded", learner, lesson)
     return notebook.with_name(f"{JOURNAL}.{notebook.stem}" if "/" in lesson else JOURNAL)
 
 
-def read_entry(root: Path, key: Key) -> Entry | None:
-    """None if a run has not graded it, or if that cannot be read: whatever else stands in a file of that name is none."""
-    path = journal_of(root, *key)
+def write_verdict(root: Path, verdict: Verdict, notebook: bytes) -> None:
+    """The graded notebook, then the verdict: where that is, everything is."""
+    key = verdict.learner, verdict.lesson
+    journal = journal_of(root, *key)
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(places(root).notebook("autograded", *key), notebook)
+    replace_file(journal, json.dumps(asdict(verdict)).encode())
+
+
+def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
+    """What a run has found of a submission; None if it has not, or if that cannot be read: whatever else stands in a file of
+    that name is none.
+    """
+    path = journal_of(root, learner, lesson)
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             return None
         kept = json.loads(path.read_bytes())
-        entry = Entry(kept.get("handed_in", ""), kept.get("source", ""), Verdict.from_dict(kept["verdict"]))
+        # Runs of earlier versions have put the verdict beside the digests.
+        verdict = Verdict.from_dict({**kept.pop("verdict", {}), **kept})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return entry if (entry.verdict.learner, entry.verdict.lesson) == key else None
-
-
-def write_entry(root: Path, entry: Entry, notebook: bytes) -> None:
-    """The graded notebook, then the entry: where the entry is, everything is."""
-    key = entry.verdict.learner, entry.verdict.lesson
-    journal = journal_of(root, *key)
-    journal.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(places(root).notebook("autograded", *key), notebook)
-    replace_file(journal, json.dumps(asdict(entry)).encode())
-
-
-def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
-    """What a run has found of a submission; None if it has not, or if that cannot be read."""
-    entry = read_entry(root, Key(learner, lesson))
-    return entry.verdict if entry is not None else None
+    return verdict if (verdict.learner, verdict.lesson) == (learner, lesson) else None
 
 
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:

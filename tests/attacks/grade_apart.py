@@ -78,12 +78,12 @@ def _by_nbgrader(root: Path, intake: Any, lessons: list[str], seed: int, wanted:
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
         for one in intake.submissions:
             try:
-                score = gradebook.find_submission(one.lesson, one.learner).score
+                score = gradebook.find_submission(one.key.lesson, one.key.learner).score
             except MissingEntry:
                 score = 0.0
-            problem = problems.get((one.learner, one.lesson))
+            problem = problems.get(one.key)
             why = problem.problem if problem else ""
-            scores.append({"learner": one.learner, "lesson": one.lesson, "score": score, "problem": why})
+            scores.append({"learner": one.key.learner, "lesson": one.key.lesson, "score": score, "problem": why})
     return scores
 
 
