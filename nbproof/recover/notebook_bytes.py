@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ __all__ = [
     "ExportedCell",
     "HandIn",
     "cells_in",
+    "files_below",
     "read_attachments",
     "read_file",
 ]
@@ -211,34 +213,37 @@ def read_file(path: Path, limit: int) -> bytes:
 
 
 _MOST_FILES, _DEEPEST = 1_000, 20
-"""Files, and folders one in another, that a submission may bring."""
+"""Files and folders, and folders one in another, that a submission may bring."""
 
 Attachments = dict[str, bytes]
 
 
-def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
-    """The submission's own data files by relative path: regular files, no links, 1000 files and ``limit`` bytes at most."""
-    found: Attachments = {}
-    left, seen = limit, 0
-    for place, folders, files in os.walk(folder, followlinks=False):
-        within = Path(place).relative_to(folder)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if len(within.parts) >= _DEEPEST:
-            folders[:] = []
+def files_below(folder: Path) -> Iterator[Path]:
+    """Regular files in a folder, in order, as many as a submission may bring; no links, nothing hidden, no time stamp."""
+    seen = 0
+    for place, folders, names in os.walk(folder, followlinks=False):
+        deep = len(Path(place).relative_to(folder).parts) >= _DEEPEST
+        folders[:] = [] if deep else sorted(name for name in folders if not name.startswith("."))
         seen += 1
-        for name in sorted(files):
-            path = Path(place, name)
-            if path == notebook or name.startswith(".") or path.suffix == ".ipynb" or name == "timestamp.txt":
+        for name in sorted(names):
+            file = Path(place, name)
+            if name.startswith(".") or name == "timestamp.txt" or os.path.islink(file) or not os.path.isfile(file):
                 continue
             seen += 1
             if seen > _MOST_FILES:
-                break
+                return
+            yield file
+
+
+def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
+    """The submission's own data files by relative path, ``limit`` bytes at most."""
+    found: Attachments = {}
+    for path in files_below(folder):
+        if path != notebook and path.suffix != ".ipynb":
             with contextlib.suppress(Damaged):
-                data = read_file(path, left)
-                left -= len(data)
+                data = read_file(path, limit)
+                limit -= len(data)
                 found[str(path.relative_to(folder))] = data
-        if seen > _MOST_FILES:
-            break
     return found
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,7 +18,7 @@ from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
 from nbproof.places import places
-from nbproof.recover.notebook_bytes import Damaged, HandIn
+from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below
 from nbproof.run.journal import journal_of
 from nbproof.text import counted, printable, some_of
 
@@ -143,13 +143,11 @@ def hand_in_at(folder: Path, key: Key) -> HandIn:
 
 _BECAME = (".json", ".zip", ".gz", ".tgz", ".html", ".htm", ".py", ".md", ".txt", ".download")
 """What a notebook may have become; it is looked at only if there is no other."""
-_MOST_FILES, _DEEPEST = 2_000, 3
-"""Files, and folders one in another, among which a notebook of another name is looked for."""
 
 
 def _renamed(folder: Path, path: Path, key: Key) -> HandIn:
     """The only notebook of any name, or else the only file that a notebook may have become."""
-    files = list(_files(folder))
+    files = list(files_below(folder))
     for endings in ((".ipynb",), _BECAME):
         fits = [file for file in files if file.name.lower().endswith(endings)]
         # An upload's second copy is called "lesson (1)"; what has the lesson's name comes before what has not.
@@ -162,22 +160,6 @@ def _renamed(folder: Path, path: Path, key: Key) -> HandIn:
     shown = [printable(str(file.relative_to(folder))) for file in sorted(files)]
     what = f"only {some_of(shown, 5)}: leave one notebook there" if shown else "the folder holds no notebook"
     return HandIn(key, path, f"no {path.name} in it; {what}")
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Regular files below a folder; no links, nothing hidden, nothing that Jupyter or macOS keep beside them."""
-    count = 0
-    for place, folders, names in os.walk(folder, followlinks=False):
-        deep = len(Path(place).relative_to(folder).parts) >= _DEEPEST
-        folders[:] = [] if deep else sorted(n for n in folders if not n.startswith((".", "__")))
-        for name in sorted(names):
-            file = Path(place, name)
-            if name.startswith((".", "~")) or name == "timestamp.txt" or file.is_symlink() or not file.is_file():
-                continue
-            count += 1
-            if count > _MOST_FILES:
-                return
-            yield file
 
 
 def select(intake: Intake, only: Sequence[str]) -> Intake:
