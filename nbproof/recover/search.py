@@ -176,8 +176,7 @@ class _Search:
 
     def _of_several(self, name: str, worked: list[_Piece]) -> None:
         """Halves of a split cell go together; of several versions the one counts that the check sees in Run All."""
-        tests = {at for at, one in enumerate(self.handout.cells) if one.exercise == name}
-        below = [at for at, place in enumerate(self.places) if place in tests and at > worked[0].at]
+        below = [at for at in self._checks_of(name) if at > worked[0].at]
         above = [piece for piece in worked if not below or piece.at < below[0]]
         if len(above) > 1 and _are_halves(above):
             self._accept(name, above, _SPLIT.format(len(above)))
@@ -193,8 +192,7 @@ class _Search:
         said, stub = (_COMMENT.sub("", text) for text in (self.found.answers[name], self.handout.stubs[name]))
         if name in self.found.recovered or name in self.found.lost or bare(said) not in ("", bare(stub)):
             return False
-        tests = {place for place, one in enumerate(self.handout.cells) if one.exercise == name}
-        above = [at for at, place in enumerate(self.places) if place in tests]
+        above = self._checks_of(name)
         signs = [piece.at for piece in self._free() if self._may_answer(name, piece)]
         return bool(above and signs) and min(signs) > above[0]
 
@@ -237,6 +235,10 @@ class _Search:
         return self.asked[name].may_be(bound, here=whose == name)
 
     # What all of these rest on.
+
+    def _checks_of(self, name: str) -> list[int]:
+        tests = {place for place, one in enumerate(self.handout.cells) if one.exercise == name}
+        return [at for at, place in enumerate(self.places) if place in tests]
 
     def _free(self) -> list[_Piece]:
         return [piece for piece in self.strays if piece.code and piece.at not in self.used]

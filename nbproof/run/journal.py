@@ -72,9 +72,8 @@ class RunState:
 
     def save(self) -> None:
         """Write it all down."""
-        state = {name: getattr(self, name) for name in ("key", "registered", "references")} | {"open": self._open}
-        self._path.parent.mkdir(exist_ok=True)
-        replace_file(self._path, json.dumps(state, indent=1).encode())
+        state = {name: getattr(self, name) for name in ("key", "registered", "references")}
+        _write(self._path, state | {"open": self._open})
 
 
 class InProgress:
@@ -113,8 +112,7 @@ class InProgress:
         self._save()
 
     def _save(self) -> None:
-        self._path.parent.mkdir(exist_ok=True)
-        replace_file(self._path, json.dumps(self._notes).encode())
+        _write(self._path, self._notes)
 
 
 def _as_dict(path: Path) -> dict[str, Any]:
@@ -124,6 +122,11 @@ def _as_dict(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return kept if isinstance(kept, dict) else {}
+
+
+def _write(path: Path, kept: Mapping[str, Any]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    replace_file(path, json.dumps(kept, indent=1))
 
 
 def journal_of(root: Path, learner: str, lesson: str) -> Path:
@@ -159,12 +162,8 @@ def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
 
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:
     """Keep the problems of these, and forget those that are no longer there. Raises OSError."""
-    kept = problems_of(root)
-    for one in marks:
-        kept.pop(one.key, None)
-        if one.problem:
-            kept[one.key] = one.verdict
-    _write_problems(root, kept)
+    kept = problems_of(root) | {one.key: one.verdict for one in marks}
+    _write_problems(root, {key: one for key, one in kept.items() if one.problem})
 
 
 def forget_problems(root: Path, learners: Collection[str]) -> None:
@@ -179,9 +178,7 @@ def _write_problems(root: Path, kept: Mapping[Key, Verdict]) -> None:
         {"learner": key.learner, "lesson": key.lesson, "problem": one.problem, "grader_failed": one.grader_failed}
         for key, one in sorted(kept.items())
     ]
-    path = root / ".course" / "problems.json"
-    path.parent.mkdir(exist_ok=True)
-    replace_file(path, json.dumps({"problems": problems}, indent=1))
+    _write(root / ".course" / "problems.json", {"problems": problems})
 
 
 def problems_of(root: Path) -> dict[Key, Verdict]:
