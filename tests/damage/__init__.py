@@ -44,19 +44,9 @@ class Damage:
     refused: bool
 
 
-ELSEWHERE = frozenset(
-    {
-        "answer below the check",
-        "two answers at the end",
-        "answer fenced below the check",
-        "answer in another cell",
-        "answer in the setup cell",
-        "answer commented out",
-    }
-)
-"""Answers that stand elsewhere, while the TODO cell is as it was handed out."""
-_UNSURE = ("todos merged", "merged into setup", "merged into prose", "todo as text, id lost")
-WAITS = ELSEWHERE.union(_UNSURE)
+_ELSEWHERE = ("below the check", "in another cell", "in the setup cell", "commented out")
+_UNSURE = ("two answers at the end", "todos merged", "merged into setup", "merged into prose", "todo as text, id lost")
+WAITS = {*_UNSURE, *(f"answer {where}" for where in _ELSEWHERE)}
 """Damage that leaves nobody certain of what is whose: a person has to look."""
 
 NAMES: dict[str, str] = {

@@ -56,17 +56,9 @@ def notebook(cells: Cells) -> nbformat.NotebookNode:
         metadata={"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
     )
     for name, (kind, text) in cells.items():
-        solution, grade = kind in ("answer", "manual", "written"), kind in ("test", "manual", "written")
-        locked = kind in ("test", "setup")
-        grading = {
-            "grade_id": name,
-            "grade": grade,
-            "solution": solution,
-            "locked": locked,
-            "schema_version": 3,
-            "task": False,
-        }
-        grading |= {"points": 2} if grade else {}
+        grading = {"grade_id": name, "schema_version": 3, "task": False, "locked": kind in ("test", "setup")}
+        grading |= {"solution": kind in ("answer", "manual", "written"), "grade": kind in ("test", "manual", "written")}
+        grading |= {"points": 2} if grading["grade"] else {}
         metadata = {"nbgrader": grading} if kind != "show" else {}
         new = nbformat.v4.new_markdown_cell if kind == "written" else nbformat.v4.new_code_cell
         made.cells.append(new(text, metadata=metadata, id=name.replace("_", "-") or "show"))
@@ -120,14 +112,11 @@ def ours(root: Path, learner: str, assignment: str, notebook: str, **answers: st
     return hand_in(here.folder("source", ".", assignment) / f"{notebook}.ipynb", target, answers)
 
 
-def graded(root: Path, pool: PoolMaker, **options: object) -> GradedClass:
+def graded(root: Path, pool: PoolMaker) -> GradedClass:
     """All that was handed in."""
     lessons = lessons_with_source(root, [])
-    options = {
-        "anyway": True,
-        **options,
-    }  # the header's cell cannot be right: nobody has a name in the instructor's version
-    return grade_class(root, take_in(root, lessons, lessons), lessons, pool=pool, **options)  # type: ignore[arg-type]
+    # The header's cell cannot be right: nobody has a name in the instructor's version.
+    return grade_class(root, take_in(root, lessons, lessons), lessons, pool=pool, anyway=True)
 
 
 def book(root: Path) -> dict[str, float]:
