@@ -231,7 +231,10 @@ class _Search:
         if piece.at < len(self.cells) and (place := self.places[piece.at]) is not None:
             bound -= names_in(self.handout.cells[place].source)
         if whose not in ("", name) and self._has_answer(whose):
-            bound -= self.asked[whose].bound
+            rest = bound - self.asked[whose].bound
+            others = [other for other in self.asked if other != whose and not self._has_answer(other)]
+            # What answers a third one is no second try of this one: it may answer several.
+            bound = bound if any(self.asked[other].may_be(rest, here=False) for other in others) else rest
         return self.asked[name].may_be(bound, here=whose == name)
 
     # What all of these rest on.

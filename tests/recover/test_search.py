@@ -194,6 +194,15 @@ def test_who_only_plays_has_not_answered(kind: str, at: int) -> None:
     assert found.answers["first"] == HANDOUT.stubs["first"]
 
 
+def test_two_answers_at_the_end_wait_also_if_the_last_exercise_binds_the_names_of_one() -> None:
+    handout = Handout("01_x", (*HANDOUT.cells, *_released("last", HANDOUT.stubs["hooked"])))
+    last = [ExportedCell("last", ANSWERS["hooked"]), ExportedCell("test_last", handout.cells[-1].source)]
+    cells = [*_sound("first", "hooked"), *last]
+    assert find_answers(handout, [*cells, ExportedCell(None, ANSWERS["hooked"])]).lost == {}
+    both = ExportedCell(None, f"{ANSWERS['first']}\n\n{ANSWERS['hooked']}")
+    assert set(find_answers(handout, [*cells, both]).lost) == {"first", "hooked"}
+
+
 def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
     """As nbgrader's own courses have it: the TODO cell says only that something is to be written."""
     cells = (
