@@ -114,12 +114,8 @@ _ONCE = re.compile(r"""["'](nbformat|cells)["']\s*:""")
 
 def _cells_of(text: str) -> tuple[list[ExportedCell], str]:
     """The cells of a notebook or a script, and what was mended. Raises Damaged."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return _cells(_listed(value, text)), ""
+    with contextlib.suppress(ValueError, RecursionError):
+        return _cells(_listed(json.loads(text), text)), ""
     if _CONFLICT.search(text):
         raise Damaged(f"git has left a conflict in it: decide for one version, then {_HAND_IN}")
     if text[:1] not in ("{", "<") and _SCRIPT.search(text):

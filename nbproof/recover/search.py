@@ -287,6 +287,7 @@ class _Search:
 
     def _written(self) -> None:
         """Of a written answer the text of its cell, or whatever a person may have written elsewhere."""
+        elsewhere = _texts(self.handout, self.cells, self.places) if self.handout.written else {}
         for name, stub in self.handout.written.items():
             known = zip(self.cells, self.places, strict=True)
             texts = [cell.source for cell, place in known if place == self.index[name] and cell.whole]
@@ -295,8 +296,21 @@ class _Search:
             if not texts:
                 told = "The cell for the written answer is missing. Hand in the notebook with the cell in it."
                 self.found.lost[name] = told
-        for name, (text, told) in _written_elsewhere(self.handout, self.cells, self.places, self.found.answers).items():
-            self.found.answers[name], self.found.recovered[name] = text, told
+            self._bring(name, stub, elsewhere)
+
+    def _bring(self, name: str, stub: str, elsewhere: Mapping[int, str]) -> None:
+        """Put what may be a written answer, or goes on there, below it: in its place if nothing stands there."""
+        answer = self.found.answers[name]
+        blank = answer.strip() in ("", stub.strip())
+        beside = {at + step for at, cell in enumerate(self.cells) for step in (-1, 1) if cell.name == name}
+        kept = {at: text for at, text in elsewhere.items() if blank or (at in beside and self.cells[at].kind != "code")}
+        if kept:
+            where = f"cell {', '.join(str(at + 1) for at in list(kept)[:5])} of {len(self.cells)}"
+            told = f"More text stood in {where}. It is shown below your answer."
+            if blank:
+                told = f"Nothing stood in the cell for it. What may be the answer stands in {where}: a person looks."
+            self.found.answers[name] = _listed(_UNDECIDED if blank else answer, kept)
+            self.found.recovered[name] = told
             self.found.lost.pop(name, None)
 
 
@@ -322,27 +336,6 @@ _PROSE = re.compile(
 _LONGEST = 16_000
 """Characters that are brought for one question. Pages show 20,000."""
 _UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
-
-
-def _written_elsewhere(
-    handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None], answers: Mapping[str, str]
-) -> dict[str, tuple[str, str]]:
-    """For each question whose answer may stand elsewhere, or goes on there: what is to be marked in its place, and in a
-    sentence for the learner where it stood.
-    """
-    found = _texts(handout, cells, places) if handout.written else {}
-    brought = {}
-    for name, stub in handout.written.items():
-        blank = answers[name].strip() in ("", stub.strip())
-        beside = {at + step for at, cell in enumerate(cells) for step in (-1, 1) if cell.name == name}
-        texts = {at: text for at, text in found.items() if blank or (at in beside and cells[at].kind != "code")}
-        if texts:
-            where = f"cell {', '.join(str(at + 1) for at in list(texts)[:5])} of {len(cells)}"
-            told = f"More text stood in {where}. It is shown below your answer."
-            if blank:
-                told = f"Nothing stood in the cell for it. What may be the answer stands in {where}: a person looks."
-            brought[name] = (_listed(_UNDECIDED if blank else answers[name], texts), told)
-    return brought
 
 
 def _texts(handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None]) -> dict[int, str]:

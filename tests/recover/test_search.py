@@ -6,13 +6,12 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from nbproof.cells import CellKind
+from nbproof.cells import CellKind, name_of
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.blueprint import fill_in, read_blueprint
 from nbproof.nbgrader_setup import course_config
@@ -239,7 +238,7 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
 ) -> None:
     path = hand_in("ada", RIGHT)
     notebook = json.loads(path.read_text())
-    named = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in notebook["cells"]}
+    named = {name_of(cell): cell for cell in notebook["cells"]}
     # The second TODO cell was merged into the first one, and the cell lost its id.
     named["first"].update(metadata={}, id="lost", source=f"{RIGHT['first']}\n\n{RIGHT['second']}")
     notebook["cells"].remove(named["second"])
@@ -255,7 +254,7 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
         grade = book.find_grade("test_first", LESSON, LESSON, "ada")
         assert (grade.auto_score, grade.needs_manual_grade) == (0.0, True)
     for_people = json.loads((course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").read_text())
-    shown = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in for_people["cells"]}
+    shown = {name_of(cell): cell for cell in for_people["cells"]}
     assert "# " + RIGHT["second"].splitlines()[0] in "".join(shown["second"]["source"])
     assert "a person has to look" in json.dumps(shown["test_second"]["outputs"])
     console = Console(width=300, file=io.StringIO(), color_system=None)
@@ -276,16 +275,12 @@ def _uncertain(course: Path) -> list[str]:
     return [one["exercise"] for one in fault_rows(read_class(course, [LESSON])) if one["kind"] == "uncertain"]
 
 
-def _grade_id(cell: dict[str, Any]) -> str:
-    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_nothing_but_answers_is_taken(small_lesson: Path, hand_in: Callable[..., Path]) -> None:
     notebook = json.loads(hand_in("eve", RIGHT).read_text())
     for cell in notebook["cells"]:
         cell["metadata"]["tags"] = ["skip-execution"]
-        if _grade_id(cell).startswith("test_"):
+        if name_of(cell).startswith("test_"):
             cell["source"] = "assert True"
             cell["metadata"]["nbgrader"]["points"] = 1000
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"

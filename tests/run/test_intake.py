@@ -33,13 +33,7 @@ def test_an_empty_folder_is_named(course: Path) -> None:
 def test_the_only_notebook_is_taken_whatever_it_is_called(course: Path, path: str) -> None:
     folder = course / "submitted" / "fay" / "01_a"
     _notebook(folder / path)
-    for other in (
-        ".DS_Store",
-        "timestamp.txt",
-        "data.csv",
-        ".ipynb_checkpoints/01_a-checkpoint.ipynb",
-        "__MACOSX/._x.ipynb",
-    ):
+    for other in ("timestamp.txt", "data.csv", ".ipynb_checkpoints/01_a-checkpoint.ipynb", "__MACOSX/._x.ipynb"):
         (folder / other).parent.mkdir(exist_ok=True)
         (folder / other).write_text("2026-01-01")
     intake = take_in(course, ["01_a"], ["01_a"])
