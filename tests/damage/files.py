@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.cells import text_of
-from tests.damage.cells import code, text
 
 Notebook = dict[str, Any]
 Write = Callable[[Notebook, random.Random], tuple[bytes, set[str]]]
@@ -117,10 +116,6 @@ def _raw_breaks(text: str, pick: random.Random) -> str:
     return text.replace('\\n",\n', '\n",\n').replace("\\t", "\t")
 
 
-_BICYCLE = {"nbgrader": {"grade_id": "bicycle", "solution": True, "grade": False}}
-_WHEELS = {**code("def wheels(bicycle):\n    return 2\n"), "metadata": _BICYCLE}
-_OTHER = json.dumps({"cells": [text("# Week 3: bicycles"), _WHEELS], "metadata": {}, "nbformat": 4})
-
 FILES: dict[str, Written] = {
     "BOM": _of(lambda text, pick: b"\xef\xbb\xbf" + text.encode()),
     "UTF-16": _of(lambda text, pick: text.encode("utf-16")),
@@ -146,7 +141,6 @@ FILES: dict[str, Written] = {
     "jupytext percent": _by_jupytext("py:percent"),
     "jupytext markdown": _by_jupytext("md"),
     "empty": _refused(b""),
-    "another lesson": _refused(_OTHER),
     "PNG": _refused(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20),
     "essay": _refused("Dear teacher,\nmy computer broke, so I tell you what I would have written.\n"),
     "no cells": _refused('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'),
