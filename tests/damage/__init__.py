@@ -14,11 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.cells import kind_of, name_of
-from tests.damage.cells import EDITED, LOSE_IDS, LOST_AND_COPIED, MOVED, SPLIT_AND_MERGED, NothingLeft, Work
+from tests.damage.cells import CELLS, LOSE_IDS, NothingLeft, Work
 from tests.damage.files import FILES
-
-CELLS = {**LOST_AND_COPIED, **SPLIT_AND_MERGED, **MOVED, **EDITED}
-"""What is done to cells."""
 
 
 @dataclass(frozen=True)

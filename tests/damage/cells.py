@@ -52,11 +52,6 @@ class Work:
         return self.pick.choice([at for at in own if len(text_of(self.cells[at]).splitlines()) >= lines] or own)
 
 
-def text(source: str) -> Cell:
-    """A text cell."""
-    return {"cell_type": "markdown", "metadata": {}, "source": source}
-
-
 def code(text: str) -> Cell:
     """A code cell."""
     return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": text}
@@ -96,14 +91,6 @@ def _in_code(change_text: Callable[[str], str]) -> Callable[[Work], None]:
 def _prompts(text: str) -> str:
     first, *others = text.split("\n")
     return "\n".join([f">>> {first}", *(f"... {line}" for line in others)])
-
-
-EDITED: dict[str, Callable[[Work], None]] = {
-    "scratch cells": scratch_cells,
-    "locked cells edited": locked_cells_edited,
-    "prompts": _in_code(_prompts),
-    "lines end in CRLF": _in_code(lambda text: text.replace("\n", "\r\n")),
-}
 
 
 # Cells that stand elsewhere.
@@ -161,18 +148,6 @@ def answer_commented_out(work: Work) -> None:
     cell["source"] = "\n".join(f"# {line}".rstrip() for line in text_of(cell).split("\n"))
 
 
-MOVED: dict[str, Callable[[Work], None]] = {
-    "reversed": lambda work: work.cells.reverse(),
-    "todo at the end": lambda work: work.cells.append(work.cells.pop(work.todo())),
-    "answer below the stub": answer_below_the_stub,
-    "answer below empty cell": lambda work: answer_below_the_stub(work, left=""),
-    "answer below the check": answer_below_the_check,
-    "two answers at the end": answers_at_the_end,
-    "answer in another cell": answer_in_another_cell,
-    "answer in the setup cell": answer_in_setup_cell,
-    "answer commented out": answer_commented_out,
-}
-
 LOSE_IDS = ("colab",)
 """Where ids are lost, nothing else can be aimed at any more."""
 
@@ -203,7 +178,6 @@ def _deleted(kind: str) -> Callable[[Work], None]:
     def change(work: Work) -> None:
         work.cells[:] = [cell for cell in work.cells if kind_of(cell) != kind]
 
-    change.__doc__ = f"All cells of the kind {kind!r} are deleted."
     return change
 
 
@@ -229,22 +203,6 @@ def _copied(below: int) -> Callable[[Work], None]:
         work.cells.insert(at + below, like(work.cells[at], work.stubs()[name_of(work.cells[at])]))
 
     return change
-
-
-LOST_AND_COPIED: dict[str, Callable[[Work], None]] = {
-    "colab": colab,
-    "metadata of one lost": _changed(
-        lambda cell, work: cell.update(metadata={}, id=f"{work.pick.randrange(16**8):08x}")
-    ),
-    "id renamed": id_renamed,
-    "tests deleted": _deleted("test"),
-    "prose deleted": _deleted("prose"),
-    "todo deleted": todo_deleted,
-    "todos deleted": todos_deleted,
-    "copy is stub": _copied(1),
-    "copy was worked on": _copied(0),
-    "all twice": lambda work: work.cells.extend(copy.deepcopy(work.cells)),
-}
 
 
 # Cells that were split or merged.
@@ -314,7 +272,19 @@ def _turned(kind: str, bare: bool = False) -> Callable[[Work], None]:
     return _changed(change)
 
 
-SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
+CELLS: dict[str, Callable[[Work], None]] = {
+    "colab": colab,
+    "metadata of one lost": _changed(
+        lambda cell, work: cell.update(metadata={}, id=f"{work.pick.randrange(16**8):08x}")
+    ),
+    "id renamed": id_renamed,
+    "tests deleted": _deleted("test"),
+    "prose deleted": _deleted("prose"),
+    "todo deleted": todo_deleted,
+    "todos deleted": todos_deleted,
+    "copy is stub": _copied(1),
+    "copy was worked on": _copied(0),
+    "all twice": lambda work: work.cells.extend(copy.deepcopy(work.cells)),
     "split": _split(2, lambda number, of: True),
     "split, id below": _split(2, lambda number, of: number == of - 1),
     "split in three, one id": _split(3, lambda number, of: number == 0),
@@ -326,4 +296,18 @@ SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
     "merged into prose": merged_into_prose,
     "todo as text": _turned("markdown"),
     "todo as text, id lost": _turned("markdown", bare=True),
+    "reversed": lambda work: work.cells.reverse(),
+    "todo at the end": lambda work: work.cells.append(work.cells.pop(work.todo())),
+    "answer below the stub": answer_below_the_stub,
+    "answer below empty cell": lambda work: answer_below_the_stub(work, left=""),
+    "answer below the check": answer_below_the_check,
+    "two answers at the end": answers_at_the_end,
+    "answer in another cell": answer_in_another_cell,
+    "answer in the setup cell": answer_in_setup_cell,
+    "answer commented out": answer_commented_out,
+    "scratch cells": scratch_cells,
+    "locked cells edited": locked_cells_edited,
+    "prompts": _in_code(_prompts),
+    "lines end in CRLF": _in_code(lambda text: text.replace("\n", "\r\n")),
 }
+"""What is done to cells."""
