@@ -183,17 +183,6 @@ def test_damage_to_cells_and_damage_to_the_file_together(both: tuple[str, str]) 
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_sound_submission_is_taken_as_it_is() -> None:
-    for slug in LESSONS:
-        _, blueprint = lesson_of(slug)
-        for seed in range(3):
-            notebook = _handed_in(slug, seed)
-            found = found_in(blueprint.handout, json.dumps(notebook).encode())
-            wanted = {name_of(c): text_of(c) for c in notebook["cells"] if kind_of(c) in ("answer", "written")}
-            assert found == Answers(wanted)
-
-
-@pytest.mark.filterwarnings("ignore")
 def test_another_lessons_notebook_is_refused_also_without_ids() -> None:
     for slug, other in zip(LESSONS, (*LESSONS[1:], LESSONS[0]), strict=True):
         for kinds in ([], ["colab"]):

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
 from rich.console import Console
 
 from nbproof.cells import CellKind, name_of
@@ -21,9 +20,7 @@ from nbproof.recover.notebook_bytes import Damaged, ExportedCell, read_attachmen
 from nbproof.recover.search import find_answers, found_in
 from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
-from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
-from nbproof.run.pool import PoolMaker
+from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests.report.made import class_of
 
@@ -233,10 +230,8 @@ def test_an_answer_in_a_file_that_nothing_imports_waits(files: dict[str, str], o
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
-    course: Path, hand_in: Callable[..., Path], pool: PoolMaker
-) -> None:
-    path = hand_in("ada", RIGHT)
+def test_what_is_not_certain_is_in_every_place_where_a_person_looks(room: Rehearsal) -> None:
+    path = room.hand_in("ada", RIGHT)
     notebook = json.loads(path.read_text())
     named = {name_of(cell): cell for cell in notebook["cells"]}
     # The second TODO cell was merged into the first one, and the cell lost its id.
@@ -244,16 +239,16 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
     notebook["cells"].remove(named["second"])
     path.write_text(json.dumps(notebook))
     for _ in range(2):  # as it is graded, and from what is kept of it
-        (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).marks.values()
+        (score,) = room.grade().marks.values()
         ended = {one.id: (one.status, one.score) for one in score.verdict.exercises}
         assert ended["first"] == ended["second"] == ("uncertain", 0.0)
         assert ended["third"][0] == "passed"
         assert set(score.missing) == {"first", "second"}
         assert "of" in score.missing["first"]
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+    with room.gradebook() as book:
         grade = book.find_grade("test_first", LESSON, LESSON, "ada")
         assert (grade.auto_score, grade.needs_manual_grade) == (0.0, True)
-    for_people = json.loads((course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").read_text())
+    for_people = json.loads(room.autograded("ada").read_text())
     shown = {name_of(cell): cell for cell in for_people["cells"]}
     assert "# " + RIGHT["second"].splitlines()[0] in "".join(shown["second"]["source"])
     assert "a person has to look" in json.dumps(shown["test_second"]["outputs"])
@@ -262,13 +257,13 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
     print_class(console, told)
     assert "! uncertain: submitted/ada/" in console.file.getvalue()  # type: ignore[attr-defined]
     assert is_incomplete(told)
-    assert _uncertain(course) == ["first", "second"]
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+    assert _uncertain(room.root) == ["first", "second"]
+    with room.gradebook() as book:
         book.find_grade("test_first", LESSON, LESSON, "ada").manual_score = POINTS["first"]
         book.db.commit()
-    (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).marks.values()
+    (score,) = room.grade().marks.values()
     assert set(score.missing) == {"second"}, "a person has marked the first one"
-    assert _uncertain(course) == ["second"]
+    assert _uncertain(room.root) == ["second"]
 
 
 def _uncertain(course: Path) -> list[str]:
