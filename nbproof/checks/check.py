@@ -33,6 +33,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
+from unittest import mock
 
 from nbproof.checks.case import Case
 from nbproof.checks.check_cells import CHECK_LINE
@@ -163,25 +164,17 @@ def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterat
 
     ``namespace`` holds the learner's variables, if the test cell runs in another one.
     """
-    before = SESSION.collected, SESSION.seed, SESSION.variables
     findings: list[Finding] = []
-    SESSION.collected, SESSION.seed, SESSION.variables = findings, seed, namespace
-    try:
+    with mock.patch.multiple(SESSION, collected=findings, seed=seed, variables=namespace):
         yield findings
-    finally:
-        SESSION.collected, SESSION.seed, SESSION.variables = before
 
 
 @contextmanager
 def listing() -> Iterator[list[tuple[str, type[Check]]]]:
     """Within this block ``check`` runs nothing: it lists the (exercise, class) pairs it was called with."""
-    before = SESSION.listed
     tasks: list[tuple[str, type[Check]]] = []
-    SESSION.listed = tasks
-    try:
+    with mock.patch.object(SESSION, "listed", tasks):
         yield tasks
-    finally:
-        SESSION.listed = before
 
 
 def seeds_of(task: type[Check], base: int) -> list[int]:
@@ -219,11 +212,8 @@ def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part
 
 def run_test_cell(source: str) -> None:
     """Run a test cell of the notebook that is open in a namespace of its own: none of its names is the learner's."""
-    before, SESSION.variables = SESSION.variables, sys.modules["IPython"].get_ipython().user_ns
-    try:
+    with mock.patch.object(SESSION, "variables", sys.modules["IPython"].get_ipython().user_ns):
         run_apart(source, "the check")
-    finally:
-        SESSION.variables = before
 
 
 def _made_from(text: str, name: str) -> tuple[type[Check], ...]:

@@ -41,14 +41,10 @@ class ProbePart:
     checks: tuple[str, ...]
 
     @cached_property
-    def _tree(self) -> ast.Module:
-        return ast.parse(self.source)
-
-    @cached_property
     def asks(self) -> frozenset[str]:
         """The names of a learner's that a probe may look at: whatever its text spells as one."""
         found = set()
-        for node in ast.walk(self._tree):
+        for node in ast.walk(ast.parse(self.source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
                 found.add(node.value)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nb":

@@ -102,10 +102,8 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
             yield printed
         finally:
             for name in poison:
-                if name in before:
-                    namespace[name] = before[name]
-                else:
-                    namespace.pop(name, None)
+                namespace.pop(name, None)
+            namespace.update(before)
 
 
 @contextlib.contextmanager
@@ -115,20 +113,13 @@ def _no_stderr() -> Iterator[None]:
         aside.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         aside.enter_context(contextlib.redirect_stderr(io.StringIO()))
-        try:
+        with contextlib.suppress(OSError):  # a process may have none
             saved = os.dup(2)
-        except OSError:
-            saved = -1
-        if saved >= 0:
-            sink = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(sink, 2)
-            os.close(sink)
-        try:
-            yield
-        finally:
-            if saved >= 0:
-                os.dup2(saved, 2)
-                os.close(saved)
+            aside.callback(os.close, saved)
+            aside.callback(os.dup2, saved, 2)
+            with open(os.devnull, "wb") as sink:
+                os.dup2(sink.fileno(), 2)
+        yield
 
 
 def trouble_of(error: BaseException, probe_file: str) -> ProbeError:

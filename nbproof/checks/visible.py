@@ -29,7 +29,7 @@ __all__ = [
     "whole",
 ]
 
-_CALL = re.compile(r'check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)')
+_CALL = r'check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)'
 
 
 def grade_id_of(key: str) -> str:
@@ -69,15 +69,17 @@ def hidden_text(exercise: str, part: str = "") -> str:
     return visible_and_hidden(source)[1]
 
 
+def _two_lines() -> re.Pattern[str]:
+    imports = "|".join(map(re.escape, import_lines()))
+    return re.compile(rf"^(?:{imports})\n(?:[ \t]*\n)*{_CALL}$", re.MULTILINE)
+
+
 def whole(source: str) -> str:
     """The text of a check cell with the visible checks themselves in the place of its two lines."""
-    found = _found(source)
+    found = _two_lines().search(source)
     if found is None:
         return source
-    start, call = found
-    lines = source.split("\n")
-    number = lines.index(call[0], start)
-    text = "\n".join([*lines[:start], visible_text(call["id"], call["part"] or ""), *lines[number + 1 :]])
+    text = source[: found.start()] + visible_text(found["id"], found["part"] or "") + source[found.end() :]
     before, begin, hidden = text.partition(f"{BEGIN_HIDDEN}\n")
     # What was taken from the visible text is there already: a second class of the same name is another class.
     return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)
@@ -85,22 +87,7 @@ def whole(source: str) -> str:
 
 def the_call(source: str) -> re.Match[str] | None:
     """The call of a text that is just the two lines of a check cell: its id, and its part."""
-    found = _found(source)
-    if found is None:
-        return None
-    start, call = found
-    return call if start == 0 and source.endswith(call[0]) and source.count(call[0]) == 1 else None
-
-
-def _found(source: str) -> tuple[int, re.Match[str]] | None:
-    lines = source.split("\n")
-    imported = [line for line in import_lines() if line in lines]
-    if not imported:
-        return None
-    start = lines.index(imported[0])
-    after = (line for line in lines[start + 1 :] if line.strip())
-    call = _CALL.fullmatch(next(after, ""))
-    return None if call is None else (start, call)
+    return _two_lines().fullmatch(source)
 
 
 def run_apart(text: str, name: str) -> None:

@@ -20,7 +20,7 @@ from nbproof.marking.blueprint import Blueprint, Damaged, read_blueprint
 from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
-from nbproof.recover.notebook_bytes import cells_in, read_hand_in
+from nbproof.recover.notebook_bytes import HandIn, cells_in
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.terminal import console_for_output, say
@@ -39,7 +39,7 @@ def check_notebook(root: Path, file: Path, lessons: list[str], *, seed: int | No
     limits = GradingLimits.read(config, lessons)
     blueprints = {name: read_blueprint(places(root).source(name), config, name) for name in lessons}
     try:
-        hand_in = read_hand_in(Key("you", ""), file, limits)
+        hand_in = HandIn(Key("you", ""), file).read(limits)
         cells = cells_in(hand_in.notebook)[0]
     except Damaged as damage:
         raise _unchecked(file, str(damage)) from None

@@ -80,6 +80,10 @@ class Verdict:
     """The learner's own cells that ran."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """Exercise, or written answer -> what it is called where people read."""
+    handed_in: str = ""
+    """Digest of the bytes that were marked, and of the journals' key; empty until it is journalled."""
+    source: str = ""
+    """The same of all that it was graded by. If both are as they were, nothing has changed."""
 
     @classmethod
     def refused(cls, learner: str, lesson: str, seed: int, problem: str, *, grader_failed: bool = False) -> Verdict:

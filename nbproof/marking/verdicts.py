@@ -22,7 +22,7 @@ from nbproof.recover.answers import Answers
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
 from nbproof.values.compare import Differs
-from nbproof.values.leaves.words import class_names
+from nbproof.values.leaves import class_names
 from nbproof.values.results import UNANSWERED, UNTOLD, Cause, Finding, Outcome, ProbeError, Reason, Status, first_wrong
 
 __all__ = [

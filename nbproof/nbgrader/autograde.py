@@ -68,7 +68,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             graded = grade_class(
                 root,
                 intake,
-                sorted({one.lesson for one in intake.submissions}),
+                sorted({one.key.lesson for one in intake.submissions}),
                 force=converter.force,
                 isolation=chosen.level,
                 anyway=self.anyway,
@@ -96,7 +96,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         for note in intake.notes if course.student_id == "*" else ():
             self.log.warning("%s", note)
         left_out = set((course.student_id_exclude or "").split(","))
-        wanted = [one for one in intake.submissions if one.learner not in left_out]
+        wanted = [one for one in intake.submissions if one.key.learner not in left_out]
         chosen = [one for one in wanted if str(course_places.folder("submitted", *one.key)) in asked]
         return replace(intake, submissions=tuple(chosen))
 

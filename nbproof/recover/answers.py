@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from nbproof.cells import CellKind
 from nbproof.recover.matching import HandedOut, Handout, bare, names_in, placed, without_released
@@ -89,13 +90,8 @@ def _is_changed(released: HandedOut, cell: ExportedCell) -> bool:
 
 def _bounded(found: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
     """As many of them as are looked at."""
-    kept: list[OwnCell] = []
-    left = _MOST_TEXT
-    for one in found[:_MOST_CELLS]:
-        left -= len(one.source)
-        if left >= 0:
-            kept.append(one)
-    return tuple(kept)
+    sizes = accumulate(len(one.source) for one in found[:_MOST_CELLS])
+    return tuple(one for one, size in zip(found, sizes, strict=False) if size <= _MOST_TEXT)
 
 
 def to_be_shown(own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:

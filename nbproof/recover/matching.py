@@ -252,12 +252,10 @@ def asked_in(handout: Handout) -> Mapping[str, Asked]:
 
 def _needed_by_tests(handout: Handout, name: str) -> frozenset[str]:
     """The words that the tests of an exercise use, and no other released code."""
-    words: dict[bool, set[str]] = {True: set(dir(builtins)).union(keyword.kwlist), False: set()}
-    for cell in handout.cells:
-        is_its_test = cell.kind is CellKind.TEST and cell.exercise == name
-        if is_its_test or cell.kind in _CODE:
-            words[not is_its_test].update(_WORD.findall(cell.source))
-    return frozenset(words[False] - words[True])
+    tests = [cell for cell in handout.cells if cell.kind is CellKind.TEST and cell.exercise == name]
+    others = [cell for cell in handout.cells if cell.kind in _CODE and cell not in tests]
+    known = set(dir(builtins)).union(keyword.kwlist, *(_WORD.findall(cell.source) for cell in others))
+    return frozenset[str]().union(*(_WORD.findall(cell.source) for cell in tests)) - known
 
 
 def is_commented_out(asked: Asked, stub: str, text: str) -> bool:

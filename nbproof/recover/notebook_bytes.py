@@ -13,11 +13,13 @@ import os
 import re
 import stat
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbproof.cells import name_of, text_of
+from nbproof.files import digest_of
 from nbproof.key import Key
 from nbproof.limits import GradingLimits
 
@@ -27,9 +29,9 @@ __all__ = [
     "ExportedCell",
     "HandIn",
     "cells_in",
+    "files_below",
     "read_attachments",
     "read_file",
-    "read_hand_in",
 ]
 
 _MOST_MENDED = 4_000_000
@@ -112,12 +114,8 @@ _ONCE = re.compile(r"""["'](nbformat|cells)["']\s*:""")
 
 def _cells_of(text: str) -> tuple[list[ExportedCell], str]:
     """The cells of a notebook or a script, and what was mended. Raises Damaged."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return _cells(_listed(value, text)), ""
+    with contextlib.suppress(ValueError, RecursionError):
+        return _cells(_listed(json.loads(text), text)), ""
     if _CONFLICT.search(text):
         raise Damaged(f"git has left a conflict in it: decide for one version, then {_HAND_IN}")
     if text[:1] not in ("{", "<") and _SCRIPT.search(text):
@@ -211,48 +209,64 @@ def read_file(path: Path, limit: int) -> bytes:
 
 
 _MOST_FILES, _DEEPEST = 1_000, 20
-"""Files, and folders one in another, that a submission may bring."""
+"""Files and folders, and folders one in another, that a submission may bring."""
 
 Attachments = dict[str, bytes]
 
 
-def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
-    """The submission's own data files by relative path: regular files, no links, 1000 files and ``limit`` bytes at most."""
-    found: Attachments = {}
-    left, seen = limit, 0
-    for place, folders, files in os.walk(folder, followlinks=False):
-        within = Path(place).relative_to(folder)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if len(within.parts) >= _DEEPEST:
-            folders[:] = []
+def files_below(folder: Path) -> Iterator[Path]:
+    """Regular files in a folder, in order, as many as a submission may bring; no links, nothing hidden, no time stamp."""
+    seen = 0
+    for place, folders, names in os.walk(folder, followlinks=False):
+        deep = len(Path(place).relative_to(folder).parts) >= _DEEPEST
+        folders[:] = [] if deep else sorted(name for name in folders if not name.startswith("."))
         seen += 1
-        for name in sorted(files):
-            path = Path(place, name)
-            if path == notebook or name.startswith(".") or path.suffix == ".ipynb" or name == "timestamp.txt":
+        for name in sorted(names):
+            file = Path(place, name)
+            if name.startswith(".") or name == "timestamp.txt" or os.path.islink(file) or not os.path.isfile(file):
                 continue
             seen += 1
             if seen > _MOST_FILES:
-                break
+                return
+            yield file
+
+
+def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
+    """The submission's own data files by relative path, ``limit`` bytes at most."""
+    found: Attachments = {}
+    for path in files_below(folder):
+        if path != notebook and path.suffix != ".ipynb":
             with contextlib.suppress(Damaged):
-                data = read_file(path, left)
-                left -= len(data)
+                data = read_file(path, limit)
+                limit -= len(data)
                 found[str(path.relative_to(folder))] = data
-        if seen > _MOST_FILES:
-            break
     return found
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """All that a marker knows of one submission. Can be sent to another process."""
+    """What one learner has handed in for one lesson, and all that a marker knows of it. Can be sent to another process."""
 
     key: Key
-    notebook: bytes
+    path: Path = Path()
+    problem: str = ""
+    """Why it cannot be graded; empty if it can."""
+    digest: str = ""
+    """Of what has to be marked: of its bytes as they were when that was decided."""
+    reason: str = ""
+    """Why it is marked again, for people; nothing of what was handed in anew."""
+    notebook: bytes = b""
+    """The bytes, once they are read."""
     files: dict[str, bytes] = field(default_factory=dict)
     """The submission's own data files by relative path."""
 
+    def read(self, limits: GradingLimits) -> HandIn:
+        """With its notebook, and what lies beside that. Raises Damaged or OSError."""
+        data = read_file(self.path, limits.notebook_mb << 20)
+        beside = read_attachments(self.path.parent, self.path, limits.attachment_mb << 20)
+        return replace(self, notebook=data, files=beside)
 
-def read_hand_in(key: Key, notebook: Path, limits: GradingLimits) -> HandIn:
-    """Read a submission's notebook, and what lies beside it. Raises Damaged or OSError."""
-    data = read_file(notebook, limits.notebook_mb << 20)
-    return HandIn(key, data, read_attachments(notebook.parent, notebook, limits.attachment_mb << 20))
+    def digest_with(self, secret: str) -> str:
+        """Changes with any byte that was read. ``secret``: of the course's journals, so that nobody else can make it."""
+        files = (part for name, data in self.files.items() for part in (os.fsencode(name), data))
+        return digest_of(secret.encode(), self.notebook, *files)

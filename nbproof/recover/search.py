@@ -176,8 +176,7 @@ class _Search:
 
     def _of_several(self, name: str, worked: list[_Piece]) -> None:
         """Halves of a split cell go together; of several versions the one counts that the check sees in Run All."""
-        tests = {at for at, one in enumerate(self.handout.cells) if one.exercise == name}
-        below = [at for at, place in enumerate(self.places) if place in tests and at > worked[0].at]
+        below = [at for at in self._checks_of(name) if at > worked[0].at]
         above = [piece for piece in worked if not below or piece.at < below[0]]
         if len(above) > 1 and _are_halves(above):
             self._accept(name, above, _SPLIT.format(len(above)))
@@ -193,8 +192,7 @@ class _Search:
         said, stub = (_COMMENT.sub("", text) for text in (self.found.answers[name], self.handout.stubs[name]))
         if name in self.found.recovered or name in self.found.lost or bare(said) not in ("", bare(stub)):
             return False
-        tests = {place for place, one in enumerate(self.handout.cells) if one.exercise == name}
-        above = [at for at, place in enumerate(self.places) if place in tests]
+        above = self._checks_of(name)
         signs = [piece.at for piece in self._free() if self._may_answer(name, piece)]
         return bool(above and signs) and min(signs) > above[0]
 
@@ -233,10 +231,17 @@ class _Search:
         if piece.at < len(self.cells) and (place := self.places[piece.at]) is not None:
             bound -= names_in(self.handout.cells[place].source)
         if whose not in ("", name) and self._has_answer(whose):
-            bound -= self.asked[whose].bound
+            rest = bound - self.asked[whose].bound
+            others = [other for other in self.asked if other != whose and not self._has_answer(other)]
+            # What answers a third one is no second try of this one: it may answer several.
+            bound = bound if any(self.asked[other].may_be(rest, here=False) for other in others) else rest
         return self.asked[name].may_be(bound, here=whose == name)
 
     # What all of these rest on.
+
+    def _checks_of(self, name: str) -> list[int]:
+        tests = {place for place, one in enumerate(self.handout.cells) if one.exercise == name}
+        return [at for at, place in enumerate(self.places) if place in tests]
 
     def _free(self) -> list[_Piece]:
         return [piece for piece in self.strays if piece.code and piece.at not in self.used]
@@ -282,6 +287,7 @@ class _Search:
 
     def _written(self) -> None:
         """Of a written answer the text of its cell, or whatever a person may have written elsewhere."""
+        elsewhere = _texts(self.handout, self.cells, self.places) if self.handout.written else {}
         for name, stub in self.handout.written.items():
             known = zip(self.cells, self.places, strict=True)
             texts = [cell.source for cell, place in known if place == self.index[name] and cell.whole]
@@ -290,8 +296,21 @@ class _Search:
             if not texts:
                 told = "The cell for the written answer is missing. Hand in the notebook with the cell in it."
                 self.found.lost[name] = told
-        for name, (text, told) in _written_elsewhere(self.handout, self.cells, self.places, self.found.answers).items():
-            self.found.answers[name], self.found.recovered[name] = text, told
+            self._bring(name, stub, elsewhere)
+
+    def _bring(self, name: str, stub: str, elsewhere: Mapping[int, str]) -> None:
+        """Put what may be a written answer, or goes on there, below it: in its place if nothing stands there."""
+        answer = self.found.answers[name]
+        blank = answer.strip() in ("", stub.strip())
+        beside = {at + step for at, cell in enumerate(self.cells) for step in (-1, 1) if cell.name == name}
+        kept = {at: text for at, text in elsewhere.items() if blank or (at in beside and self.cells[at].kind != "code")}
+        if kept:
+            where = f"cell {', '.join(str(at + 1) for at in list(kept)[:5])} of {len(self.cells)}"
+            told = f"More text stood in {where}. It is shown below your answer."
+            if blank:
+                told = f"Nothing stood in the cell for it. What may be the answer stands in {where}: a person looks."
+            self.found.answers[name] = _listed(_UNDECIDED if blank else answer, kept)
+            self.found.recovered[name] = told
             self.found.lost.pop(name, None)
 
 
@@ -317,27 +336,6 @@ _PROSE = re.compile(
 _LONGEST = 16_000
 """Characters that are brought for one question. Pages show 20,000."""
 _UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
-
-
-def _written_elsewhere(
-    handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None], answers: Mapping[str, str]
-) -> dict[str, tuple[str, str]]:
-    """For each question whose answer may stand elsewhere, or goes on there: what is to be marked in its place, and in a
-    sentence for the learner where it stood.
-    """
-    found = _texts(handout, cells, places) if handout.written else {}
-    brought = {}
-    for name, stub in handout.written.items():
-        blank = answers[name].strip() in ("", stub.strip())
-        beside = {at + step for at, cell in enumerate(cells) for step in (-1, 1) if cell.name == name}
-        texts = {at: text for at, text in found.items() if blank or (at in beside and cells[at].kind != "code")}
-        if texts:
-            where = f"cell {', '.join(str(at + 1) for at in list(texts)[:5])} of {len(cells)}"
-            told = f"More text stood in {where}. It is shown below your answer."
-            if blank:
-                told = f"Nothing stood in the cell for it. What may be the answer stands in {where}: a person looks."
-            brought[name] = (_listed(_UNDECIDED if blank else answers[name], texts), told)
-    return brought
 
 
 def _texts(handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None]) -> dict[int, str]:

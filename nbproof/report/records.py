@@ -20,7 +20,8 @@ from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_i
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.places import places
-from nbproof.run.intake import Submission, lessons_with_source, take_in
+from nbproof.recover.notebook_bytes import HandIn
+from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
 
@@ -87,9 +88,7 @@ def _title(slug: str) -> str:
     return title_of(slug).replace("`", "")
 
 
-def _refused(
-    root: Path, handed_in: Mapping[Key, Submission], told: Known, lessons: Collection[str]
-) -> dict[Key, Verdict]:
+def _refused(root: Path, handed_in: Mapping[Key, HandIn], told: Known, lessons: Collection[str]) -> dict[Key, Verdict]:
     """Of what cannot be graded, the reason."""
     found = {key: _refusal(key, one.problem) for key, one in handed_in.items() if one.problem}
     found |= {key: one for key, one in problems_of(root).items() if key in handed_in}
@@ -119,7 +118,7 @@ def _journalled(
     return found, damaged
 
 
-def _is_behind(submission: Submission, journal: Path) -> bool:
+def _is_behind(submission: HandIn, journal: Path) -> bool:
     """Whether what lies in ``submitted/`` came after what was graded."""
     try:
         return submission.path.stat().st_mtime > journal.stat().st_mtime + 1

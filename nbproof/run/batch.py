@@ -38,10 +38,10 @@ from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
-from nbproof.recover.notebook_bytes import Damaged, HandIn, read_hand_in
-from nbproof.run.digests import LessonState, digest_of_bytes, handed_in_digest, plan, told
-from nbproof.run.intake import Intake, Submission, lessons_with_source
-from nbproof.run.journal import Entry, InProgress, RunState, Watch, note_problems, only_run, read_entry, write_entry
+from nbproof.recover.notebook_bytes import Damaged, HandIn
+from nbproof.run.digests import LessonState
+from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told
+from nbproof.run.journal import InProgress, RunState, Watch, journalled_verdict, note_problems, only_run, write_verdict
 from nbproof.run.pool import Pool, PoolMaker, local_pool, marked, outcome
 from nbproof.run.references import References
 from nbproof.sandbox.exceptions import GradingError
@@ -104,11 +104,11 @@ def _gradable(
 
     Raises CourseError if it takes none.
     """
-    handed_in = {one.lesson for one in intake.submissions}
+    handed_in = {one.key.lesson for one in intake.submissions}
     refused = _unregistered({name: one for name, one in states.items() if name in handed_in}, state, writer)
     if refused and refused.keys() == handed_in:
         raise next(iter(refused.values()))
-    kept = tuple(one for one in intake.submissions if one.lesson not in refused)
+    kept = tuple(one for one in intake.submissions if one.key.lesson not in refused)
     return replace(intake, submissions=kept), {name: one.fact for name, one in refused.items()}
 
 
@@ -148,7 +148,7 @@ class _ClassRun:
         jobs = self._plan(intake, force)
         reasons = told(jobs)
         failed: dict[str, str] = {}
-        blueprints = {name: self.lessons[name].blueprint for name in sorted({one.lesson for one in jobs})}
+        blueprints = {name: self.lessons[name].blueprint for name in sorted({one.key.lesson for one in jobs})}
         self.watch.planned(len(jobs), sum(not one.problem for one in self._verdicts.values()), reasons)
         if jobs:
             failed = self._mark_all(jobs, blueprints, made, force)
@@ -166,7 +166,7 @@ class _ClassRun:
         )
 
     def _mark_all(
-        self, jobs: Sequence[Submission], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
+        self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
     ) -> dict[str, str]:
         """Lesson -> why its reference answers lose marks; nothing of these is marked. Raises ReferencesFail if that is all."""
         self.state.begin()
@@ -176,75 +176,75 @@ class _ClassRun:
                 unfit = {} if self.anyway else failed
                 if unfit.keys() >= blueprints.keys():
                     self.references.refuse(unfit, course_command("grade --anyway", self.root))
-                self._mark([one for one in jobs if one.lesson not in unfit], pool, force)
+                self._mark([one for one in jobs if one.key.lesson not in unfit], pool, force)
         finally:
             # A run that comes to here was not killed, by nothing that was handed in.
             self._in_progress.end()
         return failed
 
-    def _plan(self, intake: Intake, force: bool) -> list[Submission]:
+    def _plan(self, intake: Intake, force: bool) -> list[HandIn]:
         """What has to be marked. What need not is noted, and written down where the gradebook does not have it all."""
-        held = self._held({one.lesson for one in intake.submissions})
+        held = self._held({one.key.lesson for one in intake.submissions})
         jobs = []
         for one in intake.submissions:
             key = one.key
             if one.problem:
                 self._refuse(key, one.problem)
                 continue
-            entry = self._entry(key)
-            handed_in = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
-            job = plan(one, handed_in, entry, self.lessons[one.lesson].source, force)
+            kept = self._kept(key)
+            digest = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
+            job = to_be_marked(replace(one, digest=digest), kept, self.lessons[key.lesson].source, force)
             if job is not None:
                 jobs.append(job)
                 continue
-            assert entry is not None
-            self._verdicts[key] = entry.verdict.in_short()
+            assert kept is not None
+            self._verdicts[key] = kept.in_short()
             have = held.get(key)
-            if have is None or not have.agrees_with(entry.verdict) or not self.writer.is_stamped(have, *key, one.path):
+            if have is None or not have.agrees_with(kept) or not self.writer.is_stamped(have, *key, one.path):
                 # The run that marked it was cut off before the gradebook had it all.
-                self._store(entry.verdict, one.path, entry.verdict.answers)
+                self._store(kept, one.path, kept.answers)
         return jobs
 
-    def _entry(self, key: Key) -> Entry | None:
+    def _kept(self, key: Key) -> Verdict | None:
         """What is kept of it; None if something of that is gone: it is graded then."""
         there = places(self.root).notebook("autograded", *key).is_file()
-        return read_entry(self.root, key) if there else None
+        return journalled_verdict(self.root, *key) if there else None
 
-    def _mark(self, jobs: Sequence[Submission], pool: Pool, force: bool) -> None:
+    def _mark(self, jobs: Sequence[HandIn], pool: Pool, force: bool) -> None:
         """All that has to be: what was being marked when an earlier run was killed last, alone."""
-        suspects = [one for one in jobs if self._in_progress.is_noted(one.key, one.handed_in)]
+        suspects = [one for one in jobs if self._in_progress.is_noted(one.key, one.digest)]
         others = [one for one in jobs if one not in suspects]
         for job, verdict in marked(pool, others, self._read, self.state.seed):
             self._take(job, verdict)
         for job in suspects:
             self._take(job, self._tried_alone(job, pool, force))
 
-    def _tried_alone(self, job: Submission, pool: Pool, force: bool) -> Verdict:
+    def _tried_alone(self, job: HandIn, pool: Pool, force: bool) -> Verdict:
         """What ends the process that tries it is set aside: left alone until it is handed in anew, or asked for by force."""
         key = job.key
         why = "it ended the process that marked it, so it was set aside"
-        if force or not self._in_progress.is_set_aside(key, job.handed_in):
+        if force or not self._in_progress.is_set_aside(key, job.digest):
             found = outcome(lambda: pool.alone(self._read(job)))
             if isinstance(found, Verdict):
                 return found
             if isinstance(found, (Damaged, OSError)):
                 return Verdict.refused(*key, self.state.seed, str(found))
-            self._in_progress.note(key, job.handed_in, set_aside=True)
+            self._in_progress.note(key, job.digest, set_aside=True)
             why = "it was being marked when a run was killed; tried again alone, it ended that process, too, so it was set aside"
         again = course_command(shlex.join(["grade", "--force", "--only", key.name]))
         why += f". Look at what was handed in; to try it once more: {again}"
         return Verdict.refused(*key, self.state.seed, why)
 
-    def _read(self, one: Submission) -> HandIn:
+    def _read(self, one: HandIn) -> HandIn:
         """For :data:`nbproof.run.pool.Reader`: noted before it is marked."""
         self.watch.started(one.key.name)
-        self._in_progress.note(one.key, one.handed_in)
-        hand_in = read_hand_in(one.key, one.path, self.limits.for_lesson(one.key.lesson))
+        self._in_progress.note(one.key, one.digest)
+        hand_in = one.read(self.limits.for_lesson(one.key.lesson))
         # Folders that are synchronised change while a run goes on.
-        self._marked[one.key] = digest_of_bytes(hand_in, self.state.key)
+        self._marked[one.key] = hand_in.digest_with(self.state.key)
         return hand_in
 
-    def _take(self, job: Submission, verdict: Verdict) -> None:
+    def _take(self, job: HandIn, verdict: Verdict) -> None:
         """Journal a verdict, and write it to the gradebook."""
         key = job.key
         if verdict.problem:
@@ -254,15 +254,15 @@ class _ClassRun:
         self._in_progress.done(key)
         self.watch.marked(key.name, verdict)
 
-    def _keep(self, job: Submission, verdict: Verdict) -> None:
-        lesson = self.lessons[job.lesson]
+    def _keep(self, job: HandIn, verdict: Verdict) -> None:
         key = job.key
-        earlier = read_entry(self.root, key)
+        lesson = self.lessons[key.lesson]
+        earlier = journalled_verdict(self.root, *key)
+        verdict = replace(verdict, handed_in=self._marked.get(key, job.digest), source=lesson.source)
         try:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
-            entry = Entry(self._marked.get(key, job.handed_in), lesson.source, verdict)
-            write_entry(self.root, entry, text.encode(errors="replace"))
+            write_verdict(self.root, verdict, text.encode(errors="replace"))
         except OSError as error:
             if not is_one_files(error):
                 raise
@@ -270,7 +270,7 @@ class _ClassRun:
             return
         self._verdicts[key] = verdict.in_short()
         self._fresh.add(key)
-        self._store(verdict, job.path, earlier.verdict.answers if earlier else {})
+        self._store(verdict, job.path, earlier.answers if earlier else {})
 
     def _store(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
         """Raises what the gradebook says if that is not about this submission alone."""

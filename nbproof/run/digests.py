@@ -1,7 +1,4 @@
-"""What a verdict depends on, in digests, and what follows: which submissions have to be marked, and why.
-
-Besides the lesson and the submission these are interpreter, libraries, and the code that grades.
-"""
+"""What a verdict depends on besides the submission, in digests: the lesson, interpreter, libraries, and the code that grades."""
 
 from __future__ import annotations
 
@@ -9,9 +6,7 @@ import contextlib
 import json
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
@@ -22,23 +17,15 @@ from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, Damaged, files_beside, read_blueprint
+from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
 from nbproof.places import places
-from nbproof.recover.notebook_bytes import HandIn, read_hand_in
-from nbproof.run.intake import Submission
-from nbproof.run.journal import Entry
-from nbproof.text import counted
 
 __all__ = [
     "GRADED_BY",
     "LessonState",
-    "digest_of_bytes",
     "environment",
     "grader_digest",
-    "handed_in_digest",
     "leaf_versions",
-    "plan",
-    "told",
 ]
 
 
@@ -154,38 +141,3 @@ class LessonState:
     def blueprint(self) -> Blueprint:
         """The notebook, taken apart."""
         return read_blueprint(self.path, self.config, self.lesson)
-
-
-def handed_in_digest(one: Submission, key: str, limits: GradingLimits) -> str:
-    """Changes with any byte that was handed in. ``key``: of the course's journals, so that nobody else can make it."""
-    try:
-        return digest_of_bytes(read_hand_in(one.key, one.path, limits), key)
-    except (Damaged, OSError) as error:
-        return digest_of(key.encode(), str(error).encode(errors="replace"))
-
-
-def digest_of_bytes(one: HandIn, key: str) -> str:
-    """The same, of bytes that have been read."""
-    files = (part for name, data in one.files.items() for part in (os.fsencode(name), data))
-    return digest_of(key.encode(), one.notebook, *files)
-
-
-def plan(submission: Submission, handed_in: str, entry: Entry | None, source: str, force: bool) -> Submission | None:
-    """What is to be done, all of it or nothing: None if nothing has changed since ``entry``.
-
-    ``source``: digest of all that it is graded by. ``force``: mark it although nothing changed.
-    """
-    if entry is None or entry.handed_in != handed_in:
-        return replace(submission, handed_in=handed_in)
-    if force:
-        return replace(submission, handed_in=handed_in, reason="as --force asks")
-    if entry.source != source:
-        changed = f"{submission.lesson}: the lesson, or what grades it, changed"
-        return replace(submission, handed_in=handed_in, reason=changed)
-    return None
-
-
-def told(jobs: Iterable[Submission]) -> tuple[str, ...]:
-    """What a run grades again and why, a line each: "as --force asks, 300 submissions graded again"."""
-    counts = Counter(one.reason for one in jobs if one.reason)
-    return tuple(f"{reason}, {counted(number, 'submission')} graded again" for reason, number in counts.items())

@@ -1,55 +1,44 @@
-"""Find what was handed in, say what is not a submission, and choose what ``--only`` names, before anything runs."""
+"""Find what was handed in, say what is not a submission, choose what ``--only`` names, and decide what has to be marked,
+before anything runs.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.files import digest_of
 from nbproof.key import Key, assignment_of, notebook_of
+from nbproof.limits import GradingLimits
+from nbproof.marking.results import Verdict
 from nbproof.places import places
+from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below
 from nbproof.run.journal import journal_of
-from nbproof.text import printable, some_of
+from nbproof.text import counted, printable, some_of
 
 __all__ = [
     "Intake",
-    "Submission",
     "anything_new",
+    "handed_in_digest",
     "lessons_with_source",
     "select",
-    "submission_at",
     "take_in",
+    "to_be_marked",
+    "told",
 ]
-
-
-@dataclass(frozen=True)
-class Submission:
-    """One learner's notebook of one lesson. ``problem`` says why it cannot be graded; empty if it can."""
-
-    learner: str
-    lesson: str
-    path: Path
-    problem: str = ""
-    handed_in: str = ""
-    """Digest of what was handed in, of what has to be marked."""
-    reason: str = ""
-    """Why that is so, for people; nothing of what was handed in anew."""
-
-    @property
-    def key(self) -> Key:
-        """Whose, and of which lesson."""
-        return Key(self.learner, self.lesson)
 
 
 @dataclass(frozen=True)
 class Intake:
     """All submissions, ordered by learner and lesson, and notes on what was passed over, or has another name."""
 
-    submissions: tuple[Submission, ...]
+    submissions: tuple[HandIn, ...]
     notes: tuple[str, ...]
     passed_over: bool = False
     """Whether something that lies there is no submission, and is told in a note."""
@@ -74,7 +63,7 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
 def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     """Look through what was handed in, a folder for each learner and assignment. Nothing is changed, nothing runs."""
     here = places(root)
-    submissions, told, passed = list[Submission](), list[str](), list[str]()
+    submissions, told, passed = list[HandIn](), list[str](), list[str]()
     for outer in here.outer("submitted"):
         try:
             folders = here.inner(outer)
@@ -96,9 +85,9 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     return Intake(tuple(submissions), (*passed, *told), bool(passed))
 
 
-def _other_names(folder: Path, found: list[Submission]) -> list[Path]:
+def _other_names(folder: Path, found: list[HandIn]) -> list[Path]:
     """The files that are taken though they are called otherwise."""
-    names = {folder / f"{notebook_of(one.lesson)}.ipynb" for one in found}
+    names = {folder / f"{notebook_of(one.key.lesson)}.ipynb" for one in found}
     return [one.path for one in found if not one.problem and one.path not in names]
 
 
@@ -119,7 +108,7 @@ def _why_not(folder: Path, learner: str, assignment: str, known: Collection[str]
     return ""
 
 
-def _submissions(folder: Path, learner: str, lessons: list[str], known: list[str]) -> list[Submission]:
+def _submissions(folder: Path, learner: str, lessons: list[str], known: list[str]) -> list[HandIn]:
     """What was handed in for these lessons in the folder of their assignment."""
     if not folder.is_dir() and not folder.is_symlink():
         return []
@@ -127,68 +116,50 @@ def _submissions(folder: Path, learner: str, lessons: list[str], known: list[str
     # Of several notebooks some may not have been handed in.
     several = sum(assignment_of(one) in map(assignment_of, lessons) for one in known) > 1 and not linked
     there = [one for one in lessons if not several or os.path.lexists(folder / f"{notebook_of(one)}.ipynb")]
-    return [submission_at(learner, folder, one) for one in there]
+    return [hand_in_at(folder, Key(learner, one)) for one in there]
 
 
 def anything_new(root: Path, intake: Intake) -> bool:
     """Whether there is a submission that was never graded: a quick look, to start the engine early."""
-    return any(not one.problem and not journal_of(root, one.learner, one.lesson).exists() for one in intake.submissions)
+    return any(not one.problem and not journal_of(root, *one.key).exists() for one in intake.submissions)
 
 
-def submission_at(learner: str, folder: Path, lesson: str) -> Submission:
+def hand_in_at(folder: Path, key: Key) -> HandIn:
     """The file to grade in the folder of an assignment, or why there is none, in words. Opens nothing."""
-    path = folder / f"{notebook_of(lesson)}.ipynb"
+    path = folder / f"{notebook_of(key.lesson)}.ipynb"
     try:
         for place in (folder.parent, folder, path):
             if place.is_symlink():
                 told = f"{place.name} is a symbolic link; hand in the file itself"
-                return Submission(learner, lesson, path, told)
+                return HandIn(key, path, told)
         if path.is_file():
-            return Submission(learner, lesson, path)
+            return HandIn(key, path)
         if path.exists() and not path.is_dir():
-            return Submission(learner, lesson, path, f"{path.name} is not a regular file")
-        return _renamed(learner, folder, path, lesson)
+            return HandIn(key, path, f"{path.name} is not a regular file")
+        return _renamed(folder, path, key)
     except OSError as error:
-        return Submission(learner, lesson, path, f"{path.name} cannot be read: {error.strerror}")
+        return HandIn(key, path, f"{path.name} cannot be read: {error.strerror}")
 
 
 _BECAME = (".json", ".zip", ".gz", ".tgz", ".html", ".htm", ".py", ".md", ".txt", ".download")
 """What a notebook may have become; it is looked at only if there is no other."""
-_MOST_FILES, _DEEPEST = 2_000, 3
-"""Files, and folders one in another, among which a notebook of another name is looked for."""
 
 
-def _renamed(learner: str, folder: Path, path: Path, lesson: str) -> Submission:
+def _renamed(folder: Path, path: Path, key: Key) -> HandIn:
     """The only notebook of any name, or else the only file that a notebook may have become."""
-    files = list(_files(folder))
+    files = list(files_below(folder))
     for endings in ((".ipynb",), _BECAME):
         fits = [file for file in files if file.name.lower().endswith(endings)]
         # An upload's second copy is called "lesson (1)"; what has the lesson's name comes before what has not.
         named = [file for file in fits if file.name.lower().startswith(path.stem.lower())]
         for choice in (named, fits):
             if len(choice) == 1:
-                return Submission(learner, lesson, choice[0])
+                return HandIn(key, choice[0])
         if fits:
             break
     shown = [printable(str(file.relative_to(folder))) for file in sorted(files)]
     what = f"only {some_of(shown, 5)}: leave one notebook there" if shown else "the folder holds no notebook"
-    return Submission(learner, lesson, path, f"no {path.name} in it; {what}")
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Regular files below a folder; no links, nothing hidden, nothing that Jupyter or macOS keep beside them."""
-    count = 0
-    for place, folders, names in os.walk(folder, followlinks=False):
-        deep = len(Path(place).relative_to(folder).parts) >= _DEEPEST
-        folders[:] = [] if deep else sorted(n for n in folders if not n.startswith((".", "__")))
-        for name in sorted(names):
-            file = Path(place, name)
-            if name.startswith((".", "~")) or name == "timestamp.txt" or file.is_symlink() or not file.is_file():
-                continue
-            count += 1
-            if count > _MOST_FILES:
-                return
-            yield file
+    return HandIn(key, path, f"no {path.name} in it; {what}")
 
 
 def select(intake: Intake, only: Sequence[str]) -> Intake:
@@ -200,7 +171,7 @@ def select(intake: Intake, only: Sequence[str]) -> Intake:
         return intake
     for pattern in only:
         if not any(_fits(one, pattern) for one in intake.submissions):
-            learners = sorted({one.learner for one in intake.submissions})
+            learners = sorted({one.key.learner for one in intake.submissions})
             raise UsageError(
                 f"nothing that was handed in is called {pattern!r}",
                 f"--only {pattern}",
@@ -210,7 +181,35 @@ def select(intake: Intake, only: Sequence[str]) -> Intake:
     return replace(intake, submissions=kept)
 
 
-def _fits(one: Submission, pattern: str) -> bool:
+def _fits(one: HandIn, pattern: str) -> bool:
     """Whether a name means a submission. A name is first taken as it is: learners may be called ``[x]``."""
-    names = (one.key.name, f"{one.learner}/{one.key.assignment}") if "/" in pattern else (one.learner,)
+    names = (one.key.name, f"{one.key.learner}/{one.key.assignment}") if "/" in pattern else (one.key.learner,)
     return pattern in names or any(fnmatchcase(name, pattern) for name in names)
+
+
+def handed_in_digest(one: HandIn, secret: str, limits: GradingLimits) -> str:
+    """Changes with any byte that was handed in: :meth:`HandIn.digest_with`."""
+    try:
+        return one.read(limits).digest_with(secret)
+    except (Damaged, OSError) as error:
+        return digest_of(secret.encode(), str(error).encode(errors="replace"))
+
+
+def to_be_marked(one: HandIn, kept: Verdict | None, source: str, force: bool) -> HandIn | None:
+    """What is to be done, all of it or nothing: None if nothing has changed since ``kept``.
+
+    ``source``: digest of all that it is graded by. ``force``: mark it although nothing changed.
+    """
+    if kept is None or kept.handed_in != one.digest:
+        return one
+    if force:
+        return replace(one, reason="as --force asks")
+    if kept.source != source:
+        return replace(one, reason=f"{one.key.lesson}: the lesson, or what grades it, changed")
+    return None
+
+
+def told(jobs: Iterable[HandIn]) -> tuple[str, ...]:
+    """What a run grades again and why, a line each: "as --force asks, 300 submissions graded again"."""
+    counts = Counter(one.reason for one in jobs if one.reason)
+    return tuple(f"{reason}, {counted(number, 'submission')} graded again" for reason, number in counts.items())

@@ -12,7 +12,7 @@ import contextlib
 import json
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from nbproof.sandbox.exceptions import GradingError
 
 __all__ = [
     "JOURNAL",
-    "Entry",
     "InProgress",
     "RunState",
     "Watch",
@@ -37,8 +36,7 @@ __all__ = [
     "note_problems",
     "only_run",
     "problems_of",
-    "read_entry",
-    "write_entry",
+    "write_verdict",
 ]
 
 
@@ -74,9 +72,8 @@ class RunState:
 
     def save(self) -> None:
         """Write it all down."""
-        state = {name: getattr(self, name) for name in ("key", "registered", "references")} | {"open": self._open}
-        self._path.parent.mkdir(exist_ok=True)
-        replace_file(self._path, json.dumps(state, indent=1).encode())
+        state = {name: getattr(self, name) for name in ("key", "registered", "references")}
+        _write(self._path, state | {"open": self._open})
 
 
 class InProgress:
@@ -115,8 +112,7 @@ class InProgress:
         self._save()
 
     def _save(self) -> None:
-        self._path.parent.mkdir(exist_ok=True)
-        replace_file(self._path, json.dumps(self._notes).encode())
+        _write(self._path, self._notes)
 
 
 def _as_dict(path: Path) -> dict[str, Any]:
@@ -128,15 +124,9 @@ def _as_dict(path: Path) -> dict[str, Any]:
     return kept if isinstance(kept, dict) else {}
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A verdict, and digests of all that it was reached from: if both are the same, nothing has changed."""
-
-    handed_in: str
-    """Of the submission's bytes and the journals' key."""
-    source: str
-    """Of everything that the instructor's side consists of, and of what grades it."""
-    verdict: Verdict
+def _write(path: Path, kept: Mapping[str, Any]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    replace_file(path, json.dumps(kept, indent=1))
 
 
 def journal_of(root: Path, learner: str, lesson: str) -> Path:
@@ -145,42 +135,35 @@ def journal_of(root: Path, learner: str, lesson: str) -> Path:
     return notebook.with_name(f"{JOURNAL}.{notebook.stem}" if "/" in lesson else JOURNAL)
 
 
-def read_entry(root: Path, key: Key) -> Entry | None:
-    """None if a run has not graded it, or if that cannot be read: whatever else stands in a file of that name is none."""
-    path = journal_of(root, *key)
+def write_verdict(root: Path, verdict: Verdict, notebook: bytes) -> None:
+    """The graded notebook, then the verdict: where that is, everything is."""
+    key = verdict.learner, verdict.lesson
+    journal = journal_of(root, *key)
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(places(root).notebook("autograded", *key), notebook)
+    replace_file(journal, json.dumps(asdict(verdict)).encode())
+
+
+def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
+    """What a run has found of a submission; None if it has not, or if that cannot be read: whatever else stands in a file of
+    that name is none.
+    """
+    path = journal_of(root, learner, lesson)
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             return None
         kept = json.loads(path.read_bytes())
-        entry = Entry(kept.get("handed_in", ""), kept.get("source", ""), Verdict.from_dict(kept["verdict"]))
+        # Runs of earlier versions have put the verdict beside the digests.
+        verdict = Verdict.from_dict({**kept.pop("verdict", {}), **kept})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return entry if (entry.verdict.learner, entry.verdict.lesson) == key else None
-
-
-def write_entry(root: Path, entry: Entry, notebook: bytes) -> None:
-    """The graded notebook, then the entry: where the entry is, everything is."""
-    key = entry.verdict.learner, entry.verdict.lesson
-    journal = journal_of(root, *key)
-    journal.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(places(root).notebook("autograded", *key), notebook)
-    replace_file(journal, json.dumps(asdict(entry)).encode())
-
-
-def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
-    """What a run has found of a submission; None if it has not, or if that cannot be read."""
-    entry = read_entry(root, Key(learner, lesson))
-    return entry.verdict if entry is not None else None
+    return verdict if (verdict.learner, verdict.lesson) == (learner, lesson) else None
 
 
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:
     """Keep the problems of these, and forget those that are no longer there. Raises OSError."""
-    kept = problems_of(root)
-    for one in marks:
-        kept.pop(one.key, None)
-        if one.problem:
-            kept[one.key] = one.verdict
-    _write_problems(root, kept)
+    kept = problems_of(root) | {one.key: one.verdict for one in marks}
+    _write_problems(root, {key: one for key, one in kept.items() if one.problem})
 
 
 def forget_problems(root: Path, learners: Collection[str]) -> None:
@@ -195,9 +178,7 @@ def _write_problems(root: Path, kept: Mapping[Key, Verdict]) -> None:
         {"learner": key.learner, "lesson": key.lesson, "problem": one.problem, "grader_failed": one.grader_failed}
         for key, one in sorted(kept.items())
     ]
-    path = root / ".course" / "problems.json"
-    path.parent.mkdir(exist_ok=True)
-    replace_file(path, json.dumps({"problems": problems}, indent=1))
+    _write(root / ".course" / "problems.json", {"problems": problems})
 
 
 def problems_of(root: Path) -> dict[Key, Verdict]:

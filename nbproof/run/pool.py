@@ -18,7 +18,6 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import Verdict
 from nbproof.recover.notebook_bytes import Damaged, HandIn
-from nbproof.run.intake import Submission
 from nbproof.sandbox.exceptions import EngineLost
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.launch import Launched
@@ -41,14 +40,14 @@ class Pool:
 PoolMaker = Callable[[Mapping[str, Blueprint], int, GradingLimits], contextlib.AbstractContextManager[Pool]]
 """Makes the pool that marks one class. Called only if there is something to mark."""
 
-Reader = Callable[[Submission], HandIn]
+Reader = Callable[[HandIn], HandIn]
 """Reads what was handed in, just before it is marked. Raises Damaged or OSError."""
 
 
-def marked(pool: Pool, jobs: Sequence[Submission], read: Reader, seed: int) -> Iterator[tuple[Submission, Verdict]]:
+def marked(pool: Pool, jobs: Sequence[HandIn], read: Reader, seed: int) -> Iterator[tuple[HandIn, Verdict]]:
     """Each job once, as it is done, in any order."""
-    waiting, again = deque(jobs), list[Submission]()
-    flying: dict[Future[Verdict], Submission] = {}
+    waiting, again = deque(jobs), list[HandIn]()
+    flying: dict[Future[Verdict], HandIn] = {}
     while waiting or flying:
         while waiting and len(flying) < pool.room:
             job = waiting.popleft()
@@ -66,7 +65,7 @@ def marked(pool: Pool, jobs: Sequence[Submission], read: Reader, seed: int) -> I
         yield job, _second_try(pool, job, read, seed)
 
 
-def _second_try(pool: Pool, job: Submission, read: Reader, seed: int) -> Verdict:
+def _second_try(pool: Pool, job: HandIn, read: Reader, seed: int) -> Verdict:
     found = outcome(lambda: pool.submit(read(job)).result())
     if isinstance(found, Verdict):
         return found

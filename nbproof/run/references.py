@@ -27,7 +27,6 @@ from nbproof.marking.results import FAULTS, Verdict
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.run.digests import LessonState, environment
-from nbproof.run.intake import Submission
 from nbproof.run.journal import RunState, Watch
 from nbproof.run.pool import Pool, marked
 from nbproof.sandbox.exceptions import GradingError
@@ -126,17 +125,17 @@ class References:
         """Why the reference answers earn less than full marks here, of those of these lessons that do."""
         failed: dict[str, str] = {}
 
-        def read(job: Submission) -> HandIn:
+        def read(job: HandIn) -> HandIn:
             watch.started(job.key.name)
             return self._hand_in(job.key)
 
         asked = [one for one in lessons if self.state.references.get(self._name(one)) != self._digest(one)]
         # What a limit has ended is tried once more: a busy machine must not stop a class that it would grade a minute later.
         for last in (False, True):
-            jobs = [Submission(REFERENCE, one, self.lessons[one].path) for one in asked]
+            jobs = [HandIn(Key(REFERENCE, one)) for one in asked]
             asked = []
             for job, verdict in marked(pool, jobs, read, self.state.seed):
-                lesson = job.lesson
+                lesson = job.key.lesson
                 why = shortfall(self.lessons[lesson].blueprint, self._answers(lesson), verdict)
                 if not why:
                     self.keep(lesson)
@@ -152,7 +151,7 @@ class References:
     def _hand_in(self, key: Key) -> HandIn:
         """The notebook as a learner would hand it in."""
         filled = fill_in(self.lessons[key.lesson].blueprint, Answers(self._answers(key.lesson)))
-        return HandIn(key, nbformat.writes(filled).encode())
+        return HandIn(key, notebook=nbformat.writes(filled).encode())
 
     def keep(self, lesson: str) -> None:
         """They have earned full marks: the next run need not ask."""

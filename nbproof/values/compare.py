@@ -107,10 +107,8 @@ class Difference:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Difference:
         """The difference that ``dataclasses.asdict`` wrote down."""
-        detail = data["detail"]
-        if detail is not None:
-            detail = Detail(**{**detail, "index": tuple(detail["index"])})
-        return cls(**{**data, "kind": Differs(data["kind"]), "detail": detail})
+        detail = data["detail"] and Detail(**data["detail"] | {"index": tuple(data["detail"]["index"])})
+        return cls(**data | {"kind": Differs(data["kind"]), "detail": detail})
 
 
 @dataclass(frozen=True)
@@ -394,13 +392,7 @@ def plainly(wanted: object) -> object:
 def worth_drawing(place: Place) -> bool:
     """Whether a picture tells more than a sentence: not for single numbers and words, nor for values of another type."""
     plain = [snapshot(plainly(side)) for side in (place.got, place.wanted)]
-    return len({_family(side) for side in plain}) == 1 and any(_count(side) > 1 for side in plain)
-
-
-def _family(side: Evidence) -> str:
-    if isinstance(side, (bool, int, float)):
-        return "number"
-    return type(side).__name__
+    return len({type(side) for side in plain}) == 1 and any(_count(side) > 1 for side in plain)
 
 
 def _count(side: Evidence) -> int:

@@ -85,6 +85,7 @@ class Parts(dict[str, Any]):
 
 
 TOO_LARGE = Unreadable(f"more than {MAX_BYTES // 2**20} MiB of tensors")
+TOO_MANY = Unreadable(f"more than {MAX_ITEMS} values")
 
 Evidence: TypeAlias = (
     "bool | int | float | str | TensorRecord | Unreadable | list[Evidence] | dict[str, Evidence] | None"
@@ -109,7 +110,7 @@ class Snapshot:
     def take(self, value: Any, depth: int = 0) -> Evidence:
         self.items += 1
         if self.items > MAX_ITEMS:
-            return Unreadable(f"more than {MAX_ITEMS} values")
+            return TOO_MANY
         if depth > _MAX_DEPTH:
             return Unreadable(f"nested more than {_MAX_DEPTH} deep")
         # type(), not isinstance(): a learner's class may claim any __class__.
@@ -121,8 +122,6 @@ class Snapshot:
             return cast(int, value) if -(2**63) <= value < 2**63 else Unreadable("an int beyond 64 bits")
         if kind is str:
             return cast(str, value) if len(value) <= _MAX_TEXT else Unreadable("long text", str(len(value)))
-        if issubclass(kind, (dict, list, tuple)) and self.beyond(value):
-            return Unreadable(f"more than {MAX_ITEMS} values")
         for leaf in self.leaves:
             if issubclass(kind, leaf.kinds):
                 return self.take_leaf(leaf, value)
@@ -133,40 +132,28 @@ class Snapshot:
         if kind is TensorRecord:
             return self.take_record(value)
         if kind is Parts:
-            found = self.take_pairs(value.items(), depth)
+            found = self.take_items(value.items(), depth, dict)
             return Parts(str(value.noun)[:200], found) if isinstance(found, dict) else found
         if kind is Unreadable:
             return Unreadable(str(value.what)[:200], str(value.of)[:200])
-        if issubclass(kind, dict):
-            return self.take_pairs(dict.items(value), depth)
-        if issubclass(kind, Mapping):
-            return self.take_pairs(value.items(), depth)
-        if issubclass(kind, list):
-            return self.take_items(list.__iter__(value), depth)
-        if issubclass(kind, tuple):
-            return self.take_items(tuple.__iter__(value), depth)
-        return _of_another_sort(value)
+        for container, items in ((dict, dict.items), (list, list.__iter__), (tuple, tuple.__iter__)):
+            if issubclass(kind, container):
+                return self.take_items(items(value), depth, container)
+        return self.take_items(value.items(), depth, dict) if issubclass(kind, Mapping) else _of_another_sort(value)
 
-    def beyond(self, value: object) -> bool:
-        """Whether a container has more items than are left to take. Asked first: two hundred of these would take seconds."""
-        size = next(one.__len__ for one in (dict, list, tuple) if issubclass(type(value), one))
-        return size(value) > MAX_ITEMS - self.items  # type: ignore[arg-type]
-
-    def take_items(self, items: Iterable[object], depth: int) -> Evidence:
+    def take_items(self, items: Iterable[Any], depth: int, container: type) -> Evidence:
+        """The items of a list, or the pairs of a dict."""
         taken = list(islice(items, MAX_ITEMS - self.items + 1))
         if len(taken) > MAX_ITEMS - self.items:
-            return Unreadable(f"more than {MAX_ITEMS} values")
-        found = [self.take(item, depth + 1) for item in taken]
-        return Unreadable(f"more than {MAX_ITEMS} values") if self.items > MAX_ITEMS else found
-
-    def take_pairs(self, pairs: Iterable[tuple[object, object]], depth: int) -> Evidence:
-        taken = list(islice(pairs, MAX_ITEMS - self.items + 1))
-        if len(taken) > MAX_ITEMS - self.items:
-            return Unreadable(f"more than {MAX_ITEMS} values")
-        found = {key_text(key): self.take(item, depth + 1) for key, item in taken}
+            return TOO_MANY
+        found: Evidence
+        if container is dict:
+            found = {key_text(key): self.take(item, depth + 1) for key, item in taken}
+        else:
+            found = [self.take(item, depth + 1) for item in taken]
         # Of a probe's own fields those that came before the endless one stay readable.
-        if self.items > MAX_ITEMS and (depth > 0 or len(taken) > 1000):
-            return Unreadable(f"more than {MAX_ITEMS} values")
+        if self.items > MAX_ITEMS and (container is not dict or depth > 0 or len(taken) > 1000):
+            return TOO_MANY
         return found if len(found) == len(taken) else Unreadable("a dict whose keys look alike")
 
     def take_record(self, value: TensorRecord) -> Evidence:

@@ -110,12 +110,11 @@ class Finding:
     def from_dict(cls, data: dict[str, Any]) -> Finding:
         """The finding that ``dataclasses.asdict`` wrote down."""
         difference, trouble = data["difference"], data["trouble"]
-        if difference is not None:
-            difference = Difference.from_dict(difference)
-        if trouble is not None:
-            # Of a journal from before the line was a number nothing is read: the submission is graded again.
-            trouble = ProbeError(**{**trouble, "line": int(trouble["line"])})
-        return cls(**{**data, "difference": difference, "trouble": trouble})
+        made = {
+            "difference": difference and Difference.from_dict(difference),
+            "trouble": trouble and ProbeError(**trouble),
+        }
+        return cls(**data | made)
 
 
 def first_wrong(findings: Collection[Finding]) -> Finding | None:
@@ -233,10 +232,8 @@ class Outcome:
     def from_dict(cls, data: dict[str, Any]) -> Outcome:
         """The outcome that ``dataclasses.asdict`` wrote down."""
         findings = tuple(Finding.from_dict(one) for one in data["findings"])
-        reason = data["reason"]
-        if reason is not None:
-            reason = Reason(**{**reason, "cause": Cause(reason["cause"])})
-        return cls(**{**data, "status": Status(data["status"]), "findings": findings, "reason": reason})
+        reason = data["reason"] and Reason(**data["reason"] | {"cause": Cause(data["reason"]["cause"])})
+        return cls(**data | {"status": Status(data["status"]), "findings": findings, "reason": reason})
 
 
 class CheckFailed(AssertionError):

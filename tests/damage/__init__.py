@@ -14,11 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.cells import kind_of, name_of
-from tests.damage.cells import EDITED, LOSE_IDS, LOST_AND_COPIED, MOVED, SPLIT_AND_MERGED, NothingLeft, Work
+from tests.damage.cells import CELLS, LOSE_IDS, NothingLeft, Work
 from tests.damage.files import FILES
-
-CELLS = {**LOST_AND_COPIED, **SPLIT_AND_MERGED, **MOVED, **EDITED}
-"""What is done to cells."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +41,9 @@ class Damage:
     refused: bool
 
 
-ELSEWHERE = frozenset(
-    {
-        "answer below the check",
-        "two answers at the end",
-        "answer fenced below the check",
-        "answer in another cell",
-        "answer in the setup cell",
-        "answer commented out",
-    }
-)
-"""Answers that stand elsewhere, while the TODO cell is as it was handed out."""
-_UNSURE = ("todos merged", "merged into setup", "merged into prose", "todo as text, id lost")
-WAITS = ELSEWHERE.union(_UNSURE)
+_ELSEWHERE = ("below the check", "in another cell", "in the setup cell", "commented out")
+_UNSURE = ("two answers at the end", "todos merged", "merged into setup", "merged into prose", "todo as text, id lost")
+WAITS = {*_UNSURE, *(f"answer {where}" for where in _ELSEWHERE)}
 """Damage that leaves nobody certain of what is whose: a person has to look."""
 
 NAMES: dict[str, str] = {

@@ -52,11 +52,6 @@ class Work:
         return self.pick.choice([at for at in own if len(text_of(self.cells[at]).splitlines()) >= lines] or own)
 
 
-def text(source: str) -> Cell:
-    """A text cell."""
-    return {"cell_type": "markdown", "metadata": {}, "source": source}
-
-
 def code(text: str) -> Cell:
     """A code cell."""
     return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": text}
@@ -72,16 +67,7 @@ def like(cell: Cell, text: str) -> Cell:
 
 def scratch_cells(work: Work) -> None:
     """Cells of the learner's own stand everywhere, also broken ones."""
-    texts = [
-        "1 + 1",
-        "x = 3\nx",
-        "print('hello'",
-        "!pip list",
-        "%timeit 1 + 1",
-        "",
-        "help(print)",
-        "# TODO: ask somebody",
-    ]
+    texts = ["x = 3\nx", "print('hello'", "!pip list", "%timeit 1 + 1", "", "# TODO: ask somebody"]
     for at in range(len(work.cells), 0, -work.pick.choice([2, 3])):
         work.cells.insert(at, code(work.pick.choice(texts)))
 
@@ -105,14 +91,6 @@ def _in_code(change_text: Callable[[str], str]) -> Callable[[Work], None]:
 def _prompts(text: str) -> str:
     first, *others = text.split("\n")
     return "\n".join([f">>> {first}", *(f"... {line}" for line in others)])
-
-
-EDITED: dict[str, Callable[[Work], None]] = {
-    "scratch cells": scratch_cells,
-    "locked cells edited": locked_cells_edited,
-    "prompts": _in_code(_prompts),
-    "lines end in CRLF": _in_code(lambda text: text.replace("\n", "\r\n")),
-}
 
 
 # Cells that stand elsewhere.
@@ -148,13 +126,6 @@ def answers_at_the_end(work: Work) -> None:
     work.cells.append(code("\n\n".join(_stub_and(work, at) for at in chosen)))
 
 
-def answer_fenced_below_the_check(work: Work) -> None:
-    """The answer is shown as code in a text cell below the check."""
-    answer_below_the_check(work)
-    at = next(at for at, cell in enumerate(work.cells) if cell["cell_type"] == "code" and not cell.get("id"))
-    work.cells[at] = text(f"My answer:\n\n```python\n{text_of(work.cells[at])}\n```")
-
-
 def answer_in_another_cell(work: Work) -> None:
     """The answer stands below another exercise's in that one's TODO cell."""
     todos = work.todos()
@@ -177,35 +148,11 @@ def answer_commented_out(work: Work) -> None:
     cell["source"] = "\n".join(f"# {line}".rstrip() for line in text_of(cell).split("\n"))
 
 
-def written_answer_below(work: Work) -> None:
-    """The written answer is in a text cell of its own below the cell that was made for it."""
-    at = next((at for at, cell in enumerate(work.cells) if kind_of(cell) == "written"), None)
-    if at is None:
-        raise NothingLeft
-    cell = work.cells[at]
-    work.cells.insert(at + 1, text(text_of(cell)))
-    cell["source"] = next(text_of(one) for one in work.release["cells"] if kind_of(one) == "written")
-
-
-MOVED: dict[str, Callable[[Work], None]] = {
-    "reversed": lambda work: work.cells.reverse(),
-    "todo at the end": lambda work: work.cells.append(work.cells.pop(work.todo())),
-    "answer below the stub": answer_below_the_stub,
-    "answer below empty cell": lambda work: answer_below_the_stub(work, left=""),
-    "answer below the check": answer_below_the_check,
-    "two answers at the end": answers_at_the_end,
-    "answer fenced below the check": answer_fenced_below_the_check,
-    "answer in another cell": answer_in_another_cell,
-    "answer in the setup cell": answer_in_setup_cell,
-    "answer commented out": answer_commented_out,
-    "written answer below": written_answer_below,
-}
-
-LOSE_IDS = ("colab", "vscode", "metadata garbled")
+LOSE_IDS = ("colab",)
 """Where ids are lost, nothing else can be aimed at any more."""
 
 
-# What other front ends do to every cell.
+# What another front end does to every cell.
 
 
 def colab(work: Work) -> None:
@@ -214,17 +161,7 @@ def colab(work: Work) -> None:
         cell["metadata"] = {"id": "".join(work.pick.choices("abcdefghijkLMNOP0123456789_-", k=12))}
         cell.pop("id", None)
     work.notebook["nbformat_minor"] = 0
-    work.notebook["metadata"] = {
-        "colab": {"provenance": []},
-        "kernelspec": {"name": "python3", "display_name": "Python 3"},
-    }
-
-
-def vscode(work: Work) -> None:
-    """Saved by VS Code: no nbgrader, new cell ids."""
-    for cell in work.cells:
-        cell["metadata"] = {"vscode": {"languageId": "python"}} if cell["cell_type"] == "code" else {}
-        cell["id"] = f"{work.pick.randrange(16**8):08x}"
+    work.notebook["metadata"] = {"colab": {"provenance": []}}
 
 
 def id_renamed(work: Work) -> None:
@@ -234,14 +171,6 @@ def id_renamed(work: Work) -> None:
     grading["grade_id"] = work.pick.choice([f"{name}-Copy1", name.upper(), name[:-1], "cell-1f0c3e"])
 
 
-def metadata_garbled(work: Work) -> None:
-    """nbgrader's metadata is there, and is nonsense."""
-    for cell in work.cells:
-        if "nbgrader" in cell["metadata"]:
-            cell["metadata"]["nbgrader"] = work.pick.choice([None, [], "answer", {"grade_id": 7}, {"grade_id": None}])
-    work.notebook["metadata"] = []
-
-
 # Cells that are gone.
 
 
@@ -249,7 +178,6 @@ def _deleted(kind: str) -> Callable[[Work], None]:
     def change(work: Work) -> None:
         work.cells[:] = [cell for cell in work.cells if kind_of(cell) != kind]
 
-    change.__doc__ = f"All cells of the kind {kind!r} are deleted."
     return change
 
 
@@ -275,32 +203,6 @@ def _copied(below: int) -> Callable[[Work], None]:
         work.cells.insert(at + below, like(work.cells[at], work.stubs()[name_of(work.cells[at])]))
 
     return change
-
-
-def earlier_version_above(work: Work) -> None:
-    """Two versions, both worked on: the later one is directly above its check."""
-    at = work.todo()
-    stub = work.stubs()[name_of(work.cells[at])]
-    work.cells.insert(at, like(work.cells[at], f"# my first try\n{stub}\n"))
-
-
-LOST_AND_COPIED: dict[str, Callable[[Work], None]] = {
-    "colab": colab,
-    "vscode": vscode,
-    "metadata of one lost": _changed(
-        lambda cell, work: cell.update(metadata={}, id=f"{work.pick.randrange(16**8):08x}")
-    ),
-    "metadata garbled": metadata_garbled,
-    "id renamed": id_renamed,
-    "tests deleted": _deleted("test"),
-    "prose deleted": _deleted("prose"),
-    "todo deleted": todo_deleted,
-    "todos deleted": todos_deleted,
-    "copy is stub": _copied(1),
-    "copy was worked on": _copied(0),
-    "earlier version above": earlier_version_above,
-    "all twice": lambda work: work.cells.extend(copy.deepcopy(work.cells)),
-}
 
 
 # Cells that were split or merged.
@@ -370,10 +272,21 @@ def _turned(kind: str, bare: bool = False) -> Callable[[Work], None]:
     return _changed(change)
 
 
-SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
+CELLS: dict[str, Callable[[Work], None]] = {
+    "colab": colab,
+    "metadata of one lost": _changed(
+        lambda cell, work: cell.update(metadata={}, id=f"{work.pick.randrange(16**8):08x}")
+    ),
+    "id renamed": id_renamed,
+    "tests deleted": _deleted("test"),
+    "prose deleted": _deleted("prose"),
+    "todo deleted": todo_deleted,
+    "todos deleted": todos_deleted,
+    "copy is stub": _copied(1),
+    "copy was worked on": _copied(0),
+    "all twice": lambda work: work.cells.extend(copy.deepcopy(work.cells)),
     "split": _split(2, lambda number, of: True),
     "split, id below": _split(2, lambda number, of: number == of - 1),
-    "split, id above": _split(2, lambda number, of: number == 0),
     "split in three, one id": _split(3, lambda number, of: number == 0),
     "merged with test": _merged_with("test", keep_todo=True),
     "merged into test": _merged_with("test", keep_todo=False),
@@ -383,4 +296,18 @@ SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
     "merged into prose": merged_into_prose,
     "todo as text": _turned("markdown"),
     "todo as text, id lost": _turned("markdown", bare=True),
+    "reversed": lambda work: work.cells.reverse(),
+    "todo at the end": lambda work: work.cells.append(work.cells.pop(work.todo())),
+    "answer below the stub": answer_below_the_stub,
+    "answer below empty cell": lambda work: answer_below_the_stub(work, left=""),
+    "answer below the check": answer_below_the_check,
+    "two answers at the end": answers_at_the_end,
+    "answer in another cell": answer_in_another_cell,
+    "answer in the setup cell": answer_in_setup_cell,
+    "answer commented out": answer_commented_out,
+    "scratch cells": scratch_cells,
+    "locked cells edited": locked_cells_edited,
+    "prompts": _in_code(_prompts),
+    "lines end in CRLF": _in_code(lambda text: text.replace("\n", "\r\n")),
 }
+"""What is done to cells."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.cells import text_of
-from tests.damage.cells import code, text
 
 Notebook = dict[str, Any]
 Write = Callable[[Notebook, random.Random], tuple[bytes, set[str]]]
@@ -95,11 +94,10 @@ def _conflict(text: str) -> str:
     return ours.sub(lambda at: f"<<<<<<< HEAD\n{at[0]}=======\n{at[0]}>>>>>>> 3f2a1bc (fix)\n", text)
 
 
-def _zip(names: dict[str, bytes]) -> bytes:
+def _zip(text: str) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in names.items():
-            archive.writestr(name, content)
+        archive.writestr("homework.ipynb", text)
     return buffer.getvalue()
 
 
@@ -113,32 +111,10 @@ def _commas(text: str, pick: random.Random) -> str:
     return re.sub(r"\n( *)([\]}])", lambda m: f",\n{m[1]}{m[2]}" if pick.random() < 0.5 else m[0], text)
 
 
-def _without_commas(text: str, pick: random.Random) -> str:
-    return re.sub(r"^( *\}),$", lambda m: m[1] if pick.random() < 0.3 else m[0], text, flags=re.MULTILINE)
-
-
 def _raw_breaks(text: str, pick: random.Random) -> str:
     """Line feeds and tabs in strings as themselves."""
     return text.replace('\\n",\n', '\n",\n').replace("\\t", "\t")
 
-
-_LOGIN = (
-    "<!DOCTYPE html><html><head><title>Log in to the site | University</title></head><body>"
-    '<form action="/login"><input name="user"><input type="password" name="pass"></form></body></html>'
-)
-
-_BICYCLE = {"nbgrader": {"grade_id": "bicycle", "solution": True, "grade": False}}
-_OTHER = json.dumps(
-    {
-        "cells": [
-            text("# Week 3: bicycles and how to mend them\n"),
-            {**code("def wheels(bicycle):\n    return 2\n"), "metadata": _BICYCLE},
-        ],
-        "metadata": {},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-)
 
 FILES: dict[str, Written] = {
     "BOM": _of(lambda text, pick: b"\xef\xbb\xbf" + text.encode()),
@@ -153,11 +129,10 @@ FILES: dict[str, Written] = {
     "last brackets lost": _of(lambda text, pick: text.rstrip().removesuffix("}").rstrip()),
     "raw line feeds in strings": _of(_raw_breaks),
     "trailing commas": _of(_commas),
-    "commas lost": _of(_without_commas),
     "twice in one file": _asked_again(lambda text: text + text),
     "answer of a web service": _asked_again(lambda text: json.dumps({"type": "notebook", "content": json.loads(text)})),
     "written by Python": _of(lambda text, pick: repr(json.loads(text))),
-    "zip": _asked_again(lambda text: _zip({"homework.ipynb": text.encode()})),
+    "zip": _asked_again(_zip),
     "in a web page": _asked_again(
         lambda text: f"<html><head></head><body><pre>{html.escape(text)}</pre></body></html>"
     ),
@@ -166,11 +141,7 @@ FILES: dict[str, Written] = {
     "jupytext percent": _by_jupytext("py:percent"),
     "jupytext markdown": _by_jupytext("md"),
     "empty": _refused(b""),
-    "another lesson": _refused(_OTHER),
-    "login page": _refused(_LOGIN),
-    "link": _refused("https://colab.research.google.com/drive/1AbCdEf?usp=sharing\n"),
     "PNG": _refused(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20),
-    "Word": _refused(_zip({"[Content_Types].xml": b"<Types/>", "word/document.xml": b"<w/>"})),
     "essay": _refused("Dear teacher,\nmy computer broke, so I tell you what I would have written.\n"),
     "no cells": _refused('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'),
 }

@@ -39,7 +39,7 @@ LESSONS = ("02_tensor_hooks", "04_apply")
 
 
 @cache
-def _lesson(slug: str) -> tuple[Lesson, Blueprint]:
+def lesson_of(slug: str) -> tuple[Lesson, Blueprint]:
     (folder,) = find_lessons(ROOT, [slug])
     return read_lesson(folder), read_blueprint(ROOT / "source" / slug / f"{slug}.ipynb", course_config(ROOT))
 
@@ -57,11 +57,11 @@ def _handed_in(slug: str, seed: object) -> dict[str, Any]:
 @cache
 def _text_of_one(slug: str, seed: object) -> str:
     chance = random.Random(f"{seed}/{slug}")
-    exercises = [one for one in _lesson(slug)[0].exercises if chance.random() < 0.85]
+    exercises = [one for one in lesson_of(slug)[0].exercises if chance.random() < 0.85]
     answers = {
         one.id: as_handed_in(chance.choice([c for c in one.candidates if c.role != "stub"])) for one in exercises
     }
-    answers |= {name: f"Because of {name}, and of nothing else." for name in _lesson(slug)[1].written}
+    answers |= {name: f"Because of {name}, and of nothing else." for name in lesson_of(slug)[1].written}
     return str(nbformat.writes(hand_in(_release(slug), answers)))
 
 
@@ -132,7 +132,7 @@ def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Answers) -> bool
     ],
 )
 def test_what_is_still_there_is_found(slug: str, kind: str) -> None:
-    _, blueprint = _lesson(slug)
+    _, blueprint = lesson_of(slug)
     notebook, damage = _damage(slug, [kind], 1)
     waiting = _compare(blueprint, notebook, damage, found_in(blueprint.handout, damage.data))
     assert not waiting or kind in WAITS
@@ -141,7 +141,7 @@ def test_what_is_still_there_is_found(slug: str, kind: str) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS.values() if kind.refused])
 def test_what_is_no_submission_is_refused_with_a_reason(kind: str) -> None:
-    _, blueprint = _lesson(LESSONS[0])
+    _, blueprint = lesson_of(LESSONS[0])
     _, damage = _damage(LESSONS[0], [kind], 1)
     with pytest.raises(Damaged) as refusal:
         found_in(blueprint.handout, damage.data)
@@ -149,7 +149,7 @@ def test_what_is_no_submission_is_refused_with_a_reason(kind: str) -> None:
 
 
 def test_a_list_that_is_filled_below_the_check_waits() -> None:
-    _, blueprint = _lesson("04_apply")
+    _, blueprint = lesson_of("04_apply")
     release = json.loads(_release("04_apply").read_text(encoding="utf-8"))
     at = next(at for at, cell in enumerate(release["cells"]) if name_of(cell) == "test_visit_order") + 1
     for says, waits in (("answer.append(module)", True), ("print(module, answer)", False)):
@@ -176,21 +176,10 @@ def _pairs(count: int) -> list[tuple[str, str]]:
 def test_damage_to_cells_and_damage_to_the_file_together(both: tuple[str, str]) -> None:
     first, second = both
     slug = LESSONS[len(first + second) % len(LESSONS)]
-    _, blueprint = _lesson(slug)
+    _, blueprint = lesson_of(slug)
     notebook, damage = _damage(slug, [first, second], 2)
     waiting = _compare(blueprint, notebook, damage, found_in(blueprint.handout, damage.data))
     assert not waiting or first in {*WAITS, *LOSE_IDS}
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_sound_submission_is_taken_as_it_is() -> None:
-    for slug in LESSONS:
-        _, blueprint = _lesson(slug)
-        for seed in range(3):
-            notebook = _handed_in(slug, seed)
-            found = found_in(blueprint.handout, json.dumps(notebook).encode())
-            wanted = {name_of(c): text_of(c) for c in notebook["cells"] if kind_of(c) in ("answer", "written")}
-            assert found == Answers(wanted)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -199,7 +188,7 @@ def test_another_lessons_notebook_is_refused_also_without_ids() -> None:
         for kinds in ([], ["colab"]):
             _, damage = _damage(other, kinds, 3)
             with pytest.raises(Damaged, match="another notebook"):
-                found_in(_lesson(slug)[1].handout, damage.data)
+                found_in(lesson_of(slug)[1].handout, damage.data)
 
 
 def _notebook(*sources: str) -> str:
@@ -234,14 +223,13 @@ def test_broken_json_that_takes_long_is_refused_by_the_clock(engine: Engine, mon
     monkeypatch.setattr(marker, "SECONDS", 2.0)
     text = '{"cells": [{"cell_type": "code", "source": ["' + 'a"b ' * 100_000
     with pytest.raises(Damaged, match="takes too long"):
-        marker.read_answers(engine, _lesson(LESSONS[0])[1], text.encode(), {})
+        marker.read_answers(engine, lesson_of(LESSONS[0])[1], text.encode(), {})
 
 
 @pytest.mark.parametrize(
     ("encoding", "text"),
     [
         ("gb18030", "钩子运行时，头部的梯度已经算好了。"),
-        ("cp949", "훅은 기울기가 계산된 뒤에 실행됩니다."),
         ("big5", "鉤子執行時，頭部的梯度已經算好了。"),
         ("cp1251", "Хук срабатывает после того, как градиент уже вычислен."),
         ("cp1252", "Le crochet s’exécute après « voilà », Größe übermäßig."),

@@ -6,13 +6,11 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from nbgrader.api import Gradebook
 from rich.console import Console
 
-from nbproof.cells import CellKind
+from nbproof.cells import CellKind, name_of
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.blueprint import fill_in, read_blueprint
 from nbproof.nbgrader_setup import course_config
@@ -22,9 +20,7 @@ from nbproof.recover.notebook_bytes import Damaged, ExportedCell, read_attachmen
 from nbproof.recover.search import find_answers, found_in
 from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
-from nbproof.run.batch import grade_class
-from nbproof.run.intake import take_in
-from nbproof.run.pool import PoolMaker
+from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests.report.made import class_of
 
@@ -194,6 +190,15 @@ def test_who_only_plays_has_not_answered(kind: str, at: int) -> None:
     assert found.answers["first"] == HANDOUT.stubs["first"]
 
 
+def test_two_answers_at_the_end_wait_also_if_the_last_exercise_binds_the_names_of_one() -> None:
+    handout = Handout("01_x", (*HANDOUT.cells, *_released("last", HANDOUT.stubs["hooked"])))
+    last = [ExportedCell("last", ANSWERS["hooked"]), ExportedCell("test_last", handout.cells[-1].source)]
+    cells = [*_sound("first", "hooked"), *last]
+    assert find_answers(handout, [*cells, ExportedCell(None, ANSWERS["hooked"])]).lost == {}
+    both = ExportedCell(None, f"{ANSWERS['first']}\n\n{ANSWERS['hooked']}")
+    assert set(find_answers(handout, [*cells, both]).lost) == {"first", "hooked"}
+
+
 def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
     """As nbgrader's own courses have it: the TODO cell says only that something is to be written."""
     cells = (
@@ -225,28 +230,26 @@ def test_an_answer_in_a_file_that_nothing_imports_waits(files: dict[str, str], o
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
-    course: Path, hand_in: Callable[..., Path], pool: PoolMaker
-) -> None:
-    path = hand_in("ada", RIGHT)
+def test_what_is_not_certain_is_in_every_place_where_a_person_looks(room: Rehearsal) -> None:
+    path = room.hand_in("ada", RIGHT)
     notebook = json.loads(path.read_text())
-    named = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in notebook["cells"]}
+    named = {name_of(cell): cell for cell in notebook["cells"]}
     # The second TODO cell was merged into the first one, and the cell lost its id.
     named["first"].update(metadata={}, id="lost", source=f"{RIGHT['first']}\n\n{RIGHT['second']}")
     notebook["cells"].remove(named["second"])
     path.write_text(json.dumps(notebook))
     for _ in range(2):  # as it is graded, and from what is kept of it
-        (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).marks.values()
+        (score,) = room.grade().marks.values()
         ended = {one.id: (one.status, one.score) for one in score.verdict.exercises}
         assert ended["first"] == ended["second"] == ("uncertain", 0.0)
         assert ended["third"][0] == "passed"
         assert set(score.missing) == {"first", "second"}
         assert "of" in score.missing["first"]
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+    with room.gradebook() as book:
         grade = book.find_grade("test_first", LESSON, LESSON, "ada")
         assert (grade.auto_score, grade.needs_manual_grade) == (0.0, True)
-    for_people = json.loads((course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").read_text())
-    shown = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in for_people["cells"]}
+    for_people = json.loads(room.autograded("ada").read_text())
+    shown = {name_of(cell): cell for cell in for_people["cells"]}
     assert "# " + RIGHT["second"].splitlines()[0] in "".join(shown["second"]["source"])
     assert "a person has to look" in json.dumps(shown["test_second"]["outputs"])
     console = Console(width=300, file=io.StringIO(), color_system=None)
@@ -254,21 +257,17 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
     print_class(console, told)
     assert "! uncertain: submitted/ada/" in console.file.getvalue()  # type: ignore[attr-defined]
     assert is_incomplete(told)
-    assert _uncertain(course) == ["first", "second"]
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+    assert _uncertain(room.root) == ["first", "second"]
+    with room.gradebook() as book:
         book.find_grade("test_first", LESSON, LESSON, "ada").manual_score = POINTS["first"]
         book.db.commit()
-    (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).marks.values()
+    (score,) = room.grade().marks.values()
     assert set(score.missing) == {"second"}, "a person has marked the first one"
-    assert _uncertain(course) == ["second"]
+    assert _uncertain(room.root) == ["second"]
 
 
 def _uncertain(course: Path) -> list[str]:
     return [one["exercise"] for one in fault_rows(read_class(course, [LESSON])) if one["kind"] == "uncertain"]
-
-
-def _grade_id(cell: dict[str, Any]) -> str:
-    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -276,7 +275,7 @@ def test_nothing_but_answers_is_taken(small_lesson: Path, hand_in: Callable[...,
     notebook = json.loads(hand_in("eve", RIGHT).read_text())
     for cell in notebook["cells"]:
         cell["metadata"]["tags"] = ["skip-execution"]
-        if _grade_id(cell).startswith("test_"):
+        if name_of(cell).startswith("test_"):
             cell["source"] = "assert True"
             cell["metadata"]["nbgrader"]["points"] = 1000
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
 import nbformat
 import pytest
 
-from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import kind_of, name_of, text_of
-from nbproof.marking.blueprint import Blueprint, is_blank, read_blueprint
-from nbproof.nbgrader_setup import course_config
+from nbproof.marking.blueprint import is_blank
 from nbproof.recover.answers import Answers
 from nbproof.recover.search import found_in
 from tests import some_by_day
 from tests.conftest import ROOT
+from tests.recover.test_damage import lesson_of
 
 SLUG = "02_tensor_hooks"
 TEXT = "The hook runs after the gradient of the head was computed, so only the features see zeros."
 CHINESE = "钩子运行时，头部的梯度已经算好了，所以只有前面的层收到零。"
-
-
-@cache
-def _lesson(slug: str) -> tuple[Lesson, Blueprint]:
-    (folder,) = find_lessons(ROOT, [slug])
-    return read_lesson(folder), read_blueprint(ROOT / "source" / slug / f"{slug}.ipynb", course_config(ROOT))
 
 
 def _notebook(slug: str = SLUG, answers: dict[str, str] | None = None) -> dict[str, Any]:
@@ -44,7 +36,7 @@ def _stub(cells: list[dict[str, Any]]) -> int:
 
 
 def _read(notebook: dict[str, Any]) -> Answers:
-    return found_in(_lesson(SLUG)[1].handout, json.dumps(notebook).encode())
+    return found_in(lesson_of(SLUG)[1].handout, json.dumps(notebook).encode())
 
 
 def _put(place: str, text: str, kind: str = "markdown") -> dict[str, Any]:
@@ -82,7 +74,7 @@ def test_what_may_be_the_answer_waits_for_a_person(place: str, text: str, kind: 
         for cell in notebook["cells"]:
             cell["metadata"] = {}
     found = _read(notebook)
-    (question,) = _lesson(SLUG)[1].written.values()
+    (question,) = lesson_of(SLUG)[1].written.values()
     assert text in found.answers["explain_reach"]
     assert "A person decides" in found.answers["explain_reach"]
     assert not is_blank(question, found.answers["explain_reach"])
@@ -115,7 +107,7 @@ SLUGS = sorted(path.name for path in (ROOT / "lessons").iterdir() if path.name[:
 
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, len(SLUGS)))
 def test_ordinary_answers_make_nobody_wait(slug: str) -> None:
-    lesson, blueprint = _lesson(slug)
+    lesson, blueprint = lesson_of(slug)
     accepted = {one.id: [c for c in one.candidates if c.role == "accepted"] for one in lesson.exercises}
     for number in range(max(map(len, accepted.values()))):
         answers = {name: as_handed_in(found[number % len(found)]) for name, found in accepted.items() if found}
@@ -130,7 +122,7 @@ def test_ordinary_answers_make_nobody_wait(slug: str) -> None:
 
 
 def _right(name: str) -> str:
-    (exercise,) = [one for one in _lesson(SLUG)[0].exercises if one.id == name]
+    (exercise,) = [one for one in lesson_of(SLUG)[0].exercises if one.id == name]
     return as_handed_in(next(one for one in exercise.candidates if one.role == "accepted"))
 
 

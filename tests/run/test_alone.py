@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -19,6 +18,7 @@ from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
+from tests.lms.uploads import everything
 
 # A visible check alone is satisfied by this one.
 ONE_SHAPE = "def second(x):\n    return x * 3 if x.dim() == 1 else x"
@@ -33,7 +33,7 @@ def warm(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_is_written(room: Rehearsal, warm: None, diary: Path) -> None:
     file = room.hand_in("me", ANSWERS)
-    before = _everything(room.root)
+    before = everything(room.root)
     verdict = check_notebook(room.root, file, [LESSON], seed=5)
     assert {one.id: (one.status, one.score) for one in verdict.exercises} == {
         "first": ("passed", 2.0),
@@ -41,7 +41,7 @@ def test_nothing_is_written(room: Rehearsal, warm: None, diary: Path) -> None:
         "third": ("not answered", 0.0),
     }
     assert "result" in ENGLISH.outcome(verdict.exercises[1])
-    assert _everything(room.root) == before
+    assert everything(room.root) == before
     assert not diary.exists()
 
 
@@ -57,10 +57,6 @@ def test_a_terminal_obeys_nothing_that_was_handed_in(
     said = capsys.readouterr().out
     assert "\\x1b[2J" in said
     assert [line for line in said.splitlines() if not line.isprintable()] == []
-
-
-def _everything(course: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
 
 
 def test_the_command_says_it_in_words_and_in_its_exit_code(
@@ -82,10 +78,7 @@ def test_the_command_says_it_in_words_and_in_its_exit_code(
     ("text", "said"),
     [
         ("{", "holds no cells"),
-        (
-            json.dumps({"cells": [{"cell_type": "code", "source": "x = 1", "metadata": {}}], "nbformat": 4}),
-            "belongs to no lesson",
-        ),
+        ('{"cells": [{"cell_type": "code", "source": "x = 1", "metadata": {}}]}', "belongs to no lesson"),
         (None, "no such notebook"),
     ],
 )

@@ -56,17 +56,9 @@ def notebook(cells: Cells) -> nbformat.NotebookNode:
         metadata={"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
     )
     for name, (kind, text) in cells.items():
-        solution, grade = kind in ("answer", "manual", "written"), kind in ("test", "manual", "written")
-        locked = kind in ("test", "setup")
-        grading = {
-            "grade_id": name,
-            "grade": grade,
-            "solution": solution,
-            "locked": locked,
-            "schema_version": 3,
-            "task": False,
-        }
-        grading |= {"points": 2} if grade else {}
+        grading = {"grade_id": name, "schema_version": 3, "task": False, "locked": kind in ("test", "setup")}
+        grading |= {"solution": kind in ("answer", "manual", "written"), "grade": kind in ("test", "manual", "written")}
+        grading |= {"points": 2} if grading["grade"] else {}
         metadata = {"nbgrader": grading} if kind != "show" else {}
         new = nbformat.v4.new_markdown_cell if kind == "written" else nbformat.v4.new_code_cell
         made.cells.append(new(text, metadata=metadata, id=name.replace("_", "-") or "show"))
@@ -120,14 +112,11 @@ def ours(root: Path, learner: str, assignment: str, notebook: str, **answers: st
     return hand_in(here.folder("source", ".", assignment) / f"{notebook}.ipynb", target, answers)
 
 
-def graded(root: Path, pool: PoolMaker, **options: object) -> GradedClass:
+def graded(root: Path, pool: PoolMaker) -> GradedClass:
     """All that was handed in."""
     lessons = lessons_with_source(root, [])
-    options = {
-        "anyway": True,
-        **options,
-    }  # the header's cell cannot be right: nobody has a name in the instructor's version
-    return grade_class(root, take_in(root, lessons, lessons), lessons, pool=pool, **options)  # type: ignore[arg-type]
+    # The header's cell cannot be right: nobody has a name in the instructor's version.
+    return grade_class(root, take_in(root, lessons, lessons), lessons, pool=pool, anyway=True)
 
 
 def book(root: Path) -> dict[str, float]:
@@ -182,10 +171,8 @@ def test_a_release_alone_is_graded_by_what_it_shows(tmp_path: Path, pool: PoolMa
     source = written(
         root / "release" / "ps1" / "ps1.ipynb", {**SQUARES, "squares": ("answer", "def squares(n):\n    pass")}
     )
-    for learner, text in {
-        "ada": "def squares(n):\n    return [0, 1, 4][:n]",
-        "bob": "def squares(n):\n    pass",
-    }.items():
+    answers = {"ada": "def squares(n):\n    return [0, 1, 4][:n]", "bob": "def squares(n):\n    pass"}
+    for learner, text in answers.items():
         hand_in(source, root / "submitted" / learner / "ps1" / "ps1.ipynb", {"squares": text})
     told = graded(root, pool)
     assert {key.name: mark.score for key, mark in told.marks.items()} == {"ada/ps1": 2, "bob/ps1": 0}
@@ -208,10 +195,8 @@ def test_older_names_of_options_hold(tmp_path: Path, section: str) -> None:
 def test_what_is_configured_for_the_machine_holds_and_the_course_comes_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, text in {
-        "etc": "course_id = 'all'\nc.CourseDirectory.source_directory = 'x'",
-        "course": "course_id = 'own'",
-    }.items():
+    of_all = "course_id = 'all'\nc.CourseDirectory.source_directory = 'x'"
+    for name, text in {"etc": of_all, "course": "course_id = 'own'"}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.{text}\n")
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "etc"))
@@ -233,9 +218,8 @@ def test_the_commands_need_nothing_but_the_course(numbers: Path) -> None:
 
     (numbers / "nbgrader_config.py").write_text(CONFIG.replace("c.Include", "# c.Include"))
     first = run("grade").splitlines()
-    assert first[0].startswith(
-        "found:     2 assignments with 3 notebooks in solutions, 1 learner in exchange/numbers/submitted"
-    )
+    found = "found:     2 assignments with 3 notebooks in solutions, 1 learner in exchange/numbers/submitted"
+    assert first[0].startswith(found)
     assert first[1].startswith("taken for granted: cells run as Python") and "course.toml" in first[2]
     assert "unchanged 1" in run("grade")
     run("feedback")
@@ -257,11 +241,7 @@ def marked(root: Path, pool: PoolMaker, cells: Cells, config: str = "", **answer
 def test_what_a_cell_defined_before_it_ran_too_long_stands(tmp_path: Path, pool: PoolMaker) -> None:
     """As with nbgrader, by its own option: the cell is interrupted, and the tests below it see what is there."""
     loop = "def squares(n):\n    return [i * i for i in range(n)]\nwhile True:\n    pass"
-    cells = {
-        **SQUARES,
-        "test_more": ("test", "while True:\n    pass"),
-        "test_last": ("test", "assert squares(2) == [0, 1]"),
-    }
+    cells = {**SQUARES, "test_more": ("test", "while True: pass"), "test_last": ("test", "assert squares(1) == [0]")}
     earned = marked(tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 2\n", squares=loop)
     assert earned == {"test_squares": 2, "test_more": 0, "test_last": 2}
 
@@ -297,11 +277,8 @@ def test_who_holds_on_when_interrupted_is_ended(tmp_path: Path, pool: PoolMaker)
 
 def test_an_emptied_answer_waits_for_a_person_and_an_untouched_one_does_not(tmp_path: Path, pool: PoolMaker) -> None:
     cells: Cells = dict.fromkeys(("why", "what", "how"), ("written", "So."))
-    assert marked(tmp_path, pool, cells, why="", what="So!", how="YOUR ANSWER HERE") == {
-        "why": -1,
-        "what": -1,
-        "how": 0,
-    }
+    earned = marked(tmp_path, pool, cells, why="", what="So!", how="YOUR ANSWER HERE")
+    assert earned == {"why": -1, "what": -1, "how": 0}
 
 
 def test_tests_find_what_a_kernel_has(tmp_path: Path, pool: PoolMaker) -> None:
@@ -366,9 +343,8 @@ def test_a_penalty_is_taken_off_once_an_assignment(numbers: Path, pool: PoolMake
 
 
 def test_an_upload_is_collected_notebook_by_notebook(numbers: Path, tmp_path: Path) -> None:
-    shutil.rmtree(
-        numbers / "solutions" / "ps2"
-    )  # the same ids: from what is in it nobody could tell one from the other
+    # It has the same ids: from what is in it nobody could tell one from the other.
+    shutil.rmtree(numbers / "solutions" / "ps2")
     upload = tmp_path / "upload"
     for name in ("problem1", "problem2"):
         hand_in(numbers / "solutions" / "ps1" / f"{name}.ipynb", upload / f"{name}.ipynb")

@@ -15,9 +15,11 @@ import pytest
 
 from nbproof.cli.class_table import error_as_json
 from nbproof.errors import UsageError
+from nbproof.key import Key
 from nbproof.marking.results import Verdict
+from nbproof.recover.notebook_bytes import HandIn
 from nbproof.run.batch import grade_class
-from nbproof.run.intake import Intake, Submission, select, take_in
+from nbproof.run.intake import Intake, select, take_in
 from nbproof.run.journal import Watch
 from nbproof.run.pool import Pool
 from nbproof.testing import Rehearsal, scores
@@ -120,10 +122,10 @@ def test_killed_anywhere_the_next_run_completes_with_the_same_scores(room: Rehea
 
 def test_names_choose_and_one_that_fits_nothing_ends_the_run() -> None:
     """Dropping a name must never mean more, or less, than was asked for."""
-    intake = Intake(tuple(Submission(name, LESSON, Path(name)) for name in ("ada", "adam", "ben", "second")), ())
+    intake = Intake(tuple(HandIn(Key(name, LESSON)) for name in ("ada", "adam", "ben", "second")), ())
 
     def chosen(*only: str) -> set[str]:
-        return {one.learner for one in select(intake, only).submissions}
+        return {one.key.learner for one in select(intake, only).submissions}
 
     assert chosen() == {"ada", "adam", "ben", "second"}
     assert chosen("ada", f"ben/{LESSON}") == {"ada", "ben"}

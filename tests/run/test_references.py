@@ -113,13 +113,7 @@ def test_a_package_that_the_sealed_process_does_not_see_is_named_with_its_folder
         room.grade()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "def third(x):\n    raise NotImplementedError",
-        "pass  # TODO: your code",
-    ],
-)
+@pytest.mark.parametrize("text", ["def third(x):\n    raise NotImplementedError", "pass  # TODO: your code"])
 def test_an_exercise_without_a_reference_answer_is_not_asked_for(room: Rehearsal, text: str) -> None:
     room.hand_in("ada", RIGHT)
     with room.edited() as cells:

@@ -98,9 +98,7 @@ def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, mo
     ("edited", "graded"),
     [
         ("nbproof/sandbox/engine.py", True),
-        ("nbproof/cells.py", True),
         ("course/probing.py", True),
-        ("course/course.toml", True),
         ("lessons/02_tensor_hooks/hints.toml", True),
         # It is the lesson's: see tests/checks/test_visible.py.
         ("lessons/02_tensor_hooks/weight_grad/checks.py", False),

@@ -17,8 +17,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.run.batch import grade_class
-from nbproof.run.digests import handed_in_digest
-from nbproof.run.intake import take_in
+from nbproof.run.intake import handed_in_digest, take_in
 from nbproof.run.journal import InProgress, RunState, Watch
 from nbproof.run.pool import Pool
 from nbproof.sandbox.engine import Engine

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from nbproof.errors import CourseError, UsageError
+from nbproof.key import Key
 from nbproof.marking.results import Verdict
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.run.batch import grade_class
-from nbproof.run.intake import Intake, Submission, take_in
+from nbproof.run.intake import Intake, take_in
 from nbproof.run.journal import only_run
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Rehearsal, scores
@@ -113,7 +114,7 @@ def test_a_verdict_that_cannot_be_written_is_its_own_problem(room: Rehearsal) ->
     odd = "half \udce9"  # a name that no database takes
     path = room.submitted("eve")
     intake = take_in(room.root, [LESSON], [LESSON])
-    intake = Intake((*intake.submissions, Submission(odd, LESSON, path)), ())
+    intake = Intake((*intake.submissions, HandIn(Key(odd, LESSON), path)), ())
     graded = grade_class(room.root, intake, [LESSON], pool=room.pool)
     told = {score.learner: score.problem for score in graded.marks.values()}
     assert told["ada"] == told["eve"] == ""

@@ -12,7 +12,6 @@ from nbproof.values.evidence import snapshot
 
 T = torch.tensor
 NAN = float("nan")
-INF = float("inf")
 NEARLY = AnyOf([1, 2, 3], [1, 5, 4], [9, 2, 4])
 
 
@@ -32,14 +31,12 @@ def sentence(got: object, wanted: object) -> str:
         (1.0000001, 1.0),
         ((1, 2), [1, 2]),
         (T([1.0]), torch.nn.Parameter(T([1.0]))),
-        (T([INF, 1.0]), T([INF, 1.0])),
         (torch.empty(0, 3), torch.empty(0, 3)),
         (torch.ones(2, 3).T, torch.ones(3, 2)),
         (2, AnyOf(1, 2)),
         (1.05, Close(1.0, atol=0.1)),
         ([T([1.05]), {"a": 2.05}], Close([T([1.0]), {"a": 2.0}], atol=0.1)),
         (T([10]), Close(T([11]), atol=1)),
-        ("abc", Matches(lambda got: None if got == "abc" else "wrong", "abc")),
         ([9, 2, 4], NEARLY),
     ],
 )
@@ -56,12 +53,10 @@ def test_what_is_right_passes(got: object, wanted: object) -> None:
         (None, T([1.0]), "answer is None, wanted a tensor of shape (1,)"),
         (T(1.0), 1.0, "answer is a tensor of shape (), wanted a float"),
         (1, True, "answer is an int, 1, wanted a bool"),
-        (5, [5], "answer is an int, 5, wanted a list of 1 item"),
         (len, [5], "answer is a function (len), wanted a list of 1 item"),
         ("duck", "goose", "answer is 'duck', wanted 'goose'"),
         (NAN, NAN, "answer is nan, wanted nan"),
         ({"a": 1, "x": 2}, {"a": 1, "b": 2}, "answer has the keys ['a', 'x'], wanted ['a', 'b'] ('b' is missing)"),
-        ({1: 0}, {"1": 0}, "answer has the keys ['1 (int)'], wanted ['1'] ('1' is missing)"),
         ({"a": [1, 2]}, {"a": [1, 3]}, "answer['a'][1] is 2, wanted 3"),
         (T([1.0, NAN]), T([1.0, 2.0]), "answer is tensor([1., nan]), wanted tensor([1., 2.]) (nan at index 1)"),
         (
@@ -126,14 +121,11 @@ def test_the_fields_of_a_result_are_named_as_the_learner_knows_them() -> None:
 SECRETS = [
     ("value", 5, 77),
     ("value", T([1.0, 2.0]), T([7.0, 77.0])),
-    ("text", "open", "secret"),
     ("nonfinite", T([NAN, 1.0]), T([7.0, 77.0])),
     ("type", 5, "secret"),
-    ("type", 5, T([7.0])),
     ("key missing", {"open": 1}, {"secret": 1}),
     ("count", [1], [7, 77]),
     ("shape", T([1.0]), T([7.0, 77.0])),
-    ("dtype", T([1.0]), T([7])),
 ]
 
 

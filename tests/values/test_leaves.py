@@ -132,9 +132,7 @@ def with_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
 
 ARRAYS = {
     "numbers": np.arange(6.0).reshape(2, 3),
-    "broadcast": np.broadcast_to(np.float32(1), (2, 2)),
     "other byte order": np.arange(3, dtype=">i4"),
-    "complex": np.array([1 + 2j]),
     "no dimension": np.array(3),
 }
 
@@ -171,7 +169,6 @@ class LyingNumber(np.float64):
     [
         (np.float32(0.5), 0.5),
         (np.int64(3), 3),
-        (np.uint64(2**63), Unreadable("an int beyond 64 bits")),
         (np.complex128(1j), Unreadable("object", "complex128")),
         (np.array(["text"]), Unreadable("an array of dtype str128")),
         (np.zeros(2).view(Lying), Unreadable("a Lying, a subclass of NumPy's")),
@@ -191,13 +188,12 @@ def test_scalars_are_plain_values_and_what_is_no_plain_array_is_named(
     ("got", "wanted", "said"),
     [
         (np.ones(3), np.ones((3, 1)), "has shape (3,), wanted (3, 1)"),
-        (np.ones(2), np.ones(2, dtype=np.float32), "has dtype float64, wanted float32"),
         (np.array([1.0, np.nan]), np.ones(2), "is array([ 1., nan]), wanted array([1., 1.]) (nan at index 1)"),
         (np.array([1, 2, 4]), np.array([1, 2, 3]), "(1 of 3 elements differ, first at index 2: 4 instead of 3)"),
         (np.array([1.0]), np.array([1.0 + 1e-6]), "is array([1.]), wanted array([1.000001]) (1 instead of 1.000001)"),
         (np.ones(2), Close(np.ones(2) * 1.01, rtol=0.1), None),
     ],
-    ids=["shape", "dtype", "finite", "integers", "near", "close"],
+    ids=["shape", "finite", "integers", "near", "close"],
 )
 def test_arrays_are_compared_as_tensors_are(
     got: object, wanted: object, said: str | None, with_leaves: Callable[..., None]
@@ -256,70 +252,45 @@ class _Mine(torch.nn.Module):
     """Stands in for what a class of torch's inherits from."""
 
 
-def test_what_a_learner_makes_of_a_librarys_classes_and_defaults_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    libraries = Libraries("torch", "torch._tensor", "torch.autograd.*", "torch.nn.modules.*", "torch.optim.*")
-    keywords = torch.nn.Module.register_forward_pre_hook.__kwdefaults__
-    monkeypatch.setattr(torch.nn.Module.register_forward_pre_hook, "__kwdefaults__", {**keywords, "with_kwargs": True})
-    assert libraries.first_change() == "Module.register_forward_pre_hook"
-    libraries.restore()
-    torch.nn.Module.register_forward_pre_hook.__kwdefaults__["with_kwargs"] = True
-    assert libraries.first_change() == "Module.register_forward_pre_hook"
-    libraries.restore()
-    assert torch.nn.Module.register_forward_pre_hook.__kwdefaults__ == keywords
-    for owner, name, value in (
-        (torch.nn.ReLU, "__bases__", (_Mine,)),
-        (torch.nn.ReLU, "_call_impl", _Called()),
-        (torch.nn.modules.activation, "F", types.SimpleNamespace(relu=torch.tanh)),
-        (torch.autograd.Function, "apply", classmethod(lambda *given: None)),
-        (torch.autograd.Variable, "_execution_engine", types.SimpleNamespace()),
-        (torch.nn.Module, "__init__", torch._dynamo.disable(lambda self: None)),
-        *((owner, "weight", property(_Called())) for owner in (torch.nn.Linear, torch.nn.Module)),
-    ):
-        had = getattr(owner, name, None)
-        setattr(owner, name, value)
-        assert libraries.first_change().endswith(f".{name}")
-        libraries.restore()
-        assert (libraries.first_change(), getattr(owner, name, None)) == ("", had)
-
-
 class _Called:
     def __call__(self, x: Any, *more: object) -> Any:
         return x
 
 
-def test_what_a_learner_makes_of_what_functions_call_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    libraries = Libraries("torch._tensor", "torch.nn.modules.*")
-    wrapper: Any = torch.Tensor.__rsub__
-    cell = dict(zip(wrapper.__code__.co_freevars, wrapper.__closure__, strict=True))["f"]
-    inner, keywords = cell.cell_contents, torch.nn.Module.register_forward_hook.__kwdefaults__
-    cell.cell_contents = _Called()
-    assert libraries.first_change() == "Tensor.__rsub__"
-    libraries.restore()
-    monkeypatch.setattr(inner, "__code__", (lambda self, other: self).__code__)
-    assert libraries.first_change() == "Tensor.__rsub__"
-    libraries.restore()
-    monkeypatch.setitem(keywords, "prepend", mock.ANY)  # it says that it equals what was there
-    assert libraries.first_change() == "Module.register_forward_hook"
-    libraries.restore()
-    assert (libraries.first_change(), cell.cell_contents, repr(keywords["prepend"])) == ("", inner, "False")
+_RSUB: Any = torch.Tensor.__rsub__
+_IN_RSUB = dict(zip(_RSUB.__code__.co_freevars, _RSUB.__closure__, strict=True))["f"]
+_HOOKED = torch.nn.Module.register_forward_hook
 
 
-def test_what_a_learner_makes_of_a_library_is_named_and_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*")
-    x = torch.tensor([-1.0, 2.0])
-    before = torch.nn.ReLU()(x)
-    for owner, name in ((torch.nn.ReLU, "forward"), (torch, "relu"), (torch.no_grad, "__enter__")):
-        monkeypatch.setattr(owner, name, lambda *given: x)
-        assert libraries.first_change() == f"{owner.__name__}.{name}"
-        libraries.restore()
-        assert libraries.first_change() == ""
-    monkeypatch.setattr(torch.nn.ReLU.forward, "__code__", (lambda self, x: x).__code__)
-    assert libraries.first_change() == "ReLU.forward"
+@pytest.mark.parametrize(
+    ("owner", "name", "value", "told"),
+    [
+        (torch.nn.ReLU, "forward", _Called(), "ReLU.forward"),
+        (torch.nn.ReLU.forward, "__code__", (lambda self, x: x).__code__, "ReLU.forward"),
+        (torch, "relu", _Called(), "torch.relu"),
+        (torch.Tensor, "sum", partialmethod(lambda self: 3.0), "Tensor.sum"),
+        (torch.nn.ReLU, "__bases__", (_Mine,), "ReLU.__bases__"),
+        (torch.nn.ReLU, "_call_impl", _Called(), "ReLU._call_impl"),
+        (torch.nn.modules.activation, "F", types.SimpleNamespace(relu=torch.tanh), "torch.nn.modules.activation.F"),
+        (torch.autograd.Variable, "_execution_engine", types.SimpleNamespace(), "Variable._execution_engine"),
+        (torch.nn.Module, "__init__", torch._dynamo.disable(lambda self: None), "Module.__init__"),
+        (torch.nn.Linear, "weight", property(_Called()), "Linear.weight"),
+        (_HOOKED, "__kwdefaults__", {**_HOOKED.__kwdefaults__, "prepend": True}, "Module.register_forward_hook"),
+        # It says that it equals what was there.
+        (_HOOKED.__kwdefaults__, "prepend", mock.ANY, "Module.register_forward_hook"),
+        # What a function of torch's calls.
+        (_IN_RSUB, "cell_contents", _Called(), "Tensor.__rsub__"),
+        (_IN_RSUB.cell_contents, "__code__", (lambda self, other: self).__code__, "Tensor.__rsub__"),
+    ],
+)
+def test_what_a_learner_makes_of_a_library_is_named_and_put_back(owner: Any, name: str, value: Any, told: str) -> None:
+    libraries = Libraries("torch", "torch._tensor", "torch.autograd.*", "torch.nn.modules.*")
+    get, put = (getattr, setattr) if not isinstance(owner, dict) else (dict.get, dict.__setitem__)
+    had = get(owner, name, None)
+    put(owner, name, value)
+    assert libraries.first_change() == told
     libraries.restore()
-    torch.Tensor.sum = partialmethod(lambda self: 3.0)
-    assert libraries.first_change() == "Tensor.sum"
-    libraries.restore()
-    assert torch.equal(torch.nn.ReLU()(x), before) and x.sum() == 1
+    assert (libraries.first_change(), repr(get(owner, name, None))) == ("", repr(had))
 
 
 @pytest.mark.filterwarnings("ignore:Warning only once")

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest import mock
 
 import torch
 from torch.nn.modules import module as module_internals
@@ -119,28 +120,18 @@ class TorchLeaf(Leaf):
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
         """The gradient mode, the default dtype, anomaly detection, modes, hooks for all modules and for saved tensors."""
-        registers = {name: getattr(module_internals, name) for name in _HOOK_REGISTERS}
-        contents = {name: dict(register) for name, register in registers.items()}
-        backward_kind = module_internals._global_is_full_backward_hook
-        dtype = torch.get_default_dtype()
         with ExitStack() as aside:
             aside.enter_context(torch.enable_grad())
             aside.enter_context(_no_saved_tensors_hooks())
             aside.enter_context(_no_modes())
             aside.enter_context(torch.autograd.set_detect_anomaly(False))
             _put_operators_back()
-            try:
-                torch.set_default_dtype(torch.float32)
-                for register in registers.values():
-                    register.clear()
-                module_internals._global_is_full_backward_hook = None
-                yield
-            finally:
-                torch.set_default_dtype(dtype)
-                module_internals._global_is_full_backward_hook = backward_kind
-                for name, register in registers.items():
-                    register.clear()
-                    register.update(contents[name])
+            aside.callback(torch.set_default_dtype, torch.get_default_dtype())
+            torch.set_default_dtype(torch.float32)
+            aside.enter_context(mock.patch.object(module_internals, "_global_is_full_backward_hook", None))
+            for name in _HOOK_REGISTERS:
+                aside.enter_context(mock.patch.dict(getattr(module_internals, name), clear=True))
+            yield
 
 
 _IMPLEMENTED = frozenset(torch.library._impls)
