@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nbproof.authoring.demands import Demands
+from nbproof.authoring.demands import Demands, demands_of, over_budget, unbroken
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
@@ -46,8 +46,6 @@ class Record:
     exercise: Exercise
     accepted: int = 0
     killed: int = 0
-    hinted: int = 0
-    """Mutants that get the hint they declare, be it none."""
     named: int = 0
     """Mutants that get a hint of their own."""
     seen: int = 0
@@ -92,7 +90,7 @@ def check_contract(
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
     limit: float = 60.0,
     mutant_seeds: tuple[int, ...] = (1, 2),
-    told: Callable[[Lesson, Record], None] = lambda lesson, record: None,
+    told: Callable[[Record], None] = lambda record: None,
 ) -> list[Record]:
     """Run every candidate of these exercises; the records hold what was found.
 
@@ -110,7 +108,8 @@ def check_contract(
         step(done, len(jobs), f"{pairs[number][1].id}/{candidate.name}")
         if len(outcomes[number]) == len(pairs[number][1].candidates):
             _judge(records[number], outcomes[number])
-            told(pairs[number][0], records[number])
+            _judge_statement(records[number], pairs[number][0])
+            told(records[number])
     return records
 
 
@@ -180,6 +179,14 @@ def _judge_candidate(record: Record, candidate: Candidate, outcome: Tried) -> se
     else:
         _judge_mutant(record, candidate, outcome, failing)
     return failing[0]
+
+
+def _judge_statement(record: Record, lesson: Lesson) -> None:
+    exercise = record.exercise
+    if not exercise.plain:  # its asserts are what they are; what they ask is not the statement's
+        record.demands = demands_of(lesson, exercise)
+        record.violations += unbroken(lesson, exercise)
+        record.violations += over_budget(lesson, exercise, the_course().budget_of(lesson.slug))
 
 
 def _judge_stub(record: Record, outcome: Tried) -> None:
@@ -286,7 +293,6 @@ def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
     found = [f for verdicts in outcome.findings[:1] for cell in verdicts.values() for f in cell if not f.passed]
     shown = known_hint(found[0].hint) if found else None
     if shown == candidate.hint:
-        record.hinted += 1
         record.named += shown is not None
     else:
         record.broken(

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from types import CodeType
 
 from nbproof.cells import visible_of
 from nbproof.checks.case import Case
@@ -19,7 +21,7 @@ from nbproof.checks.namespace import undisturbed
 from nbproof.values.compare import AnyOf, Close, is_same
 from nbproof.values.evidence import Evidence, TensorRecord, key_text, snapshot
 
-__all__ = ["Guard", "can_be_made", "guards"]
+__all__ = ["Guard", "called_in", "can_be_made", "compiled", "guards"]
 
 _SEEDS = 3
 
@@ -65,9 +67,9 @@ class _Cell:
 
     @classmethod
     def read(cls, grade_id: str, source: str) -> _Cell:
-        shown = _checks_of(visible_of(source), grade_id)
+        shown = tuple(task for _, task in called_in(visible_of(source), grade_id))
         names = {task.__name__ for task in shown}
-        hidden = tuple(task for task in _checks_of(source, grade_id) if task.__name__ not in names)
+        hidden = tuple(task for _, task in called_in(source, grade_id) if task.__name__ not in names)
         space: dict[str, object] = {"__name__": grade_id}
         exec(compile(probe_part(source).source, grade_id, "exec"), space)  # noqa: S102 (authors' own code)
         halves = {key: one for key, one in space.items() if isinstance(one, type) and issubclass(one, Check)}
@@ -79,10 +81,17 @@ class _Cell:
             return all(_is_forged(task, self.halves.get(task.__name__, Check), shown) for task in self.hidden)
 
 
-def _checks_of(source: str, name: str) -> tuple[type[Check], ...]:
-    with listing() as listed:
-        exec(compile(source, name, "exec"), {"__name__": name})  # noqa: S102 (authors' own code)
-    return tuple(task for _, task in listed)
+@cache
+def compiled(source: str, name: str) -> CodeType:
+    """A test cell, ready to run: every trial of its exercise runs it."""
+    return compile(source, f"<{name}>", "exec")
+
+
+def called_in(source: str, name: str, names: Mapping[str, object] | None = None) -> list[tuple[str, type[Check]]]:
+    """(exercise, check) of every check that a test cell calls where there are these names; none of a notebook's, if not given."""
+    with listing() as tasks:
+        exec(compiled(source, name), {"__name__": name, **(names or {})})  # noqa: S102 (authors' own code)
+    return tasks
 
 
 def _is_forged(hidden: type[Check], half: type[Check], shown: Sequence[type[Check]]) -> bool:

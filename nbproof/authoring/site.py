@@ -1,18 +1,23 @@
 """A course as a web site to be read, ``build/site``: lessons are chapters, with what they show; exercises without answers.
 
-Sphinx with myst-nb makes the pages, from README, ``docs/`` and the released notebooks. They take the place of an earlier site
+Sphinx with myst-nb makes the pages, from README, ``docs/`` and the released notebooks; what cells show is put out by the
+notebook with the reference solutions, which is run once. They take the place of an earlier site
 once they were searched for answers. A lesson that cannot be run has a chapter without the outputs that are missing; only an
 answer on a page keeps the site from being written.
 """
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,16 +25,15 @@ from typing import Any
 
 import nbformat
 
+from nbproof.authoring.build import as_text, how_to_install
 from nbproof.authoring.bundle import refuse_leaks
-from nbproof.authoring.derived_files import as_text, how_to_install
 from nbproof.authoring.lesson import find_lessons
-from nbproof.authoring.shown import Shown, notebook_at, shown_by
 from nbproof.cells import CellKind, kind_of
 from nbproof.command import course_command, module_name, with_extra
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, LessonError, UsageError
 
-__all__ = ["Site", "chapter_of", "make_site", "opening_of"]
+__all__ = ["Shown", "Site", "chapter_of", "make_site", "notebook_at", "opening_of", "shown_by"]
 
 _OURS = ("site.css", "site.svg")
 """What lies beside this module: the style of the pages, and the mark on their tab."""
@@ -40,6 +44,24 @@ _OF_ONES_OWN = re.compile(r"(?:progress|hint|solution)\([^()]*\)")
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _TO_NO_PAGE = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?!\w+:|#|[^)]*\.md)[^)]*\)")
 """A link to a file of the repository that is no page of the site."""
+
+
+_AT_ONCE = 2
+"""Lessons that run side by side."""
+_PATIENCE = 300
+"""Seconds for one cell, on a machine that does something else as well."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What one lesson's cells have put out."""
+
+    slug: str
+    outputs: Mapping[str, Sequence[Mapping[str, Any]]]
+    """Cell id -> outputs, in nbformat's form."""
+    seconds: float
+    stopped: LessonError | None = None
+    """What kept the rest of it from being run; None if nothing did."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +117,78 @@ def make_site(
                 f"the site cannot be written: {error}", str(out), course_command("site --out FOLDER")
             ) from None
     return Site(out / "index.html", len(html), size, searched, tuple(flaws))
+
+
+def shown_by(root: Path, slugs: Sequence[str], told: Callable[[Shown], None]) -> dict[str, Shown]:
+    """What the cells of these lessons show; two lessons run at a time. ``told`` hears of each, in their order."""
+    found: dict[str, Shown] = {}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for one in pool.map(_shown, [root / "source" / slug / f"{slug}.ipynb" for slug in slugs]):
+            found[one.slug] = one
+            told(one)
+    return found
+
+
+def notebook_at(path: Path) -> nbformat.NotebookNode:
+    """The lesson's notebook. Raises LessonError, with what to do, if it is missing or cannot be read."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception as error:  # nbformat raises whatever json, jsonschema and its own converters raise
+        raise LessonError(
+            f"there is no notebook of {path.stem} in {path.parts[-3]}/ that can be read: {type(error).__name__}",
+            str(path),
+            course_command(f"build {path.stem}"),
+        ) from None
+
+
+def _shown(path: Path) -> Shown:
+    began = time.monotonic()
+    try:
+        notebook = notebook_at(path)
+    except LessonError as error:
+        return Shown(path.stem, {}, 0, error)
+    for cell in notebook.cells:
+        if kind_of(cell) is CellKind.TEST:
+            cell.source = ""  # what checks say is said to learners, of their own answers
+    stopped = _run(notebook, path)
+    # What an error says is for whoever mends it, not for readers.
+    outputs = {
+        cell.id: [one for one in cell.outputs if one.output_type != "error"]
+        for cell in notebook.cells
+        if cell.get("outputs")
+    }
+    return Shown(path.stem, outputs, time.monotonic() - began, stopped)
+
+
+def _run(notebook: nbformat.NotebookNode, path: Path) -> LessonError | None:
+    """Fill in what its cells put out; what stopped it, if anything did."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    with tempfile.TemporaryDirectory(prefix="shown-") as folder:
+        # Two lessons run beside each other, so each gets one core; and nobody's own progress is touched.
+        own = {**os.environ, "OMP_NUM_THREADS": "1", "COURSE_PROGRESS": str(Path(folder, "progress.db"))}
+        client = NotebookClient(
+            notebook,
+            timeout=_PATIENCE,
+            kernel_name="python3",
+            resources={"metadata": {"path": folder}},
+            extra_arguments=["--IPKernelApp.log_level=50"],  # what concerns anybody is in the outputs
+            force_raise_errors=True,  # here the answers are right, so the cells that lean on them run, too
+        )
+        try:
+            asyncio.run(client.async_execute(env=own))  # a loop of its own, which ends with it
+        except CellExecutionError as error:
+            fact = f"{error.ename}: {' '.join(error.evalue.split())[:200]}"
+        except (CellTimeoutError, DeadKernelError) as error:
+            fact = type(error).__name__
+        else:
+            return None
+    return LessonError(
+        f"a cell of {path.stem} cannot be run here: {fact}",
+        str(path),
+        f"open it in JupyterLab, run it, and mend lessons/{path.stem}/lesson.py; then: {course_command('build')}",
+    )
 
 
 def _write_pages(

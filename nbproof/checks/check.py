@@ -57,6 +57,7 @@ __all__ = [
     "judge",
     "judge_here",
     "listing",
+    "names_of",
     "run_test_cell",
     "seeds_of",
 ]
@@ -224,6 +225,12 @@ def run_test_cell(source: str) -> None:
         run_apart(source, "the check")
     finally:
         SESSION.variables = before
+
+
+def names_of(exercise: str, part: str = "") -> dict[str, Any]:
+    """What the visible checks define: in the instructor's notebook the hidden ones, which use that, begin with it."""
+    with listing():
+        return run_apart(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
 
 
 def _made_from(text: str, name: str) -> tuple[type[Check], ...]:

@@ -12,7 +12,7 @@ from nbproof.command import Command, Options, course_command, option, this_pytho
 from nbproof.text import counted
 
 if TYPE_CHECKING:
-    from nbproof.authoring.shown import Shown
+    from nbproof.authoring.site import Shown
 
 __all__ = ["COMMANDS"]
 

@@ -10,8 +10,7 @@ import nbformat
 import pytest
 from nbgrader.utils import compute_checksum
 
-from nbproof.authoring.build import build, notebook_of
-from nbproof.authoring.derived_files import how_to_install
+from nbproof.authoring.build import build, how_to_install, notebook_of
 from nbproof.authoring.headings import amiss, prose_of
 from nbproof.authoring.lesson import Cell, Lesson, read_lesson
 from nbproof.authoring.release import check_release, leaks
@@ -136,7 +135,7 @@ def test_where_the_course_is_missing_the_first_cell_says_what_to_run(
 
 def test_a_course_whose_wheel_has_an_address_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     address = "https://example.org/pytorch_hooks_course-1.0.0-py3-none-any.whl"
-    monkeypatch.setattr("nbproof.authoring.derived_files.the_course", lambda: replace(the_course(), wheel=address))
+    monkeypatch.setattr("nbproof.authoring.build.the_course", lambda: replace(the_course(), wheel=address))
     assert f'print("    %pip install -q {address}")' in how_to_install()
 
 

@@ -15,10 +15,8 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from nbproof.authoring import shown as shown_cells
 from nbproof.authoring import site
-from nbproof.authoring.shown import Shown, shown_by
-from nbproof.authoring.site import make_site
+from nbproof.authoring.site import Shown, make_site, notebook_at, shown_by
 from nbproof.cells import private_lines
 from nbproof.cli.main import main
 from nbproof.errors import CourseError, LessonError, UsageError
@@ -122,13 +120,13 @@ def test_a_site_is_made_of_what_there_is(
     def shown(root: Path, slugs: list[str], told: Any) -> dict[str, Shown]:
         return {slug: Shown(slug, {}, 1.0, error if slug == SLUG else None) for slug in slugs}
 
-    def notebook_at(path: Path) -> nbformat.NotebookNode:
+    def found(path: Path) -> nbformat.NotebookNode:
         if path.stem == "04_apply":
             raise LessonError("there is no notebook of 04_apply in release/", str(path), "build")
-        return shown_cells.notebook_at(path)
+        return notebook_at(path)
 
     monkeypatch.setattr(site, "shown_by", shown)
-    monkeypatch.setattr(site, "notebook_at", notebook_at)
+    monkeypatch.setattr(site, "notebook_at", found)
     assert main(["site", SLUG, "04_apply", "--course", str(ROOT), "--out", str(tmp_path / "site")]) == 1
     page = (tmp_path / "site/lessons" / f"{SLUG}.html").read_text(encoding="utf-8")
     assert "Some outputs are missing on this page" in page

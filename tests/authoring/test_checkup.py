@@ -11,7 +11,6 @@ import pytest
 from nbproof.authoring.build import build
 from nbproof.authoring.contract import Record
 from nbproof.authoring.lesson import Exercise, Lesson
-from nbproof.cli.contract_table import Found
 from nbproof.cli.main import main
 from nbproof.errors import Violation
 from tests.authoring.tiny import Sketch, write_lesson
@@ -30,17 +29,8 @@ def two_lessons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def two(two_lessons: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy, of which no candidate is run, and whose exercises have no way in: other tests are about that."""
     monkeypatch.setattr("nbproof.authoring.checkup.check_hints", lambda lessons: [])
-    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", _all_sound)
+    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda pairs, step, told: [])
     return Path(shutil.copytree(two_lessons, tmp_path / "course"))
-
-
-def _all_sound(
-    pairs: list[tuple[Lesson, Exercise]], step: Callable[[int, int, str], None], told: Callable[[Lesson, Record], None]
-) -> list[Record]:
-    records = [Record(exercise) for _, exercise in pairs]
-    for (lesson, _), record in zip(pairs, records, strict=True):
-        told(lesson, record)
-    return records
 
 
 def no_heading(root: Path) -> None:
@@ -64,15 +54,11 @@ def test_another_lesson_is_not_told_of_it(two: Path, capsys: pytest.CaptureFixtu
 def test_what_was_found_is_told_at_once(
     two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = Violation("nobody breaks it", "lesson.py:7", "break it")
-    monkeypatch.setattr("nbproof.authoring.checkup.unbroken", lambda lesson, exercise: [broken])
-    tell = Found.tell
-
-    def told(found: Found, record: Record, of: int) -> None:
-        tell(found, record, of)
+    def stopped(pairs: list[tuple[Lesson, Exercise]], step: object, told: Callable[[Record], None]) -> None:
+        told(Record(pairs[0][1], violations=[Violation("nobody breaks it", "lesson.py:7", "break it")]))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nbproof.cli.contract_table.Found.tell", told)
+    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", stopped)
     assert main(["check", "--course", str(two), "00_tiny"]) == 130
     assert capsys.readouterr().out.splitlines() == [
         "[1/2] catch: 0 of 6 mutants killed, 0.0 s: 1 violation",
