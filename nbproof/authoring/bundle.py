@@ -73,8 +73,14 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
     Raises CourseError if one was not built, or has changed since, and if the zip would give something away: then none is
     written, and an earlier one stays as it is.
     """
-    chosen = _chosen(root, lessons)
-    lessons_with_source(root, chosen)  # without the instructor's notebooks nothing could be proved
+    chosen = lessons_with_source(root, list(lessons))  # without the instructor's notebooks nothing could be proved
+    for name in chosen:
+        if not _is_fresh(root, name):
+            raise CourseError(
+                f"the release of {name} is missing, damaged, or of another version of the lesson",
+                str(root / "release" / name),
+                course_command(f"build {name}"),
+            )
     files = contents_of(root, chosen, _due_dates(root))
     searched = refuse_leaks(root, files, "the bundle")
     path = (out or root / f"{the_course().name}.zip").absolute()
@@ -87,23 +93,6 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
             f"the bundle cannot be written: {error.strerror}", str(path), course_command("bundle --out FILE")
         ) from None
     return Bundle(path, tuple(chosen), len(files), len(data), searched)
-
-
-def _chosen(root: Path, names: Sequence[str]) -> list[str]:
-    """The lessons to hand out, those named or all. Raises CourseError for one that cannot be."""
-    known = sorted({*released_lessons(root), *(path.stem for path in (root / "source").glob("*/*.ipynb"))})
-    for name in names:
-        if name not in known:
-            raise UsageError(f"no lesson is called {name!r}", str(root / "release"), f"choose from: {', '.join(known)}")
-    chosen = [one for one in known if not names or one in names]
-    for name in chosen:
-        if (root / "source" / name / f"{name}.ipynb").is_file() and not _is_fresh(root, name):
-            raise CourseError(
-                f"the release of {name} is missing, damaged, or of another version of the lesson",
-                str(root / "release" / name),
-                course_command(f"build {name}"),
-            )
-    return chosen
 
 
 def _is_fresh(root: Path, slug: str) -> bool:
@@ -192,12 +181,10 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
-    names = [name for name in _package_files(root / course.package) if not name.startswith("release/")]
-    own = {name: (root / course.package / name).read_bytes() for name in names}
+    released = [f"release/{slug}/{slug}.ipynb" for slug in released_lessons(root)]
+    own = {name: (root / course.package / name).read_bytes() for name in _package_files(root / course.package)}
     own |= _handed_out(root, outline_of(root / "source", root / "lessons"))
-    for slug in released_lessons(root):
-        name = f"release/{slug}/{slug}.ipynb"
-        own[name] = (root / name).read_bytes()
+    own |= {name: (root / name).read_bytes() for name in released}
     own = {f"{course.package}/{name}": data for name, data in own.items()}
     refuse_leaks(root, own, "the wheel")
     rooms = {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if name != "pyproject.toml"}

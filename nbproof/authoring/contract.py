@@ -4,7 +4,7 @@ Per exercise: the reference and each accepted answer earn full marks, the untouc
 mutant less than full, and not only for what the notebook says about itself; each test cell has a hidden
 check that nothing which learners have can answer; two runs with other seeds agree; nothing reaches stderr; the
 checks are sound in themselves. Per lesson, in
-:mod:`nbproof.authoring.release`: the derived notebooks are fresh, and leak nothing.
+:mod:`nbproof.authoring.checkup`: the derived notebooks are fresh, and leak nothing.
 """
 
 from __future__ import annotations

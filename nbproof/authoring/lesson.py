@@ -134,12 +134,6 @@ class Lesson:
     exercises: tuple[Exercise, ...]
 
     @property
-    def title(self) -> str:
-        """Its first heading; its name if it begins with none."""
-        lines = self.cells[0].source.splitlines()
-        return next((line[2:].strip() for line in lines if line.startswith("# ")), self.slug)
-
-    @property
     def files(self) -> Path | None:
         """The folder of what lies beside its notebook; None if there is nothing."""
         folder = self.path.parent / FILES
@@ -151,11 +145,8 @@ class Lesson:
         return tuple(cell for cell in self.cells if cell.kind is CellKind.WRITTEN)
 
     def exercise(self, name: str) -> Exercise:
-        """The exercise with this id. Raises UsageError if the lesson has none."""
-        for exercise in self.exercises:
-            if exercise.id == name:
-                return exercise
-        raise UsageError(f"no exercise {name!r} in lesson {self.slug}", str(self.path))
+        """The exercise with this id."""
+        return next(exercise for exercise in self.exercises if exercise.id == name)
 
 
 def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
